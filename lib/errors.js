@@ -1,0 +1,48 @@
+// One class a cause; lib/cli turns them into a line and an exit code.
+
+export const ExitCode = Object.freeze({
+  done: 0,
+  fault: 1,
+  options: 2,
+  target: 3,
+  invalid: 4,
+  threshold: 99,
+  interrupted: 130,
+})
+
+/** A failure that is told in one line: `code` is stable, the message names what to change. */
+export class MillraceError extends Error {
+  /**
+   * @param {string} code stable, for programs
+   * @param {string} message for people; names the option or the address, never a secret
+   * @param {{ cause?: unknown, exitCode?: number }} [more]
+   */
+  constructor(code, message, { cause, exitCode = ExitCode.fault } = {}) {
+    super(message, { cause })
+    this.name = new.target.name
+    this.code = code
+    this.exitCode = exitCode
+  }
+}
+
+/** The options are wrong. */
+export class OptionError extends MillraceError {
+  /**
+   * @param {string} message
+   * @param {{ cause?: unknown }} [more]
+   */
+  constructor(message, { cause } = {}) {
+    super('OPTION', message, { cause, exitCode: ExitCode.options })
+  }
+}
+
+/** The target cannot be used: unreachable, closed, too small, taken, or without a needed command. */
+export class TargetError extends MillraceError {
+  /**
+   * @param {string} message
+   * @param {{ cause?: unknown, code?: string }} [more]
+   */
+  constructor(message, { cause, code = 'TARGET' } = {}) {
+    super(code, message, { cause, exitCode: ExitCode.target })
+  }
+}
