@@ -1,0 +1,143 @@
+// What must not stand together: one function a rule, which returns the sentence to say, or nothing.
+import { STAMP_BYTES, STRATEGIES } from '../../settings.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../settings.js').SettingKey} SettingKey
+ *
+ * @callback Rule
+ * @param {Settings} settings
+ * @param {(key: SettingKey) => string} named the option or the variable that gave the setting
+ * @returns {string | false | undefined}
+ */
+
+/** @param {Settings} s */
+const smallestShare = (s) => Math.floor(s.quantity / s.totalAgents)
+
+/** @param {Settings} s */
+const highestAgent = (s) => (Array.isArray(s.agent) ? s.agent[s.agent.length - 1] : 1)
+
+/** Members that the start of a value tells apart, at 6 bits a character. @param {Settings} s */
+const distinctValues = (s) => 64 ** Math.min(s.valueBytes, s.payload === 'sparse' ? 4 : 8)
+
+/**
+ * @param {'placement' | 'sortedSets' | 'extraSortedSets'} key
+ * @param {string | number} plain the value that asks for nothing
+ * @returns {Rule}
+ */
+const needsSortedSet = (key, plain) => (s, named) =>
+  s[key] !== plain &&
+  !STRATEGIES[s.strategy].sortedSets &&
+  `${named(key)}: ${named('strategy')} keeps no sorted set`
+
+/** @type {readonly Rule[]} */
+const writerRules = [
+  (s, named) =>
+    s.quantity < s.totalAgents &&
+    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} agents (${named('totalAgents')})`,
+
+  (s, named) =>
+    highestAgent(s) > s.totalAgents &&
+    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+
+  (s, named) =>
+    s.chunks > smallestShare(s) &&
+    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of an agent`,
+
+  (s, named) =>
+    s.stamp &&
+    s.strategy === 'actual-value' &&
+    `${named('stamp')} with ${named('strategy')}: every tick would make new members`,
+
+  (s, named) =>
+    s.stamp &&
+    s.valueBytes < STAMP_BYTES &&
+    `${named('stamp')} takes ${STAMP_BYTES} bytes, ${named('valueBytes')} leaves ${s.valueBytes}`,
+
+  (s, named) =>
+    s.payload === 'zero' &&
+    s.strategy === 'actual-value' &&
+    `${named('payload')} with ${named('strategy')}: all members would be equal`,
+
+  (s, named) =>
+    s.strategy === 'actual-value' &&
+    distinctValues(s) < s.quantity &&
+    `${named('valueBytes')}: values of ${s.valueBytes} bytes (${named('payload')}) tell only ` +
+      `${distinctValues(s)} of ${s.quantity} members of ${named('strategy')} apart`,
+
+  needsSortedSet('placement', 'plain'),
+  needsSortedSet('sortedSets', 1),
+  needsSortedSet('extraSortedSets', 0),
+
+  (s, named) =>
+    s.extraSortedSets > 0 &&
+    STRATEGIES[s.strategy].script &&
+    `${named('extraSortedSets')}: the script of ${named('strategy')} writes no further sets`,
+
+  (s, named) =>
+    s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
+
+  (s, named) =>
+    s.durationMs !== undefined &&
+    s.warmUpMs >= s.durationMs &&
+    `${named('warmUpMs')} must be shorter than ${named('durationMs')}`,
+
+  (s, named) =>
+    s.intervals !== undefined &&
+    s.rate !== 'max' &&
+    s.warmUpMs >= s.intervals * s.periodMs &&
+    `${named('warmUpMs')} must be shorter than the ${s.intervals * s.periodMs} ms of ${named('intervals')}`,
+]
+
+/**
+ * The same rule for several settings.
+ * @param {SettingKey[]} keys
+ * @param {(key: SettingKey) => Rule} rule
+ */
+const each = (keys, rule) => keys.map(rule)
+
+/** @type {readonly Rule[]} */
+const targetRules = [
+  ...each(
+    ['username', 'password', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
+    (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
+  ),
+
+  ...each(
+    ['caFile', 'certFile', 'keyFile'],
+    (key) => (s, named) => (s[key] && !s.tls ? `${named(key)} needs --tls (or a rediss:// address)` : false),
+  ),
+
+  (s, named) => s.certFile && !s.keyFile && `${named('certFile')} needs --key`,
+  (s, named) => s.keyFile && !s.certFile && `${named('keyFile')} needs --cert`,
+
+  (s, named) =>
+    s.cluster && s.db > 0 && `${named('db')}: database ${s.db} with ${named('cluster')}, which has only 0`,
+
+  // A variable describes the embedded servers of whichever run has some; a typed option means this run.
+  ...each(
+    ['serverBin', 'shards', 'replicas'],
+    (key) => (s, named) =>
+      s.given[key] === 'command line' &&
+      s.host !== undefined &&
+      `${named(key)} is for embedded servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
+  ),
+
+  ...each(
+    ['shards', 'replicas'],
+    (key) => (s, named) => s.given[key] === 'command line' && !s.cluster && `${named(key)} needs --cluster`,
+  ),
+]
+
+/**
+ * The first rule that the settings break, as a sentence.
+ * @param {Settings} settings
+ * @param {(key: SettingKey) => string} named
+ */
+export function conflictIn(settings, named) {
+  const rules = 'quantity' in settings ? [...writerRules, ...targetRules] : targetRules
+  for (const rule of rules) {
+    const sentence = rule(settings, named)
+    if (sentence) return sentence
+  }
+}

@@ -1,0 +1,83 @@
+import yargs from 'yargs'
+import { optionsOf } from '../../settings.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {import('../../settings.js').Program} Program
+ */
+
+/** @type {Record<string, { does: string, examples: [what: string, command: string][] }>} */
+const programs = {
+  producer: {
+    does: 'Writes items at a rate that is really held, and reports what they cost.',
+    examples: [
+      ['a minute against a private server, started here', '-q 50000 --duration 60s'],
+      [
+        'one of eight boxes: the same line on each',
+        '-q 300000 -t 8 --cluster --host cache.example.net --tls',
+      ],
+      ['lists, in ten chunks, into a private cluster', '-q 100000 -c 10 --sl --cluster'],
+      ['as much as the server takes, for another program', '--rate max --duration 30s --json > run.json'],
+    ],
+  },
+}
+
+const notes = [
+  'The command line beats the environment, that beats .env, and .env the defaults.',
+  'A variable is named MILLRACE_ and the option, as in MILLRACE_TOTAL_AGENTS; those of the target are ' +
+    'REDIS_HOST and the like. MILLRACE_NO_DOTENV=1 leaves .env out.',
+  'Numbers may end in k or M, sizes in kB, MB, KiB or MiB. --no-json and so on switch a flag off.',
+]
+
+/**
+ * What holds when the option is not given.
+ * @param {Option} option
+ */
+export const defaultText = ({ otherwise, default: value, type }) =>
+  otherwise ?? value ?? (type === 'flag' ? 'off' : 'none')
+
+/**
+ * The help of an option, with its choices where the text does not name them.
+ * @param {Option} option
+ */
+export function meaning({ help, choices = [] }) {
+  return choices.every((choice) => help.includes(choice)) ? help : `${help}: ${choices.join(', ')}`
+}
+
+/**
+ * @param {Program} program
+ * @param {number} columns
+ */
+export function helpText(program, columns) {
+  const { does, examples } = programs[program]
+  const help = yargs([])
+    .detectLocale(false)
+    .scriptName(`node ${program}.js`)
+    .usage(`${does}\n\nUsage: $0 [options]`)
+    .wrap(Math.max(60, Math.min(columns, 120)))
+    .help(false)
+    .version(false)
+    .epilogue(
+      [
+        'Examples',
+        ...examples.flatMap(([what, command]) => [`  # ${what}`, `  node ${program}.js ${command}`]),
+        '',
+        ...notes,
+      ].join('\n'),
+    )
+  for (const option of optionsOf(program)) {
+    const unless = ['off', 'none'].includes(defaultText(option)) ? '' : ` (${defaultText(option)})`
+    help.option(option.name, {
+      alias: option.aliases,
+      group: option.group,
+      describe: `${meaning(option)}${unless}`,
+    })
+  }
+  help.option('help', { alias: 'h', group: 'Output', describe: 'this text' })
+  help.option('version', { group: 'Output', describe: 'the version of Millrace' })
+  let text = ''
+  help.showHelp((lines) => {
+    text = lines
+  })
+  return text
+}

@@ -1,0 +1,217 @@
+// The types of options: how a text becomes a value, and how to say which texts do.
+import { isIP } from 'node:net'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ *
+ * @typedef {object} ValueType
+ * @property {(text: string, option: Option) => unknown} read the value, undefined where the text is none
+ * @property {(option: Option) => string} expects 'must be ...'
+ * @property {(option: Option) => string} shape the same in a word or two, for help and tables
+ *
+ * @typedef {object} Address what --url holds; as settings are called
+ * @property {string} url without user and password
+ * @property {string} host
+ * @property {number} port
+ * @property {string} [username]
+ * @property {string} [password]
+ * @property {number} [db]
+ * @property {true} [tls]
+ */
+
+const countUnits = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['M', 1e6],
+])
+
+const byteUnits = new Map([
+  ['', 1],
+  ['b', 1],
+  ['kb', 1e3],
+  ['mb', 1e6],
+  ['gb', 1e9],
+  ['kib', 2 ** 10],
+  ['mib', 2 ** 20],
+  ['gib', 2 ** 30],
+])
+
+const timeUnits = new Map([
+  ['ms', 1],
+  ['s', 1e3],
+  ['m', 60e3],
+  ['h', 3600e3],
+])
+
+/**
+ * A number and its unit as a whole number, else undefined.
+ * @param {string} text
+ * @param {ReadonlyMap<string, number>} units
+ */
+function scaled(text, units) {
+  const [, digits, unit] = /^(\d[\d_]*(?:\.\d+)?) ?([a-z]*)$/i.exec(text) ?? []
+  const scale = units.get(unit) ?? units.get(unit?.toLowerCase())
+  if (scale === undefined) return
+  const value = Number((Number(digits.replaceAll('_', '')) * scale).toPrecision(15))
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/**
+ * @param {(text: string, option: Option) => number | undefined} number
+ * @param {(option: Option) => string} noun
+ * @param {(option: Option) => string} [hint]
+ * @returns {ValueType}
+ */
+function ranged(number, noun, hint = () => '') {
+  return {
+    read(text, option) {
+      const value = number(text, option)
+      const [min = 0, max = Number.MAX_SAFE_INTEGER] = (option.range ?? []).map((end) => number(end, option))
+      return value !== undefined && value >= min && value <= max ? value : undefined
+    },
+    expects: (option) => `${noun(option)} from ${option.range?.join(' to ')}${hint(option)}`,
+    shape: (option) => option.range?.join(' to ') ?? '',
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {Option} option
+ */
+const milliseconds = (text, { unit = 's' }) =>
+  scaled(text, new Map([...timeUnits, ['', timeUnits.get(unit) ?? 1]]))
+
+/**
+ * @param {string} text
+ * @param {Option} option
+ */
+function wholeSeconds(text, option) {
+  const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
+  return Number.isInteger(seconds) ? seconds : undefined
+}
+
+/** @param {Option} option */
+const durationHint = ({ unit }) => ` (250ms, 60s, 5m, 1h; a plain number is ${unit})`
+
+/**
+ * `3` or `2-4`.
+ * @param {string} text
+ * @returns {readonly number[] | undefined}
+ */
+function agentNumbers(text) {
+  const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  const count = Number(last) - Number(first) + 1
+  if (!(Number(first) >= 1 && count >= 1)) return
+  return Object.freeze(Array.from({ length: count }, (_, i) => Number(first) + i))
+}
+
+/** A name or an address; brackets of IPv6 come off. @param {string} text */
+function hostName(text) {
+  const bare = text.replace(/^\[(.*)\]$/, '$1')
+  return isIP(bare) || /^[\w.-]{1,253}$/.test(text) ? bare : undefined
+}
+
+/**
+ * @param {string} text
+ * @returns {Address | undefined}
+ */
+function addressOf(text) {
+  if (!/^rediss?:\/\/[^\s\p{C}]+$/u.test(text)) return
+  try {
+    const url = new URL(text)
+    const host = hostName(decodeURIComponent(url.hostname))
+    if (!host || url.search || url.hash || url.port === '0' || !/^\/?\d{0,6}$/.test(url.pathname)) return
+    const db = url.pathname.slice(1)
+    return {
+      url: `${url.protocol}//${url.host}${url.pathname}`,
+      host,
+      port: Number(url.port || 6379),
+      ...(url.username && { username: decodeURIComponent(url.username) }),
+      ...(url.password && { password: decodeURIComponent(url.password) }),
+      ...(db && { db: Number(db) }),
+      ...(url.protocol === 'rediss:' && { tls: true }),
+    }
+  } catch {
+    return // not a URL, or a % that stands for nothing
+  }
+}
+
+const flagWords = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => /** @type {const} */ ([word, true])),
+  ...['false', '0', 'no', 'off'].map((word) => /** @type {const} */ ([word, false])),
+])
+
+/** Every type an option may have. */
+export const VALUE_TYPES = Object.freeze({
+  integer: ranged(
+    (text) => scaled(text, countUnits),
+    () => 'a whole number',
+  ),
+  bytes: ranged(
+    (text) => scaled(text, byteUnits),
+    () => 'a size',
+  ),
+  duration: ranged(milliseconds, () => 'a time', durationHint),
+  seconds: ranged(wholeSeconds, () => 'whole seconds', durationHint),
+  /** @type {ValueType} */
+  flag: {
+    read: (text) => flagWords.get(text.toLowerCase()),
+    expects: () => 'true or false',
+    shape: () => '',
+  },
+  /** @type {ValueType} */
+  choice: {
+    read: (text, { choices }) => (choices?.includes(text) ? text : undefined),
+    expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
+    shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  agents: {
+    read: (text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),
+    expects: () => 'a number, a range such as 2-4, all or auto',
+    shape: () => '3, 2-4, all, auto',
+  },
+  /** @type {ValueType} */
+  text: {
+    read: (text, { pattern }) => (pattern?.test(text) ? text : undefined),
+    expects: ({ expects = '' }) => expects,
+    shape: () => 'text',
+  },
+  /** @type {ValueType} */
+  secret: {
+    read: (text) => text || undefined,
+    expects: () => 'a text',
+    shape: () => 'text',
+  },
+  /** @type {ValueType} */
+  path: {
+    read: (text) => (/^[^\p{C}]+$/u.test(text) ? text : undefined),
+    expects: () => 'a path',
+    shape: () => 'path',
+  },
+  /** @type {ValueType} */
+  host: {
+    read: hostName,
+    expects: () => 'a name or an address, without a port',
+    shape: () => 'name or address',
+  },
+  /** @type {ValueType} */
+  url: {
+    read: addressOf,
+    expects: () =>
+      'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
+    shape: () => 'redis://...',
+  },
+})
+
+/** @typedef {keyof typeof VALUE_TYPES} TypeName */
+
+/**
+ * A piece of what the user typed, fit for one line of a message: no password of a URL, no control
+ * characters, not too long.
+ * @param {string} text
+ */
+export function shown(text) {
+  const plain = text.replace(/\/\/[^/]*@/g, '//***@').replace(/\p{C}/gu, '?')
+  return plain.length > 40 ? `${plain.slice(0, 40)}...` : plain
+}

@@ -1,0 +1,69 @@
+// Writes what README.md and .env.example take from the table of options: node scripts/readme.js
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defaultText, meaning } from '../lib/cli/help.js'
+import { VALUE_TYPES } from '../lib/cli/values.js'
+import { OPTIONS } from '../settings.js'
+
+const start = '<!-- options:start -->'
+const end = '<!-- options:end -->'
+
+const groups = [...new Set(OPTIONS.map(({ group }) => group))]
+
+/** The options as Markdown, a table for each group. */
+export function optionsTable() {
+  const tables = groups.map((group) => {
+    const rows = OPTIONS.filter((option) => option.group === group).map((option) => {
+      const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
+      const otherwise = option.otherwise ?? code(defaultText(option))
+      const cells = [names, option.help, VALUE_TYPES[option.type].shape(option), otherwise, code(option.env)]
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+    })
+    const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
+    return `**${group}**\n\n${head}\n${rows.join('\n')}`
+  })
+  return tables.join('\n\n')
+}
+
+/** An example of `.env` that says every variable and changes nothing. */
+export function envExample() {
+  const paragraphs = groups.map((group) => {
+    const lines = OPTIONS.filter((option) => option.group === group).flatMap((option) => [
+      `# ${meaning(option)} (${defaultText(option)})`,
+      `#${option.env}=${exampleOf(option)}`,
+    ])
+    return [`## ${group}`, ...lines].join('\n')
+  })
+  const head = [
+    '# Copy to .env and take the # off the lines you need; what is given here is the default.',
+    '# The environment and the command line are stronger. A value with # or blanks goes in quotes.',
+    '# MILLRACE_NO_DOTENV=1 in the environment leaves .env out.',
+  ]
+  return `${[head.join('\n'), ...paragraphs].join('\n\n')}\n`
+}
+
+/**
+ * The README with its table written anew.
+ * @param {string} readme
+ */
+export function withOptionsTable(readme) {
+  const from = readme.indexOf(start)
+  const to = readme.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
+  return `${readme.slice(0, from + start.length)}\n\n${optionsTable()}\n\n${readme.slice(to)}`
+}
+
+/** @param {string} name */
+const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+
+/** @param {string} text */
+const code = (text) => `\`${text}\``
+
+/** @param {import('../settings.js').Option} option */
+const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const readme = new URL('../README.md', import.meta.url)
+  writeFileSync(readme, withOptionsTable(readFileSync(readme, 'utf8')))
+  writeFileSync(new URL('../.env.example', import.meta.url), envExample())
+}

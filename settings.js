@@ -1,0 +1,264 @@
+// The one table of options. The parser, the environment, the checks, --help, the README's table and
+// .env.example all come from it.
+
+/** Where variadic commands are cut when --max-members does not say. */
+export const DEFAULT_MAX_MEMBERS = 1000
+
+/** Bytes that --stamp takes of a value. */
+export const STAMP_BYTES = 13
+
+/** What the checks must know of a strategy: does it keep sorted sets, does it write through a script? */
+export const STRATEGIES = Object.freeze({
+  'sorted-set': { sortedSets: true, script: false },
+  'actual-value': { sortedSets: true, script: false },
+  'script-batch': { sortedSets: true, script: true },
+  'script-item': { sortedSets: true, script: true },
+  list: { sortedSets: false, script: false },
+  'list-hll': { sortedSets: false, script: false },
+  set: { sortedSets: false, script: false },
+  hash: { sortedSets: true, script: false },
+  stream: { sortedSets: false, script: false },
+  'hash-ttl': { sortedSets: false, script: false },
+})
+
+/**
+ * @typedef {keyof typeof STRATEGIES} StrategyName
+ * @typedef {'producer' | 'consumer'} Program
+ * @typedef {'command line' | 'environment' | '.env' | 'default'} Origin
+ *
+ * @typedef {object} Settings
+ * @property {number} quantity items per interval, over all agents
+ * @property {number} periodMs
+ * @property {number} chunks
+ * @property {number} totalAgents
+ * @property {'auto' | 'all' | readonly number[]} agent
+ * @property {StrategyName} strategy
+ * @property {number} sortedSets
+ * @property {'plain' | 'same-slot' | 'spread'} placement
+ * @property {number} extraSortedSets
+ * @property {number} ttlS
+ * @property {number} valueBytes
+ * @property {'random' | 'sparse' | 'zero'} payload
+ * @property {boolean} stamp
+ * @property {boolean} once
+ * @property {number} [maxMembers] 0 = never cut; undefined = the default
+ * @property {number} [maxBehindMs] undefined = the default
+ * @property {number} windowBytes
+ * @property {number} warmUpMs
+ * @property {'max'} [rate]
+ * @property {'open' | 'smooth' | 'closed'} pacing
+ * @property {'socket' | 'ioredis'} driver
+ * @property {number} [durationMs]
+ * @property {number} [intervals]
+ * @property {boolean} cluster
+ * @property {string} [url] without its user and password; its parts stand in the settings below
+ * @property {string} [host] undefined = no address: an embedded target
+ * @property {number} [port]
+ * @property {string} [username]
+ * @property {string} [password]
+ * @property {number} db
+ * @property {boolean} tls
+ * @property {string} [caFile]
+ * @property {string} [certFile]
+ * @property {string} [keyFile]
+ * @property {string} [serverBin]
+ * @property {number} shards
+ * @property {number} replicas
+ * @property {string} prefix
+ * @property {number} seed
+ * @property {string} [run]
+ * @property {string} outDir
+ * @property {boolean} json
+ * @property {boolean} quiet
+ * @property {string} logLevel
+ * @property {Readonly<Record<string, Origin>>} given where each setting came from
+ *
+ * @typedef {Exclude<keyof Settings, 'given'>} SettingKey
+ *
+ * @typedef {object} Row an option as the table below declares it
+ * @property {string} name long form, without dashes
+ * @property {string[]} [aliases]
+ * @property {string} [env] default MILLRACE_<NAME>
+ * @property {import('./lib/cli/values.js').TypeName} type
+ * @property {[string, string]} [range] smallest and largest value, written as a user would
+ * @property {string[]} [choices]
+ * @property {RegExp} [pattern] of a text
+ * @property {string} [expects] says the pattern in words
+ * @property {'s' | 'ms'} [unit] of a duration without a unit
+ * @property {string} [default] written as a user would
+ * @property {string} [otherwise] what holds without a value, where that is no fixed default
+ * @property {string} help
+ * @property {true} [secret] its value is never shown
+ * @property {Program[]} [for] default: the producer
+ * @property {SettingKey} key
+ * @property {string} [on] what a flag stands for, when it is a name for one value of its key
+ * @property {string} [off] what its key is without such a flag
+ * @property {string} [implies] the value of the same key that may be given besides
+ * @property {string[]} [insteadOf] options that answer the same question
+ *
+ * @typedef {Readonly<Row & { aliases: string[], env: string, for: Program[], group: string }>} Option
+ */
+
+/** @type {Program[]} */
+const both = ['producer', 'consumer']
+
+// biome-ignore format: a table, an option a row
+/** @type {Record<string, Row[]>} */
+const groups = {
+  'What is written': [
+    { name: 'quantity', aliases: ['q'], key: 'quantity', type: 'integer', range: ['1', '100M'],
+      default: '10000',
+      help: 'items per interval, over all agents' },
+    { name: 'strategy', key: 'strategy', type: 'choice', choices: Object.keys(STRATEGIES),
+      default: 'sorted-set',
+      help: 'how items are stored' },
+    { name: 'actual-value', key: 'strategy', type: 'flag', on: 'actual-value',
+      env: 'SORTED_SET_CONTAINS_ACTUAL_VALUE',
+      help: 'the sorted set holds the values themselves' },
+    { name: 'ws', key: 'strategy', type: 'flag', on: 'script-batch',
+      help: 'write through lua/store-items.lua, a chunk in one call' },
+    { name: 'sk', key: 'strategy', type: 'flag', on: 'script-item',
+      help: 'write through lua/store-item.lua, one call an item' },
+    { name: 'sl', key: 'strategy', type: 'flag', on: 'list', help: 'a list instead of the sorted set' },
+    { name: 'slh', key: 'strategy', type: 'flag', on: 'list-hll', implies: 'list',
+      help: 'a list, and a HyperLogLog per minute' },
+    { name: 'ss', key: 'strategy', type: 'flag', on: 'set', help: 'one set per minute' },
+    { name: 'ns', key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
+      help: 'number of sorted sets, item i in set i mod N' },
+    { name: 'same-slot', key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
+      help: 'all sorted sets in one slot' },
+    { name: 'spread', key: 'placement', type: 'flag', on: 'spread', off: 'plain',
+      help: 'sorted sets tagged so that they fall evenly over the slots' },
+    { name: 'extra-sorted-sets', key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
+      help: 'further sorted sets that get the same members in the same batch' },
+    { name: 'ttl', key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
+      help: 'lifetime of an item' },
+    { name: 'value-size', key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'], default: '128B',
+      help: 'size of a value' },
+    { name: 'payload', key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
+      default: 'random',
+      help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },
+    { name: 'stamp', key: 'stamp', type: 'flag',
+      help: "the tick's time in every value, so that a reader can tell a stale one" },
+    { name: 'once', key: 'once', type: 'flag',
+      help: 'item numbers go on counting, each item is written once' },
+    { name: 'prefix', key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
+      expects: 'up to 100 characters without blanks and braces', otherwise: 'none', default: '',
+      help: 'stands in front of every key' },
+    { name: 'seed', key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
+      help: 'random seed of the values' },
+  ],
+  'How it is sent': [
+    { name: 'period', aliases: ['p'], key: 'periodMs', type: 'duration', range: ['1ms', '24h'], unit: 'ms',
+      default: '1000ms',
+      help: 'the interval in which all items are written once' },
+    { name: 'chunks', aliases: ['c'], key: 'chunks', type: 'integer', range: ['1', '1M'], default: '1',
+      help: 'parts of an interval' },
+    { name: 'total-agents', aliases: ['t'], key: 'totalAgents', type: 'integer', range: ['1', '10000'],
+      default: '1',
+      help: 'agents in the whole run' },
+    { name: 'agent', aliases: ['a'], key: 'agent', type: 'agents', default: 'auto',
+      help: 'which of them this process is; auto: the next free one, or all on an embedded target' },
+    { name: 'pacing', key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
+      help: 'open (absolute deadlines), smooth (as many chunks as the clock can hold) or closed (wait for the ' +
+        'batch, then sleep the period)' },
+    { name: 'rate', key: 'rate', type: 'choice', choices: ['max'], otherwise: 'quantity per period',
+      help: 'max keeps the servers saturated instead of a schedule' },
+    { name: 'driver', key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
+      help: 'how commands reach the servers' },
+    { name: 'max-members', key: 'maxMembers', type: 'integer', range: ['0', '100M'],
+      otherwise: String(DEFAULT_MAX_MEMBERS),
+      help: 'where variadic commands are cut; 0 = never' },
+    { name: 'max-behind', key: 'maxBehindMs', type: 'duration', range: ['1ms', '24h'], unit: 's',
+      otherwise: '5s, at least 2 ticks',
+      help: 'a tick not begun that long after its deadline is dropped' },
+    { name: 'window', key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
+      help: 'unanswered bytes on a connection, at most' },
+  ],
+  'Where (without an address: a private server, started here)': [
+    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: both,
+      help: 'the target is a cluster' },
+    { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: both,
+      insteadOf: ['host', 'port'],
+      help: 'address as redis://[user:password@]host[:port][/db], or rediss:// for TLS' },
+    { name: 'host', key: 'host', type: 'host', env: 'REDIS_HOST', for: both, otherwise: 'embedded',
+      help: 'name or address of the server, or of any node of the cluster' },
+    { name: 'port', key: 'port', type: 'integer', range: ['1', '65535'], env: 'REDIS_PORT', for: both,
+      otherwise: '6379',
+      help: 'its port' },
+    { name: 'username', key: 'username', type: 'text', pattern: /^[^\s\p{C}]+$/u,
+      expects: 'a name without blanks', env: 'REDIS_USERNAME', for: both,
+      help: 'ACL user' },
+    { name: 'password', key: 'password', type: 'secret', env: 'REDIS_PASSWORD', secret: true, for: both,
+      help: 'better in REDIS_PASSWORD: other users of the machine can see a command line' },
+    { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: both,
+      help: 'number of the database' },
+    { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: both, help: 'encrypt the connections' },
+    { name: 'ca', key: 'caFile', type: 'path', env: 'REDIS_CA', for: both,
+      help: 'file with the authority that signed the certificate of the server' },
+    { name: 'cert', key: 'certFile', type: 'path', env: 'REDIS_CERT', for: both,
+      help: 'file with our certificate' },
+    { name: 'key', key: 'keyFile', type: 'path', env: 'REDIS_KEY', for: both,
+      help: 'file with its private key' },
+    { name: 'server-bin', key: 'serverBin', type: 'path',
+      otherwise: 'redis-server or valkey-server from PATH',
+      help: 'program that an embedded target runs' },
+    { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
+      help: 'masters of an embedded cluster' },
+    { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
+      help: 'replicas of each of them' },
+  ],
+  'How long': [
+    { name: 'duration', key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
+      otherwise: 'until interrupted', insteadOf: ['intervals'],
+      help: 'stop after that time (60, 60s, 5m, 1h)' },
+    { name: 'intervals', key: 'intervals', type: 'integer', range: ['1', '1000M'],
+      otherwise: 'until interrupted',
+      help: 'stop after so many intervals' },
+    { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
+      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs' },
+  ],
+  Output: [
+    { name: 'run', key: 'run', type: 'text', pattern: /^[A-Za-z0-9][\w.-]{0,99}$/,
+      expects: 'letters, digits, dots and dashes, at most 100', for: both, otherwise: 'made of the time',
+      help: 'name of the run' },
+    { name: 'out', key: 'outDir', type: 'path', default: 'results', for: both,
+      help: 'folder of the results' },
+    { name: 'json', key: 'json', type: 'flag', for: both,
+      help: 'print run.json on stdout, and nothing else' },
+    { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },
+    { name: 'log-level', key: 'logLevel', type: 'choice',
+      choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: both,
+      help: 'what the log on stderr holds' },
+  ],
+}
+
+/** @type {readonly Option[]} */
+export const OPTIONS = Object.freeze(
+  Object.entries(groups).flatMap(([group, rows]) =>
+    rows.map((row) =>
+      Object.freeze({
+        aliases: [],
+        env: `MILLRACE_${row.name.replaceAll('-', '_').toUpperCase()}`,
+        for: /** @type {Program[]} */ (['producer']),
+        ...row,
+        group,
+      }),
+    ),
+  ),
+)
+
+/**
+ * The options of one program, in the order of the table.
+ * @param {Program} program
+ */
+export const optionsOf = (program) => OPTIONS.filter((option) => option.for.includes(program))
+
+/**
+ * The settings without their secrets, for a plan, a result or a log.
+ * @param {Settings} settings
+ * @returns {Readonly<Omit<Settings, 'password'>>}
+ */
+export function publicSettings({ password, ...rest }) {
+  return Object.freeze(rest)
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { envExample, withOptionsTable } from '../../scripts/readme.js'
+
+/** @param {string} name */
+const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+
+test('README.md has the table of options as it is (else: node scripts/readme.js)', () => {
+  const readme = fileText('README.md')
+  assert.equal(readme, withOptionsTable(readme))
+})
+
+test('.env.example is as the table of options (else: node scripts/readme.js)', () => {
+  assert.equal(fileText('.env.example'), envExample())
+})
+
+test('a table that differs is written anew, and nothing else', () => {
+  const readme = fileText('README.md')
+  const stale = `before\n${readme.replace('items per interval', 'things')}after`
+  assert.equal(withOptionsTable(stale), `before\n${readme}after`)
+  assert.throws(() => withOptionsTable('# no marks'), /lacks/)
+})
+
+test('.env.example changes nothing, as it is and with every line in force', () => {
+  const read = (/** @type {string} */ dotenvText) => {
+    const settings = readSettings({ program: 'producer', argv: [], env: {}, dotenvText })
+    assert.ok('given' in settings)
+    return { ...settings, given: undefined }
+  }
+  assert.deepEqual(read(envExample()), read(''))
+  assert.deepEqual(read(envExample().replaceAll(/^#(\w+=)/gm, '$1')), read(''))
+})

@@ -1,0 +1,556 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { loadDotenv, readSettings } from '../../lib/cli/options.js'
+import { VALUE_TYPES } from '../../lib/cli/values.js'
+import { OPTIONS, optionsOf, publicSettings, STRATEGIES } from '../../settings.js'
+
+/**
+ * @param {string} line the command line, split at blanks
+ * @param {NodeJS.ProcessEnv} [env]
+ * @param {string} [dotenvText]
+ */
+function read(line, env = {}, dotenvText = '') {
+  const settings = readSettings({
+    program: 'producer',
+    argv: line.split(' ').filter(Boolean),
+    env,
+    dotenvText,
+  })
+  assert.ok('given' in settings)
+  return settings
+}
+
+/**
+ * @param {() => unknown} action
+ * @returns {string}
+ */
+function sentence(action) {
+  try {
+    action()
+  } catch (error) {
+    assert.ok(error instanceof Error)
+    assert.equal(error.name, 'OptionError')
+    assert.equal(/** @type {any} */ (error).exitCode, 2)
+    assert.doesNotMatch(error.message, /\n/)
+    return error.message
+  }
+  return assert.fail('no error')
+}
+
+test('defaults', () => {
+  const { given, ...settings } = read('')
+  assert.deepEqual(settings, {
+    quantity: 10_000,
+    periodMs: 1000,
+    chunks: 1,
+    totalAgents: 1,
+    agent: 'auto',
+    strategy: 'sorted-set',
+    sortedSets: 1,
+    placement: 'plain',
+    extraSortedSets: 0,
+    ttlS: 3,
+    valueBytes: 128,
+    payload: 'random',
+    stamp: false,
+    once: false,
+    maxMembers: undefined,
+    maxBehindMs: undefined,
+    windowBytes: 512_000,
+    warmUpMs: 0,
+    cluster: false,
+    url: undefined,
+    host: undefined,
+    port: undefined,
+    username: undefined,
+    password: undefined,
+    tls: false,
+    caFile: undefined,
+    certFile: undefined,
+    keyFile: undefined,
+    db: 0,
+    durationMs: undefined,
+    intervals: undefined,
+    rate: undefined,
+    pacing: 'open',
+    driver: 'socket',
+    prefix: '',
+    seed: 1,
+    run: undefined,
+    outDir: 'results',
+    json: false,
+    quiet: false,
+    logLevel: 'info',
+    serverBin: undefined,
+    shards: 3,
+    replicas: 1,
+  })
+  assert.deepEqual(new Set(Object.values(given)), new Set(['default']))
+  assert.ok(Object.isFrozen(read('')) && Object.isFrozen(given) && Object.isFrozen(read('-a 1-2 -t 2').agent))
+})
+
+test('the published command line', () => {
+  const settings = read('-q 300000 -t 8 --cluster')
+  assert.deepEqual([settings.quantity, settings.totalAgents, settings.cluster], [300_000, 8, true])
+  assert.equal(settings.given.quantity, 'command line')
+})
+
+const good = /** @type {[string, string, unknown][]} */ ([
+  ['-q 300k', 'quantity', 300_000],
+  ['--quantity=1_000', 'quantity', 1000],
+  ['-q 1.5M', 'quantity', 1_500_000],
+  ['-p 1500', 'periodMs', 1500],
+  ['-p 2s', 'periodMs', 2000],
+  ['-c 10', 'chunks', 10],
+  ['-t 8 -a 3', 'agent', [3]],
+  ['-t 8 -a 2-4', 'agent', [2, 3, 4]],
+  ['-t 8 -a all', 'agent', 'all'],
+  ['--actual-value', 'strategy', 'actual-value'],
+  ['--ws', 'strategy', 'script-batch'],
+  ['--sk', 'strategy', 'script-item'],
+  ['--sl', 'strategy', 'list'],
+  ['--slh', 'strategy', 'list-hll'],
+  ['--slh --sl', 'strategy', 'list-hll'],
+  ['--sl --strategy list', 'strategy', 'list'],
+  ['--ss', 'strategy', 'set'],
+  ['--strategy hash-ttl', 'strategy', 'hash-ttl'],
+  ['--ns 10', 'sortedSets', 10],
+  ['--ns 10 --same-slot', 'placement', 'same-slot'],
+  ['--spread --ns 3', 'placement', 'spread'],
+  ['--spread --no-same-slot', 'placement', 'spread'],
+  ['--extra-sorted-sets 2', 'extraSortedSets', 2],
+  ['--ttl 10m', 'ttlS', 600],
+  ['--ttl 5', 'ttlS', 5],
+  ['--value-size 10kB', 'valueBytes', 10_000],
+  ['--value-size 1KiB', 'valueBytes', 1024],
+  ['--payload zero', 'payload', 'zero'],
+  ['--stamp', 'stamp', true],
+  ['--once --actual-value', 'once', true],
+  ['--max-members 0', 'maxMembers', 0],
+  ['--max-behind 250ms', 'maxBehindMs', 250],
+  ['--window 1MB', 'windowBytes', 1_000_000],
+  ['--duration 60', 'durationMs', 60_000],
+  ['--duration 60s', 'durationMs', 60_000],
+  ['--duration 0.5', 'durationMs', 500],
+  ['--duration 5m', 'durationMs', 300_000],
+  ['--duration 1h --warm-up 5', 'warmUpMs', 5000],
+  ['--intervals 3', 'intervals', 3],
+  ['--rate max', 'rate', 'max'],
+  ['--pacing closed', 'pacing', 'closed'],
+  ['--driver ioredis', 'driver', 'ioredis'],
+  ['--prefix a:', 'prefix', 'a:'],
+  ['--prefix=', 'prefix', ''],
+  ['--seed 0', 'seed', 0],
+  ['--run first.1', 'run', 'first.1'],
+  ['--out /var/x', 'outDir', '/var/x'],
+  ['--json', 'json', true],
+  ['--json=false', 'json', false],
+  ['--json --no-json', 'json', false],
+  ['--quiet', 'quiet', true],
+  ['--log-level silent', 'logLevel', 'silent'],
+  ['--cm', 'cluster', true],
+  ['--host [::1]', 'host', '::1'],
+  ['--port 7000', 'host', '127.0.0.1'],
+  ['--host a.example', 'port', 6379],
+  ['--host h --username u', 'username', 'u'],
+  ['--host h --password p-w', 'password', 'p-w'],
+  ['--host h --db 2', 'db', 2],
+  ['--host h --tls --ca a.pem', 'caFile', 'a.pem'],
+  ['--host h --tls --cert c.pem --key k.pem', 'keyFile', 'k.pem'],
+  ['--server-bin /opt/valkey-server', 'serverBin', '/opt/valkey-server'],
+  ['--cluster --shards 1', 'shards', 1],
+  ['--cluster --replicas 0', 'replicas', 0],
+])
+for (const [line, key, value] of good)
+  test(`good: ${line}`, () => assert.deepEqual(/** @type {any} */ (read(line))[key], value))
+
+test('every option is read by its own name and by its variable', () => {
+  const covered = new Set(
+    good.flatMap(([line]) => [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name)),
+  )
+  for (const { name, aliases } of OPTIONS)
+    assert.ok(
+      [name, ...aliases].some((known) => covered.has(known)) || name === 'url',
+      `--${name} has no good example`,
+    )
+
+  for (const option of optionsOf('producer')) {
+    const text = { integer: '3', bytes: '64kB', duration: '9s', seconds: '9s', flag: 'true', agents: '1' }[
+      /** @type {string} */ (option.type)
+    ]
+    const value = text ?? { run: 'x', url: 'redis://h' }[option.name] ?? option.choices?.at(-1) ?? 'h'
+    const needs = /** @type {Record<string, string>} */ ({
+      username: '--host h',
+      password: '--host h',
+      db: '--host h',
+      tls: '--host h',
+      ca: '--host h --tls',
+      cert: '--host h --tls --key k',
+      key: '--host h --tls --cert c',
+      'warm-up': '--duration 60s',
+    })
+    const settings = read(needs[option.name] ?? '', { [option.env]: value })
+    assert.equal(settings.given[option.key], 'environment', option.env)
+  }
+})
+
+test('every default and every end of a range is a value of its type', () => {
+  for (const option of OPTIONS)
+    for (const text of [option.default ?? [], option.range ?? []].flat())
+      assert.notEqual(VALUE_TYPES[option.type].read(text, option), undefined, `--${option.name} ${text}`)
+})
+
+const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
+const bad = /** @type {[string, string][]} */ ([
+  ['-q abc', `--quantity ${count('1 to 100M')} 'abc'`],
+  ['-q 0', `--quantity ${count('1 to 100M')} '0'`],
+  ['-q -5', `--quantity ${count('1 to 100M')} '-5'`],
+  ['-q 1e3', `--quantity ${count('1 to 100M')} '1e3'`],
+  ['-q 1.5', `--quantity ${count('1 to 100M')} '1.5'`],
+  ['-q 101M', `--quantity ${count('1 to 100M')} '101M'`],
+  ['-q 0x10', `--quantity ${count('1 to 100M')} '0x10'`],
+  ['-q', '--quantity needs a value'],
+  ['-q --json', '--quantity needs a value'],
+  ['--host=', '--host needs a value'],
+  ['-q 5 --quantity 6', '--quantity is given twice'],
+  ['-p 0', "--period must be a time from 1ms to 24h (250ms, 60s, 5m, 1h; a plain number is ms), not '0'"],
+  ['--duration 60x', "a plain number is s), not '60x'"],
+  ['--duration constructor', "not 'constructor'"],
+  [
+    '--ttl 500ms',
+    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 5m, 1h; a plain number is s), not '500ms'",
+  ],
+  ['--value-size 0', "--value-size must be a size from 1B to 512MB, not '0'"],
+  ['--value-size 1.5B', "not '1.5B'"],
+  ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
+  ['--rate abc', "--rate must be max, not 'abc'"],
+  ['--rate 300000', "--rate must be max, not '300000'"],
+  ['--strategy lists', '--strategy must be one of sorted-set, actual-value'],
+  ['--log-level loud', '--log-level must be one of trace, debug'],
+  ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
+  ['-a 4-2 -t 8', "not '4-2'"],
+  ['-a 1-999999999', "not '1-999999999'"],
+  ['--seed 4294967296', "not '4294967296'"],
+  ['--prefix {x}', '--prefix must be up to 100 characters without blanks and braces'],
+  ['--run ../up', "--run must be letters, digits, dots and dashes, at most 100, not '../up'"],
+  ['--host a:6379', "--host must be a name or an address, without a port, not 'a:6379'"],
+  ['--port 65536', "--port must be a whole number from 1 to 65535, not '65536'"],
+  ['--json=yes', '--json takes no value'],
+  ['--cm=1', '--cm takes no value'],
+  ['--help=x', '--help takes no value'],
+  ['--no-quantity', 'unknown option --no-quantity'],
+  ['--no-jsn', 'unknown option --no-jsn; did you mean --json?'],
+  ['--quantty 5', 'unknown option --quantty; did you mean --quantity?'],
+  ['--wibble', 'unknown option --wibble'],
+  ['-x', 'unknown option -x'],
+  ['-cluster', 'unknown option -cluster; did you mean --cluster?'],
+  ['-cm', 'unknown option -cm; did you mean --cm?'],
+  ['-zy', 'unknown option -z'],
+  ['--__proto__ 1', 'unknown option'],
+  ['--get-yargs-completions', 'unknown option --get-yargs-completions'],
+  ['foo', "a word too many on the command line: 'foo'"],
+  ['-q 5 6', "a word too many on the command line: '6'"],
+  ['-- -q', "a word too many on the command line: '-q'"],
+  ['--url http://h', '--url must be redis://[user:password@]host[:port][/db]'],
+  ['--url redis://', '--url must be'],
+  ['--url redis://h:0', '--url must be'],
+  ['--url redis://h/x', '--url must be'],
+  ['--url redis://h?db=2', '--url must be'],
+  ['--url redis://%zz@h', '--url must be'],
+
+  ['--ws --sl', '--ws and --sl exclude each other'],
+  ['--strategy hash --ss', '--strategy and --ss exclude each other'],
+  ['--slh --ss', '--slh and --ss exclude each other'],
+  ['--same-slot --spread', '--same-slot and --spread exclude each other'],
+  ['--duration 60 --intervals 3', '--duration and --intervals exclude each other'],
+  ['--url redis://h --host h', '--url and --host exclude each other'],
+  ['--url redis://h --port 6379', '--url and --port exclude each other'],
+  ['--url redis://u@h --username v', '--url and --username exclude each other'],
+  ['--url redis://:p@h --password q', '--url and --password exclude each other'],
+  ['--url redis://h/1 --db 2', '--url and --db exclude each other'],
+  ['--url rediss://h --no-tls', '--url and --tls exclude each other'],
+
+  ['-q 3 -t 8', '--quantity: 3 items are too few for 8 agents (--total-agents)'],
+  ['-a 9 -t 8', '--agent: agent 9 is above --total-agents 8'],
+  ['-a 2-9 -t 8', '--agent: agent 9 is above --total-agents 8'],
+  ['-q 80 -t 8 -c 11', '--chunks: 11 chunks are more than the 10 items of an agent'],
+  ['--stamp --actual-value', '--stamp with --actual-value: every tick would make new members'],
+  ['--stamp --strategy actual-value', '--stamp with --strategy actual-value: every tick'],
+  ['--stamp --value-size 12', '--stamp takes 13 bytes, --value-size leaves 12'],
+  ['--payload zero --actual-value', '--payload zero with --actual-value: all members would be equal'],
+  [
+    '-q 4097 --actual-value --value-size 2',
+    '--value-size: values of 2 bytes (--payload random) tell only 4096 of 4097',
+  ],
+  [
+    '-q 17M --actual-value --payload sparse',
+    'values of 128 bytes (--payload sparse) tell only 16777216 of 17000000',
+  ],
+  ...['list', 'list-hll', 'set', 'stream', 'hash-ttl'].flatMap((name) => [
+    [`--strategy ${name} --spread`, `--spread: --strategy ${name} keeps no sorted set`],
+    [`--strategy ${name} --same-slot`, `--same-slot: --strategy ${name} keeps no sorted set`],
+    [`--strategy ${name} --ns 2`, `--ns: --strategy ${name} keeps no sorted set`],
+    [
+      `--strategy ${name} --extra-sorted-sets 1`,
+      `--extra-sorted-sets: --strategy ${name} keeps no sorted set`,
+    ],
+  ]),
+  ['--ws --extra-sorted-sets 1', '--extra-sorted-sets: the script of --ws writes no further sets'],
+  ['--sk --extra-sorted-sets 1', '--extra-sorted-sets: the script of --sk writes no further sets'],
+  ['--rate max --pacing smooth', '--rate max with --pacing smooth: it has no schedule'],
+  ['--rate max --pacing closed', '--rate max with --pacing closed: it has no schedule'],
+  ['--warm-up 60 --duration 60', '--warm-up must be shorter than --duration'],
+  ['--warm-up 3 --intervals 3', '--warm-up must be shorter than the 3000 ms of --intervals'],
+  ['--username u', '--username needs an address: --host or --url'],
+  ['--password p', '--password needs an address: --host or --url'],
+  ['--db 1', '--db needs an address: --host or --url'],
+  ['--tls', '--tls needs an address: --host or --url'],
+  ['--ca f', '--ca needs an address: --host or --url'],
+  ['--host h --ca f', '--ca needs --tls (or a rediss:// address)'],
+  ['--host h --cert f --key g', '--cert needs --tls (or a rediss:// address)'],
+  ['--host h --tls --cert f', '--cert needs --key'],
+  ['--host h --tls --key f', '--key needs --cert'],
+  ['--host h --cluster --db 1', '--db: database 1 with --cluster, which has only 0'],
+  ['--url redis://h/1 --cluster', '--url: database 1 with --cluster, which has only 0'],
+  ['--host h --server-bin f', '--server-bin is for embedded servers, but --host is an address'],
+  ['--port 7000 --cluster --shards 3', '--shards is for embedded servers, but --port is an address'],
+  ['--url redis://h --cluster --replicas 1', '--replicas is for embedded servers, but --url is an address'],
+  ['--shards 3', '--shards needs --cluster'],
+  ['--replicas 0', '--replicas needs --cluster'],
+])
+for (const [line, expected] of bad)
+  test(`bad: ${line}`, () => {
+    const said = sentence(() => read(line))
+    assert.ok(said.includes(expected), said)
+  })
+
+test('command line beats environment beats .env beats default', () => {
+  const env = { MILLRACE_QUANTITY: '200', MILLRACE_CHUNKS: '2' }
+  const dotenvText = 'MILLRACE_QUANTITY=300\nMILLRACE_CHUNKS=3\nMILLRACE_TTL=30s # half a minute\n'
+  const { quantity, chunks, ttlS, periodMs, given } = read('-q 100', env, dotenvText)
+  assert.deepEqual([quantity, chunks, ttlS, periodMs], [100, 2, 30, 1000])
+  assert.deepEqual(
+    [given.quantity, given.chunks, given.ttlS, given.periodMs],
+    ['command line', 'environment', '.env', 'default'],
+  )
+})
+
+const sources = /** @type {[string, string, NodeJS.ProcessEnv, string, object][]} */ ([
+  [
+    'a typed strategy beats another of the environment',
+    '--sl',
+    { SORTED_SET_CONTAINS_ACTUAL_VALUE: 'true' },
+    '',
+    { strategy: 'list' },
+  ],
+  [
+    'a flag of the environment is switched off',
+    '--no-actual-value',
+    { SORTED_SET_CONTAINS_ACTUAL_VALUE: '1' },
+    '',
+    { strategy: 'sorted-set' },
+  ],
+  ['a variable may say no', '', { REDIS_CLUSTER: 'no' }, 'REDIS_CLUSTER=yes', { cluster: false }],
+  ['an empty variable hides that of .env', '', { REDIS_HOST: '' }, 'REDIS_HOST=h', { host: undefined }],
+  [
+    '--spread beats the same slot of .env',
+    '--spread',
+    {},
+    'MILLRACE_SAME_SLOT=true',
+    { placement: 'spread' },
+  ],
+  [
+    '--intervals replaces a duration',
+    '--intervals 3',
+    { MILLRACE_DURATION: '60' },
+    '',
+    { intervals: 3, durationMs: undefined },
+  ],
+  [
+    'a typed host replaces the whole URL',
+    '--host h',
+    { REDIS_URL: 'rediss://u:p@g:7000/1' },
+    '',
+    { host: 'h', port: 6379, password: undefined, tls: false, db: 0, url: undefined },
+  ],
+  [
+    'a typed URL replaces host and port',
+    '--url redis://g',
+    { REDIS_HOST: 'h', REDIS_PORT: '1' },
+    '',
+    { host: 'g', port: 6379 },
+  ],
+  [
+    'a password may come from the environment',
+    '--url redis://u@g',
+    { REDIS_PASSWORD: 'p' },
+    '',
+    { username: 'u', password: 'p' },
+  ],
+  [
+    'a typed database beats that of the URL',
+    '--db 3',
+    { REDIS_URL: 'redis://g/2' },
+    '',
+    { host: 'g', db: 3 },
+  ],
+  [
+    'variables of the embedded servers wait for their turn',
+    '--host h',
+    { MILLRACE_SERVER_BIN: 'x' },
+    'MILLRACE_SHARDS=5',
+    { host: 'h', shards: 5 },
+  ],
+  [
+    'other variables do not matter',
+    '',
+    { MILLRACE_WIBBLE: '1', MILLRACE_NO_DOTENV: '1' },
+    'MILLRACE_QUANTTY=1',
+    { quantity: 10_000 },
+  ],
+])
+for (const [name, line, env, dotenvText, expected] of sources)
+  test(name, () => {
+    const settings = /** @type {Record<string, unknown>} */ (
+      /** @type {unknown} */ (read(line, env, dotenvText))
+    )
+    for (const [key, value] of Object.entries(expected)) assert.deepEqual(settings[key], value, key)
+  })
+
+test('a bad variable is named', () => {
+  assert.equal(sentence(() => read('', { MILLRACE_TTL: 'x' })).split(' must')[0], 'MILLRACE_TTL')
+  assert.equal(
+    sentence(() => read('', { REDIS_TLS: 'maybe' })),
+    "REDIS_TLS must be true or false, not 'maybe'",
+  )
+  assert.match(
+    sentence(() => read('', {}, 'MILLRACE_QUANTITY=many')),
+    /^MILLRACE_QUANTITY in \.env must be/,
+  )
+  assert.equal(
+    sentence(() => read('', { MILLRACE_WS: '1', SORTED_SET_CONTAINS_ACTUAL_VALUE: '1' })),
+    'SORTED_SET_CONTAINS_ACTUAL_VALUE and MILLRACE_WS exclude each other',
+  )
+  assert.equal(
+    sentence(() => read('--cluster --shards 3', { REDIS_URL: 'redis://h' })),
+    '--shards is for embedded servers, but REDIS_URL is an address',
+  )
+})
+
+test('a URL becomes its parts, decoded', () => {
+  const { url, host, port, username, password, db, tls, given } = read('', {
+    REDIS_URL: 'rediss://us%40er:p%2Fw%3A@[::1]:7001/2',
+  })
+  assert.deepEqual(
+    { url, host, port, username, password, db, tls },
+    {
+      url: 'rediss://[::1]:7001/2',
+      host: '::1',
+      port: 7001,
+      username: 'us@er',
+      password: 'p/w:',
+      db: 2,
+      tls: true,
+    },
+  )
+  assert.equal(given.password, 'environment')
+})
+
+test('nothing secret is shown', () => {
+  const lines = [
+    '--url http://u:hunter2@h',
+    '--url redis://u:hunter2@h:99999',
+    '--url redis://u:hun/ter2hunter2@h',
+    '--url redis://u:hunter2@h --host h',
+    '--url redis://u:hunter2@h/1 --cluster',
+    '--url redis://u:hunter2@h --password hunter2x',
+    '--host h --password secret hunter2',
+    '--password hunter2',
+    '--pasword=hunter2 --host h',
+    '--pasword hunter2 --host h',
+    '--host redis://u:hunter2@h',
+    'redis://u:hunter2@h',
+  ]
+  for (const line of lines)
+    assert.doesNotMatch(
+      sentence(() => read(line)),
+      /hunter2/,
+      line,
+    )
+  assert.doesNotMatch(
+    sentence(() => read('', { REDIS_URL: 'hunter2' })),
+    /hunter2/,
+  )
+
+  const settings = read('--url redis://u:hunter2@h')
+  assert.equal(settings.password, 'hunter2')
+  assert.doesNotMatch(JSON.stringify(publicSettings(settings)), /hunter2/)
+  assert.equal(publicSettings(settings).host, 'h')
+})
+
+test('messages carry no control characters and stay short', () => {
+  const said = sentence(() =>
+    readSettings({ program: 'producer', argv: [`\u001b[31m\n${'x'.repeat(500)}`], env: {} }),
+  )
+  assert.doesNotMatch(said, /\p{C}/u)
+  assert.ok(said.length < 120)
+})
+
+test('.env is read from the folder, unless MILLRACE_NO_DOTENV says no', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  assert.equal(loadDotenv(folder, {}), undefined)
+  writeFileSync(join(folder, '.env'), 'MILLRACE_QUANTITY=5\n')
+  assert.equal(loadDotenv(folder, {}), 'MILLRACE_QUANTITY=5\n')
+  assert.equal(loadDotenv(folder, { MILLRACE_NO_DOTENV: '1' }), undefined)
+  mkdirSync(join(folder, 'odd', '.env'), { recursive: true })
+  assert.match(
+    sentence(() => loadDotenv(join(folder, 'odd'), {})),
+    /^\.env cannot be read \(EISDIR\)/,
+  )
+})
+
+test('--help and --version', () => {
+  for (const columns of [40, 80, 120, 400]) {
+    const answer = readSettings({ program: 'producer', argv: ['--help', '--wibble'], env: {}, columns })
+    assert.ok('help' in answer)
+    for (const { name, aliases } of optionsOf('producer'))
+      for (const known of [name, ...aliases])
+        assert.match(answer.help, new RegExp(`[ ,]--?${known}\\b`), known)
+    assert.equal(answer.help.match(/^ {2}node producer\.js .+/gm)?.length, 4)
+    for (const line of answer.help.split('\n'))
+      assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120)
+  }
+  const answer = readSettings({ program: 'producer', argv: ['--version'], env: {} })
+  assert.match('version' in answer ? answer.version : '', /^\d+\.\d+\.\d+/)
+})
+
+test('the examples of --help are read without an error', () => {
+  const answer = readSettings({ program: 'producer', argv: ['-h'], env: {}, columns: 120 })
+  assert.ok('help' in answer)
+  for (const [, line] of answer.help.matchAll(/^ {2}node producer\.js ([^>\n]+)/gm)) assert.ok(read(line))
+})
+
+test('another program shares the options of the target', () => {
+  const argv = ['--url', 'redis://h', '--cluster']
+  const settings = readSettings({ program: 'consumer', argv, env: {} })
+  assert.ok('given' in settings)
+  assert.deepEqual([settings.host, settings.cluster, 'quantity' in settings], ['h', true, false])
+  assert.match(
+    sentence(() => readSettings({ program: 'consumer', argv: ['-q', '5'], env: {} })),
+    /^unknown option -q/,
+  )
+})
+
+test('names, aliases and variables are unique', () => {
+  for (const list of [
+    OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
+    OPTIONS.map(({ env }) => env),
+  ])
+    assert.equal(new Set(list).size, list.length)
+  for (const { on } of OPTIONS.filter(({ key, on }) => key === 'strategy' && on))
+    assert.ok(Object.hasOwn(STRATEGIES, String(on)))
+})
