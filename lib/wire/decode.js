@@ -1,0 +1,157 @@
+// RESP decoding that is exact at every split of the stream.
+import { MillraceError } from '../errors.js'
+
+const plus = 43
+const minus = 45
+const newline = 10
+
+/**
+ * The integer that a header line carries, or -1 for a null.
+ * @param {Uint8Array} bytes
+ * @param {number} from
+ * @param {number} to
+ */
+const lengthIn = (bytes, from, to) => {
+  if (bytes[from] === minus) return -1
+  let value = 0
+  for (let i = from; i < to; i++) {
+    const digit = bytes[i] - 48
+    if (digit < 0 || digit > 9) throw protocolError(bytes.subarray(from, to))
+    value = value * 10 + digit
+  }
+  return value
+}
+
+const protocolError = (/** @type {Uint8Array} */ line) =>
+  new MillraceError(
+    'PROTOCOL',
+    `the server's answer is not RESP: ${JSON.stringify(Buffer.from(line).toString('latin1', 0, 60))}`,
+  )
+
+/**
+ * Counts whole replies of any depth. `done(n)`: the next n commands were answered without error;
+ * `failed(line)`: the next one was refused. Errors inside an array belong to its reply and do not count.
+ * @param {{ done: (count: number) => void, failed: (line: string) => void }} listener
+ */
+export const replyCounter = ({ done, failed }) => {
+  /** @type {Buffer | null} a header line that a read has cut */
+  let cut = null
+  let left = 1 // elements still missing of the reply under way
+  let skip = 0 // bytes of a bulk still to come, its line end included
+  let run = 0
+
+  const element = () => {
+    if (--left === 0) {
+      run++
+      left = 1
+    }
+  }
+  const refuse = (/** @type {string} */ line) => {
+    if (left > 1) return element()
+    if (run > 0) {
+      const count = run
+      run = 0
+      done(count)
+    }
+    failed(line)
+  }
+  /**
+   * Takes the header line in bytes[from, to) (no line end) and returns how many bytes of payload follow it.
+   * @param {Buffer} bytes
+   * @param {number} from
+   * @param {number} to
+   */
+  const header = (bytes, from, to) => {
+    switch (bytes[from]) {
+      case plus:
+      case 58: // :
+      case 95: // _ null
+      case 35: // # boolean
+      case 44: // , double
+      case 40: // ( big number
+        element()
+        return 0
+      case minus:
+        refuse(bytes.toString('latin1', from + 1, to))
+        return 0
+      case 36: // $
+      case 61: {
+        // = verbatim
+        const length = lengthIn(bytes, from + 1, to)
+        if (length >= 0) return length + 2
+        element()
+        return 0
+      }
+      case 42: // *
+      case 126: // ~ set
+        open(lengthIn(bytes, from + 1, to))
+        return 0
+      case 37: // % map
+        open(2 * lengthIn(bytes, from + 1, to))
+        return 0
+      case 62: // > push: answers nobody, so it adds its own element
+        left += lengthIn(bytes, from + 1, to)
+        return 0
+      case 124: // | attribute: comes in front of the element it describes
+        left += 2 * lengthIn(bytes, from + 1, to)
+        return 0
+      default:
+        throw protocolError(bytes.subarray(from, to))
+    }
+  }
+  const open = (/** @type {number} */ count) => {
+    if (count <= 0) element()
+    else left += count - 1
+  }
+
+  return (/** @type {Buffer} */ bytes) => {
+    const end = bytes.length
+    let at = 0
+    if (cut) {
+      const stop = bytes.indexOf(newline)
+      if (stop < 0) {
+        cut = Buffer.concat([cut, bytes])
+        return
+      }
+      const line = Buffer.concat([cut, bytes.subarray(0, stop)])
+      cut = null
+      at = stop + 1
+      skip = header(line, 0, line.length - 1)
+    }
+    for (;;) {
+      if (skip > 0) {
+        const taken = Math.min(skip, end - at)
+        at += taken
+        skip -= taken
+        if (skip > 0) break
+        element()
+      }
+      if (at >= end) break
+      // '+OK\r\n' is nearly every answer to a write.
+      if (
+        left === 1 &&
+        bytes[at] === plus &&
+        bytes[at + 3] === 13 &&
+        at + 4 < end &&
+        bytes[at + 4] === newline
+      ) {
+        run++
+        at += 5
+        continue
+      }
+      let stop = at + 1
+      while (stop < end && bytes[stop] !== newline) stop++
+      if (stop >= end) {
+        cut = Buffer.from(bytes.subarray(at))
+        break
+      }
+      skip = header(bytes, at, stop - 1)
+      at = stop + 1
+    }
+    if (run > 0) {
+      const count = run
+      run = 0
+      done(count)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+// RESP encoding, for commands kept on a tape, sent as they are made, or sent again.
+
+/**
+ * A place of fixed width whose text is known only at a tick.
+ * @typedef {{ hole: HoleName, width: number }} Hole
+ * @typedef {'score' | 'minute' | 'since' | 'floor' | 'stamp'} HoleName
+ * @typedef {Record<HoleName, string>} TickValues
+ * @typedef {string | number | Uint8Array | Hole} Part
+ * @typedef {Part | Part[]} Argument an array of parts is one argument, joined
+ */
+
+const digitsOf = (/** @type {number} */ n) =>
+  n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : n < 10_000 ? 4 : n < 100_000 ? 5 : String(n).length
+
+/** @param {Part} part */
+const partWidth = (part) => {
+  if (typeof part === 'string') return Buffer.byteLength(part)
+  if (typeof part === 'number')
+    return part >= 0 && Number.isInteger(part) ? digitsOf(part) : String(part).length
+  return 'hole' in part ? part.width : part.length
+}
+
+/** @param {Argument} arg */
+const widthOf = (arg) => {
+  if (!Array.isArray(arg)) return partWidth(arg)
+  let width = 0
+  for (const part of arg) width += partWidth(part)
+  return width
+}
+
+/**
+ * Bytes that `encode` writes for this command.
+ * @param {Argument[]} args
+ */
+export const sizeOf = (args) => {
+  let size = 3 + digitsOf(args.length)
+  for (const arg of args) {
+    const width = widthOf(arg)
+    size += width + 5 + digitsOf(width)
+  }
+  return size
+}
+
+/**
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {number} n
+ */
+const putInteger = (out, at, n) => {
+  if (n < 10) {
+    out[at] = 48 + n
+    return at + 1
+  }
+  const digits = digitsOf(n)
+  let rest = n
+  for (let i = at + digits - 1; i >= at; i--) {
+    const next = Math.floor(rest / 10)
+    out[i] = 48 + rest - next * 10
+    rest = next
+  }
+  return at + digits
+}
+
+/**
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {string} text
+ */
+const putText = (out, at, text) => {
+  // Short ASCII is the common case, and a call into the engine costs more than a few bytes by hand.
+  if (text.length < 24) {
+    let i = 0
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > 127) break
+      out[at + i] = code
+    }
+    if (i === text.length) return at + i
+  }
+  return at + out.write(text, at, 'utf8')
+}
+
+/**
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {Part} part
+ * @param {TickValues} values
+ * @param {((hole: Hole, at: number) => void) | undefined} note
+ */
+const putPart = (out, at, part, values, note) => {
+  if (typeof part === 'string') return putText(out, at, part)
+  if (typeof part === 'number') {
+    return part >= 0 && Number.isInteger(part) ? putInteger(out, at, part) : putText(out, at, String(part))
+  }
+  if ('hole' in part) {
+    note?.(part, at)
+    return putText(out, at, values[part.hole])
+  }
+  out.set(part, at)
+  return at + part.length
+}
+
+/**
+ * Writes one command at `at` and returns where the next begins. `note` learns where each hole lies.
+ * @param {Argument[]} args
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {TickValues} values
+ * @param {(hole: Hole, at: number) => void} [note]
+ */
+export const encode = (args, out, at, values, note) => {
+  out[at++] = 42
+  at = putInteger(out, at, args.length)
+  out[at++] = 13
+  out[at++] = 10
+  for (const arg of args) {
+    out[at++] = 36
+    at = putInteger(out, at, widthOf(arg))
+    out[at++] = 13
+    out[at++] = 10
+    if (Array.isArray(arg)) for (const part of arg) at = putPart(out, at, part, values, note)
+    else at = putPart(out, at, arg, values, note)
+    out[at++] = 13
+    out[at++] = 10
+  }
+  return at
+}
+
+/**
+ * One argument as a client library wants it: text, or bytes where any part is bytes.
+ * @param {Argument} arg
+ * @param {TickValues} values
+ * @returns {string | Buffer}
+ */
+export const plainArgument = (arg, values) => {
+  const parts = Array.isArray(arg) ? arg : [arg]
+  const texts = parts.map((part) => {
+    if (typeof part === 'string') return part
+    if (typeof part === 'number') return String(part)
+    return 'hole' in part ? values[part.hole] : part
+  })
+  if (texts.every((text) => typeof text === 'string')) return texts.join('')
+  return Buffer.concat(texts.map((text) => (typeof text === 'string' ? Buffer.from(text) : text)))
+}
+
+/**
+ * @param {Argument[]} args
+ * @param {TickValues} values
+ */
+export const plainCommand = (args, values) => args.map((arg) => plainArgument(arg, values))
