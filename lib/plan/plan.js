@@ -1,0 +1,116 @@
+// Settings and what is known of the target become frozen plain data.
+import { OptionError } from '../errors.js'
+import { extraSetKeys, sortedSetKeys } from './keys.js'
+import { agentRange } from './ranges.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {{ agent: number, first: number, count: number }} AgentShare
+ * @typedef {Readonly<ReturnType<typeof buildPlan>>} Plan
+ *
+ * @typedef {object} Facts what the target and the leases said
+ * @property {number[]} agents which of the agents this process is
+ * @property {number} masters
+ * @property {boolean} cluster
+ * @property {'HSETEX' | 'HEXPIRE' | null} fieldExpiry
+ * @property {{ storeItem: string, storeItems: string }} scripts their SHA-1
+ */
+
+// Where variadic commands are cut. Measured by `npm run bench -- members`.
+export const defaultMaxMembers = 1000
+// A timer of Node holds this spacing; shorter ones bunch up.
+const smoothSpacingMs = 5
+const fieldsInBucket = 100
+
+const scripted = new Set(['script-batch', 'script-item'])
+
+/**
+ * Equal parts of an interval: as asked, or for smooth pacing as many as the clock can hold.
+ * @param {Settings} settings
+ * @param {number} smallestShare
+ */
+const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
+  pacing === 'smooth'
+    ? Math.max(chunks, Math.min(smallestShare, Math.floor(periodMs / smoothSpacingMs)), 1)
+    : chunks
+
+/** @param {Settings} settings @param {number} spacingMs @param {number} chunks */
+const tickCount = ({ durationMs, intervals, rate, pacing }, spacingMs, chunks) => {
+  if (intervals !== undefined) return intervals * chunks
+  return durationMs === undefined || rate === 'max' || pacing === 'closed'
+    ? null
+    : Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
+}
+
+/** @param {Settings} settings @param {Facts} facts */
+const buildPlan = (settings, facts) => {
+  const { quantity, totalAgents, periodMs, prefix, strategy } = settings
+  const chunks = chunksOf(settings, Math.floor(quantity / totalAgents))
+  const spacingMs = periodMs / chunks
+  const placement = settings.placement
+  const agents = facts.agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
+  const items = agents.reduce((sum, { count }) => sum + count, 0)
+  return {
+    strategy,
+    quantity,
+    periodMs,
+    chunks,
+    spacingMs,
+    totalAgents,
+    agents: /** @type {readonly AgentShare[]} */ (agents),
+    items,
+    pacing: settings.pacing,
+    rate: settings.rate ?? null,
+    nominalHz: settings.rate === 'max' ? null : (items * 1000) / periodMs,
+    ttlS: settings.ttlS,
+    valueBytes: settings.valueBytes,
+    payload: settings.payload,
+    stamp: settings.stamp,
+    once: settings.once,
+    seed: settings.seed,
+    prefix,
+    placement,
+    sets: /** @type {readonly string[]} */ (sortedSetKeys(prefix, settings.sortedSets, placement)),
+    extraSets: /** @type {readonly string[]} */ (extraSetKeys(prefix, settings.extraSortedSets)),
+    taggedItems: scripted.has(strategy) && placement === 'spread',
+    buckets: Math.max(1, Math.ceil(quantity / fieldsInBucket)),
+    fieldExpiry: facts.fieldExpiry,
+    scripts: facts.scripts,
+    maxMembers: settings.maxMembers ?? defaultMaxMembers,
+    scriptMembers: settings.maxMembers ?? 0,
+    maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
+    windowBytes: settings.windowBytes,
+    warmUpMs: settings.warmUpMs,
+    durationMs: settings.durationMs ?? null,
+    ticks: tickCount(settings, spacingMs, chunks),
+    driver: settings.driver,
+    cluster: facts.cluster,
+    masters: facts.masters,
+  }
+}
+
+/**
+ * @param {Settings} settings
+ * @param {Facts} facts
+ * @returns {Plan}
+ */
+export const planOf = (settings, facts) => {
+  const { strategy, placement } = settings
+  if (scripted.has(strategy) && facts.masters > 1 && placement !== 'spread') {
+    const flag = strategy === 'script-batch' ? '--ws' : '--sk'
+    throw new OptionError(
+      `${flag} needs --spread on ${facts.masters} masters: a script may touch keys of one slot only, and item:<n> lies anywhere`,
+    )
+  }
+  return deepFreeze(buildPlan(settings, facts))
+}
+
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+const deepFreeze = (value) => {
+  if (value !== null && typeof value === 'object') Object.values(value).forEach(deepFreeze)
+  return Object.freeze(value)
+}

@@ -1,0 +1,30 @@
+// Who owns which items, and which of them go together.
+
+/**
+ * @typedef {{ first: number, count: number }} Range consecutive items
+ */
+
+/**
+ * Agent a of t (from 1): equal shares, the last takes the rest.
+ * @param {number} quantity
+ * @param {number} totalAgents
+ * @param {number} agent
+ * @returns {Range}
+ */
+export const agentRange = (quantity, totalAgents, agent) => {
+  const share = Math.floor(quantity / totalAgents)
+  const first = 1 + (agent - 1) * share
+  return { first, count: agent === totalAgents ? quantity - first + 1 : share }
+}
+
+/**
+ * Part k of c (from 0) of a range, as equal as whole items allow.
+ * @param {Range} range
+ * @param {number} chunks
+ * @param {number} k
+ * @returns {Range}
+ */
+export const chunkRange = ({ first, count }, chunks, k) => {
+  const from = Math.floor((k * count) / chunks)
+  return { first: first + from, count: Math.floor(((k + 1) * count) / chunks) - from }
+}

@@ -1,0 +1,16 @@
+// What the holes of a tick's commands are filled with.
+
+/** @typedef {import('../wire/encode.js').TickValues} TickValues */
+
+/**
+ * @param {number} epochMs
+ * @param {number} ttlS
+ * @returns {TickValues}
+ */
+export const tickValues = (epochMs, ttlS) => ({
+  score: String(epochMs),
+  stamp: String(epochMs),
+  minute: String(Math.floor(epochMs / 60_000)),
+  floor: String(epochMs - ttlS * 1000),
+  since: String(epochMs - ttlS * 1000),
+})
