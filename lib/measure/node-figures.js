@@ -1,0 +1,146 @@
+// What one INFO tells of a node, and what happened between two of them. Pure.
+
+/** @import { CommandUse, Info } from './info.js' */
+
+/**
+ * @typedef {object} Counters they only rise while the server lives and nobody resets its statistics
+ * @property {number} engineCpuS the main thread
+ * @property {number} cpuS all threads; forked children are not in it
+ * @property {number} processed commands
+ * @property {number} netInBytes
+ * @property {number} netOutBytes the feed of the replicas is in it: so on 6.2, and on 7.0 and later too, where
+ *   total_net_repl_output_bytes names a part of total_net_output_bytes and is not to be added
+ * @property {number} expired
+ * @property {number} evicted
+ *
+ * @typedef {object} Gauges
+ * @property {number | null} memory_bytes
+ * @property {number | null} data_bytes keys, values and their tables: without start-up, clients, replication, AOF
+ * @property {number} keys
+ * @property {number | null} clients
+ *
+ * @typedef {object} Reading
+ * @property {number} atMs when the answer was here
+ * @property {number} serverMs the server's own clock, NaN where it does not tell
+ * @property {string | undefined} runId
+ * @property {'master' | 'replica' | undefined} role as the node itself says
+ * @property {string | undefined} link a replica's: 'up' or 'down'
+ * @property {string | undefined} replId the history it holds; a replica and its master name the same
+ * @property {number} offset the bytes of that history it has written, or as a replica applied
+ * @property {Counters} counters
+ * @property {Gauges} gauges
+ * @property {Record<string, CommandUse>} commands
+ *
+ * @typedef {Counters & { overMs: number, commands: Record<string, CommandUse> }} Difference
+ */
+
+// 7.0 splits the replicas' shared buffer into what exceeds the backlog (mem_clients_slaves) and the rest, so
+// that these add up there as in 6.2; mem_total_replication_buffers would count the same bytes twice.
+const besidesData = [
+  'used_memory_startup',
+  'mem_clients_normal',
+  'mem_clients_slaves',
+  'mem_replication_backlog',
+  'mem_replica_full_sync_buffer',
+  'mem_cluster_links',
+  'mem_aof_buffer',
+]
+
+/** A figure that JSON can hold. @param {number} n */
+export const known = (n) => (Number.isFinite(n) ? n : null)
+
+/**
+ * @param {Info} info
+ * @param {number} atMs
+ * @returns {Reading}
+ */
+export const reading = ({ fields, commands, databases }, atMs) => {
+  const number = (/** @type {string} */ name) => Number(fields[name] ?? Number.NaN)
+  const role = fields.role === 'slave' ? 'replica' : fields.role === 'master' ? 'master' : undefined
+  const besides = besidesData.reduce((sum, name) => sum + (number(name) || 0), 0)
+  return {
+    atMs,
+    serverMs: number('server_time_usec') / 1000,
+    runId: fields.run_id,
+    role,
+    link: fields.master_link_status,
+    replId: fields.master_replid,
+    offset: number(role === 'replica' ? 'slave_repl_offset' : 'master_repl_offset'),
+    counters: {
+      engineCpuS: number('used_cpu_user_main_thread') + number('used_cpu_sys_main_thread'),
+      cpuS: number('used_cpu_user') + number('used_cpu_sys'),
+      processed: number('total_commands_processed'),
+      netInBytes: number('total_net_input_bytes'),
+      netOutBytes: number('total_net_output_bytes'),
+      expired: number('expired_keys'),
+      evicted: number('evicted_keys'),
+    },
+    gauges: {
+      memory_bytes: known(number('used_memory')),
+      data_bytes: known(Math.max(0, number('used_memory') - besides)),
+      keys: Object.values(databases).reduce((sum, { keys }) => sum + Number(keys), 0),
+      clients: known(number('connected_clients')),
+    },
+    commands,
+  }
+}
+
+/**
+ * What the node did between two readings, or null when they are not of one life: another run id, or a counter
+ * that fell (a restart, CONFIG RESETSTAT).
+ * @param {Reading} before
+ * @param {Reading} after
+ * @returns {Difference | null}
+ */
+export const difference = (before, after) => {
+  if (before.runId !== after.runId) return null
+  const counters = { ...after.counters }
+  for (const name of /** @type {(keyof Counters)[]} */ (Object.keys(counters))) {
+    counters[name] -= before.counters[name]
+    if (counters[name] < 0) return null
+  }
+  const commands = commandsBetween(before.commands, after.commands)
+  return commands && { ...counters, overMs: between(before, after), commands }
+}
+
+/**
+ * By the server's clock, which our own lateness in reading does not touch; by ours where it is silent, or was set.
+ * @param {Reading} before
+ * @param {Reading} after
+ */
+const between = (before, after) => {
+  const oursMs = after.atMs - before.atMs
+  const serversMs = after.serverMs - before.serverMs
+  return serversMs > 0 && Math.abs(serversMs - oursMs) < 1000 ? serversMs : oursMs
+}
+
+/**
+ * @param {Record<string, CommandUse>} before
+ * @param {Record<string, CommandUse>} after
+ * @returns {Record<string, CommandUse> | null} the commands that ran, null when a count fell
+ */
+const commandsBetween = (before, after) => {
+  for (const name in before) if (!(after[name]?.calls >= before[name].calls)) return null
+  /** @type {Record<string, CommandUse>} */
+  const ran = {}
+  for (const name in after) {
+    const { calls, usec } = after[name]
+    const was = before[name] ?? { calls: 0, usec: 0 }
+    if (calls > was.calls) ran[name] = { calls: calls - was.calls, usec: usec - was.usec }
+  }
+  return ran
+}
+
+/**
+ * Adds the uses of one to the other.
+ * @param {Record<string, CommandUse>} sum
+ * @param {Record<string, CommandUse>} more
+ */
+export const addCommands = (sum, more) => {
+  for (const name in more) {
+    sum[name] ??= { calls: 0, usec: 0 }
+    const total = sum[name]
+    total.calls += more[name].calls
+    total.usec += more[name].usec
+  }
+}

@@ -1,0 +1,292 @@
+// One INFO per node per second, as differences. A node that does not answer leaves a gap.
+import { parseInfo } from './info.js'
+import { addCommands, difference, known, reading } from './node-figures.js'
+
+/**
+ * @import { CommandUse } from './info.js'
+ * @import { Difference, Gauges, Reading } from './node-figures.js'
+ *
+ * @typedef {object} SampledNode
+ * @property {string} address
+ * @property {number} shard
+ * @property {'master' | 'replica'} role
+ *
+ * @typedef {'silent' | 'refused' | 'restarted' | 'unlisted'} Gap why there are no differences: no answer within
+ *   the limit; the question failed; the counters began anew; the target no longer names the node
+ *
+ * @typedef {object} Rates since the node's previous answer; percent of one core
+ * @property {number} over_ms
+ * @property {number | null} engine_cpu_pct the main thread
+ * @property {number | null} cpu_pct all threads
+ * @property {number | null} commands_per_s
+ * @property {number | null} net_in_bytes
+ * @property {number | null} net_out_bytes what feeds its replicas included
+ * @property {number | null} expired
+ * @property {number | null} evicted
+ * @property {Record<string, CommandUse>} commands
+ *
+ * @typedef {object} Replication a replica's
+ * @property {string} link 'up' or 'down'
+ * @property {number | null} lag_bytes
+ *
+ * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication>} NodeRow one node,
+ *   one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
+ *
+ * @typedef {object} NodeSummary a node of run.json, over the window
+ * @property {string} address
+ * @property {number} shard
+ * @property {'master' | 'replica'} role
+ * @property {number | null} engine_cpu_pct
+ * @property {number | null} cpu_pct
+ * @property {number | null} commands_per_s
+ * @property {number | null} memory_bytes as last answered
+ * @property {number} gaps samples that had no differences
+ *
+ * @typedef {object} NodeTotals what per-item costs are made of, over the window
+ * @property {number | null} cpu_s of all nodes, replicas too
+ * @property {number | null} net_bytes of the masters, in and out
+ * @property {number | null} data_bytes the data set as last answered, one master a shard
+ * @property {number | null} expired by the masters
+ * @property {number | null} evicted by the masters
+ * @property {Record<string, CommandUse>} commands of the masters
+ *
+ * @typedef {object} Watch what is known of one node
+ * @property {SampledNode} node
+ * @property {boolean} listed
+ * @property {Promise<void> | null} asking at most one question a node is open
+ * @property {Reading | null} answer not yet told
+ * @property {boolean} failed
+ * @property {Reading | null} last
+ * @property {Sums} sums
+ *
+ * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, gaps: number }} Sums
+ */
+
+/** @returns {Sums} */
+const noSums = () => ({ overMs: 0, engineCpuS: 0, cpuS: 0, processed: 0, gaps: 0 })
+const noTotals = () => ({
+  cpuS: 0,
+  netBytes: 0,
+  expired: 0,
+  evicted: 0,
+  commands: /** @type {Record<string, CommandUse>} */ ({}),
+})
+
+/**
+ * Resolves with the promise, or when the limit is over.
+ * @param {Promise<unknown>} promise
+ * @param {number} limitMs
+ */
+const within = async (promise, limitMs) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const limit = new Promise((resolve) => {
+    timer = setTimeout(resolve, limitMs)
+  })
+  await Promise.race([promise, limit])
+  clearTimeout(timer)
+}
+
+/** @param {Difference} delta @returns {Rates} */
+const rates = (delta) => ({
+  over_ms: delta.overMs,
+  engine_cpu_pct: known((delta.engineCpuS / delta.overMs) * 100_000),
+  cpu_pct: known((delta.cpuS / delta.overMs) * 100_000),
+  commands_per_s: known((delta.processed / delta.overMs) * 1000),
+  net_in_bytes: known(delta.netInBytes),
+  net_out_bytes: known(delta.netOutBytes),
+  expired: known(delta.expired),
+  evicted: known(delta.evicted),
+  commands: delta.commands,
+})
+
+/**
+ * Watches the nodes of a target while they come, go, restart and change roles. The window keeps sums of
+ * differences: a restart loses what happened between its two neighbouring answers and never shows less than
+ * nothing; a gap without a restart loses nothing, since the next difference spans it.
+ * @param {object} needs
+ * @param {() => SampledNode[]} needs.nodes asked at each sample
+ * @param {(address: string) => Promise<string>} needs.info `INFO everything`; must settle some day, on a lost
+ *   connection too: until then the node is not asked again
+ * @param {() => number} needs.clock ms
+ * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
+ */
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
+  /** @type {Map<string, Watch>} */
+  const watches = new Map()
+  let totals = noTotals()
+  /** @type {Promise<NodeRow[]> | null} */
+  let round = null
+
+  const follow = () => {
+    for (const watch of watches.values()) watch.listed = false
+    for (const node of nodes()) {
+      const watch = watches.get(node.address) ?? {
+        node,
+        listed: true,
+        asking: null,
+        answer: null,
+        failed: false,
+        last: null,
+        sums: noSums(),
+      }
+      watch.node = node
+      watch.listed = true
+      watches.set(node.address, watch)
+    }
+  }
+
+  const ask = async (/** @type {Watch} */ watch) => {
+    watch.failed = false
+    try {
+      const text = await info(watch.node.address)
+      const atMs = clock()
+      watch.answer = reading(parseInfo(text), atMs)
+    } catch {
+      watch.failed = true
+    }
+  }
+
+  /** @param {Watch} watch @returns {NodeRow} */
+  const row = (watch) => {
+    const { node, answer, last, sums } = watch
+    const { address, shard } = node
+    const role = (answer ?? last)?.role ?? node.role
+    const head = { address, shard, role }
+    if (!answer) {
+      sums.gaps++
+      return {
+        ...head,
+        at_ms: clock(),
+        gap: !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent',
+      }
+    }
+    watch.answer = null
+    watch.last = answer
+    const link = answer.link === undefined ? {} : { link: answer.link }
+    const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link }
+    if (!last) return seen
+    const delta = difference(last, answer)
+    if (!delta) {
+      sums.gaps++
+      return { ...seen, gap: 'restarted' }
+    }
+    add(sums, delta, role)
+    return { ...seen, ...rates(delta) }
+  }
+
+  const add = (/** @type {Sums} */ sums, /** @type {Difference} */ delta, /** @type {string} */ role) => {
+    sums.overMs += delta.overMs
+    sums.engineCpuS += delta.engineCpuS
+    sums.cpuS += delta.cpuS
+    sums.processed += delta.processed
+    totals.cpuS += delta.cpuS
+    if (role !== 'master') return
+    totals.netBytes += delta.netInBytes + delta.netOutBytes
+    totals.expired += delta.expired
+    totals.evicted += delta.evicted
+    addCommands(totals.commands, delta.commands)
+  }
+
+  const sampleAll = async () => {
+    const startMs = clock()
+    follow()
+    const all = [...watches.values()]
+    for (const watch of all) {
+      if (!watch.listed || watch.asking || watch.answer) continue
+      watch.asking = ask(watch).finally(() => {
+        watch.asking = null
+      })
+    }
+    await within(Promise.all(all.map(({ listed, asking }) => listed && asking)), timeLimitMs)
+    const rows = all.map(row)
+    addLags(rows, watches, startMs)
+    return rows
+  }
+
+  /** A row a node. Called again before it is done, it gives the same sample. */
+  const sample = () => {
+    round ??= sampleAll().finally(() => {
+      round = null
+    })
+    return round
+  }
+
+  return {
+    sample,
+
+    /** Takes a sample and begins the window with it. A node that is silent now joins with its next answer. */
+    mark: async () => {
+      await round
+      const startMs = clock()
+      const rows = await sample()
+      totals = noTotals()
+      for (const watch of watches.values()) {
+        watch.sums = noSums()
+        if (watch.last && watch.last.atMs < startMs) watch.last = null
+      }
+      return rows
+    },
+
+    /** From mark() to the last sample. @returns {{ nodes: NodeSummary[], totals: NodeTotals }} */
+    summary: () => ({
+      nodes: [...watches.values()].map(({ node, last, sums }) => ({
+        address: node.address,
+        shard: node.shard,
+        role: last?.role ?? node.role,
+        engine_cpu_pct: known((sums.engineCpuS / sums.overMs) * 100_000),
+        cpu_pct: known((sums.cpuS / sums.overMs) * 100_000),
+        commands_per_s: known((sums.processed / sums.overMs) * 1000),
+        memory_bytes: last?.gauges.memory_bytes ?? null,
+        gaps: sums.gaps,
+      })),
+      totals: {
+        cpu_s: known(totals.cpuS),
+        net_bytes: known(totals.netBytes),
+        data_bytes: dataBytes(watches),
+        expired: known(totals.expired),
+        evicted: known(totals.evicted),
+        commands: totals.commands,
+      },
+    }),
+  }
+}
+
+/**
+ * How far each replica is behind the master whose history it holds, where both answered in this sample. The two
+ * answers are some ms apart, so a healthy replica shows up to what its master wrote in between. Its own offset is
+ * taken nevertheless: the master's `slaveN` line knows only the last acknowledgement, up to a second old.
+ * @param {NodeRow[]} rows
+ * @param {Map<string, Watch>} watches
+ * @param {number} startMs
+ */
+const addLags = (rows, watches, startMs) => {
+  /** @type {Map<string | undefined, number>} */
+  const offsets = new Map()
+  const fresh = rows.flatMap((row) => {
+    const last = watches.get(row.address)?.last
+    return last && last.atMs >= startMs ? [{ row, last }] : []
+  })
+  for (const { last } of fresh) if (last.role === 'master') offsets.set(last.replId, last.offset)
+  for (const { row, last } of fresh) {
+    if (last.role !== 'replica') continue
+    const written = offsets.get(last.replId) ?? Number.NaN
+    row.lag_bytes = known(Math.max(0, written - last.offset))
+  }
+}
+
+/**
+ * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.
+ * @param {Map<string, Watch>} watches
+ */
+const dataBytes = (watches) => {
+  /** @type {Map<number, Reading>} */
+  const masters = new Map()
+  for (const { node, last } of watches.values()) {
+    if (last?.role !== 'master') continue
+    const other = masters.get(node.shard)
+    if (!other || other.atMs < last.atMs) masters.set(node.shard, last)
+  }
+  if (masters.size === 0) return null
+  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges.data_bytes ?? Number.NaN), 0))
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { performance } from 'node:perf_hooks'
+import test from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { bystander } from '../../lib/measure/bystander.js'
+import { addressOf } from '../../lib/target/address.js'
+import { dial } from '../../lib/target/dial.js'
+import { startServer } from '../helpers/servers.js'
+
+/** @import { TestServer } from '../helpers/servers.js' */
+
+const clock = () => performance.now()
+const until = async (/** @type {() => unknown} */ holds) => {
+  while (!(await holds())) await setTimeout(5)
+}
+
+/**
+ * A bystander that has had its first answers, and what it recorded.
+ * @param {import('node:test').TestContext} t
+ * @param {TestServer[]} servers they share a password
+ * @param {typeof dial} [dialWith]
+ */
+const watching = async (t, servers, dialWith = dial) => {
+  /** @type {{ address: string, ms: number }[]} */
+  const felt = []
+  const probe = bystander({
+    masters: () => servers,
+    dial: dialWith,
+    access: { password: servers[0].password },
+    clock,
+    record: (address, latencyUs) => felt.push({ address, ms: latencyUs / 1000 }),
+  })
+  t.after(probe.stop)
+  probe.start()
+  await until(() => felt.length >= 10)
+  const firstMs = felt[0].ms
+  felt.length = 0
+  return {
+    firstMs,
+    felt,
+    worstMs: () => Math.max(...felt.map(({ ms }) => ms)),
+    stop: probe.stop,
+  }
+}
+
+const clients = async (/** @type {TestServer} */ { redis }) =>
+  String(await redis.client('LIST'))
+    .trim()
+    .split('\n')
+const own = async (/** @type {TestServer} */ server) =>
+  (await clients(server)).find((line) => line.includes('name=millrace-bystander'))
+
+test('an uncut ZADD of 300,000 members is felt as redis-cli --latency feels it', async (t) => {
+  const server = await startServer(t)
+  let command = '*600002\r\n$4\r\nZADD\r\n$10\r\nlatest-ids\r\n'
+  for (let i = 0; i < 300_000; i++) command += `$13\r\n${1_700_000_000_000 + i}\r\n$6\r\n${100_000 + i}\r\n`
+  const zadd = Buffer.from(command)
+  let answered = false
+  const onBytes = () => {
+    answered = true
+  }
+  const socket = await dial(server, { password: server.password }, { onBytes, onClose: () => {} })
+  t.after(() => socket.destroy())
+
+  const { felt, worstMs } = await watching(t, [server])
+  const args = ['-h', server.host, '-p', String(server.port), '--raw', '--latency', '-i', '2']
+  const witness = promisify(execFile)('redis-cli', args, {
+    env: { ...process.env, REDISCLI_AUTH: server.password },
+  })
+  await until(async () => (await clients(server)).some((line) => / name= .* cmd=ping /.test(line)))
+  felt.length = 0
+  socket.write(zadd)
+  await until(() => answered)
+  const { stdout } = await witness
+  assert.equal(await server.redis.zcard('latest-ids'), 300_000)
+  const witnessMs = Number(stdout.trim().split(' ')[1])
+  t.diagnostic(`worst ${worstMs()} ms, redis-cli ${witnessMs} ms`)
+  assert.ok(witnessMs > 30, `redis-cli felt nothing: ${stdout}`)
+  assert.ok(
+    worstMs() > witnessMs / 2 && worstMs() < witnessMs * 2,
+    `${worstMs()} ms, redis-cli ${witnessMs} ms`,
+  )
+})
+
+test('every PING that is due in a stall waits for its end', async (t) => {
+  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+  const { felt, worstMs } = await watching(t, [server])
+  await server.redis.call('DEBUG', 'SLEEP', '0.3')
+  const stalls = () => felt.filter(({ ms }) => ms >= 20).length
+  await until(() => felt.length > stalls())
+  t.diagnostic(`worst ${worstMs()} ms, ${stalls()} above 20 ms`)
+  assert.ok(worstMs() >= 275 && worstMs() < 600, `worst ${worstMs()} ms`)
+  assert.ok(stalls() >= 13 && stalls() <= 30, `${stalls()} above 20 ms`)
+})
+
+test('an outage is felt to its end, and no PING of it is lost', async (t) => {
+  const server = await startServer(t)
+  const { felt, worstMs, stop } = await watching(t, [server])
+  const startMs = clock()
+  const before = await own(server)
+  await server.redis.config('SET', 'port', '0')
+  await server.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  const killedMs = clock()
+  await until(() => clock() - killedMs > 300)
+  await server.redis.config('SET', 'port', String(server.port))
+  await until(() => felt.length > 0 && worstMs() >= 275)
+  const after = await own(server)
+  assert.ok(after && after.split(' ')[0] !== before?.split(' ')[0], 'it is a new connection')
+  const due = (clock() - startMs) / 20
+  stop()
+  t.diagnostic(`worst ${worstMs()} ms, ${felt.length} of ${due} PINGs`)
+  assert.ok(Math.abs(felt.length - due) <= 3, `${felt.length} of ${due} PINGs`)
+  await until(async () => !(await own(server)))
+})
+
+test('it follows the masters: what waits for one that is none any more ends there', async (t) => {
+  const [one, other] = await Promise.all([startServer(t), startServer(t)])
+  await other.redis.config('SET', 'requirepass', one.password)
+  const servers = [one]
+  const { felt } = await watching(t, servers)
+  process.kill(one.pid, 'SIGSTOP')
+  try {
+    servers[0] = other
+    await until(() => felt.some(({ address }) => address === addressOf(other)))
+    const waited = felt.filter(({ address, ms }) => address === addressOf(one) && ms >= 20)
+    assert.ok(waited.length > 0, 'the requests that hung at the frozen master were felt')
+  } finally {
+    process.kill(one.pid, 'SIGCONT')
+  }
+})
+
+test('nothing is due before a master was reached', async (t) => {
+  const server = await startServer(t)
+  await server.redis.config('SET', 'port', '0')
+  let refused = 0
+  /** @type {typeof dial} */
+  const counted = (...needs) =>
+    dial(...needs).catch((error) => {
+      refused++
+      throw error
+    })
+  const open = until(() => refused >= 3).then(() => server.redis.config('SET', 'port', String(server.port)))
+  const [{ firstMs }] = await Promise.all([watching(t, [server], counted), open])
+  assert.ok(firstMs < 50, `the first took ${firstMs} ms`)
+})

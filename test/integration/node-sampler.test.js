@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import test from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { nodeSampler } from '../../lib/measure/node-sampler.js'
+import { addressOf } from '../../lib/target/address.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+/** @import { TestServer } from '../helpers/servers.js' */
+
+const clock = () => performance.now()
+const run = promisify(execFile)
+
+/**
+ * @param {TestServer[]} servers the first is the master
+ * @param {number} [timeLimitMs]
+ */
+const watch = (servers, timeLimitMs) => {
+  const byAddress = new Map(servers.map((server) => [addressOf(server), server]))
+  let asked = 0
+  const sampler = nodeSampler({
+    nodes: () =>
+      [...byAddress.keys()].map((address, i) => ({
+        address,
+        shard: 1,
+        role: i === 0 ? 'master' : 'replica',
+      })),
+    info: async (address) => {
+      asked++
+      return /** @type {TestServer} */ (byAddress.get(address)).redis.info('everything')
+    },
+    clock,
+    timeLimitMs,
+  })
+  return { ...sampler, asked: () => asked, byAddress }
+}
+
+/** User and system time of a whole process as the kernel counts it. @param {number} pid */
+const kernelCpuS = (pid) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number)
+  return (user + system) / 100
+}
+
+/** @param {TestServer} server @param {...string} args */
+const benchmark = ({ host, port, password }, ...args) =>
+  run('redis-benchmark', ['-h', host, '-p', String(port), '-a', password, '-q', ...args])
+
+test('CPU as the kernel counts it, commands as redis-benchmark sent them', async (t) => {
+  const server = await startServer(t)
+  const { mark, sample, summary } = watch([server])
+  await mark()
+  const before = { s: kernelCpuS(server.pid), ms: clock() }
+  await benchmark(server, '-t', 'set', '-n', '480000', '-P', '4', '-c', '8', '-d', '128', '-r', '1000')
+  const after = { s: kernelCpuS(server.pid), ms: clock() }
+  const [row] = await sample()
+  const { nodes, totals } = summary()
+
+  const usedS = after.s - before.s
+  const usedPct = (usedS / (after.ms - before.ms)) * 100_000
+  t.diagnostic(`cpu_s ${totals.cpu_s} of ${usedS}, cpu_pct ${nodes[0].cpu_pct} of ${usedPct}`)
+  assert.ok(usedS > 0.5, `the load was too small: ${usedS} s`)
+  assert.ok(Math.abs(Number(totals.cpu_s) / usedS - 1) < 0.05, `${totals.cpu_s} s of ${usedS}`)
+  assert.ok(Math.abs(Number(nodes[0].cpu_pct) / usedPct - 1) < 0.05, `${nodes[0].cpu_pct} % of ${usedPct}`)
+  const enginePct = Number(nodes[0].engine_cpu_pct)
+  assert.ok(enginePct > usedPct / 2 && enginePct <= usedPct * 1.05, `engine ${enginePct} % of ${usedPct}`)
+
+  assert.equal(totals.commands.set.calls, 480_000)
+  assert.ok(totals.commands.set.usec > 0)
+  assert.equal(row.keys, 1000)
+  assert.equal(row.keys, Number(await cli(server, 'dbsize')))
+  const perSecond = Number(nodes[0].commands_per_s) * (Number(row.over_ms) / 1000)
+  assert.ok(perSecond >= 480_000 && perSecond < 480_100, String(perSecond))
+  const sent = 480_000 * '*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000001\r\n$128\r\n\r\n'.length + 480_000 * 128
+  const received = 480_000 * '+OK\r\n'.length
+  assert.ok(Math.abs(Number(totals.net_bytes) / (sent + received) - 1) < 0.01, `${totals.net_bytes}`)
+})
+
+test('a replica: its link and lag, its feed in the master’s output, its buffers not in the data', async (t) => {
+  const master = await startServer(t)
+  const replica = await startServer(t, {
+    config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
+  })
+  const { mark, sample, summary } = watch([master, replica])
+  const replicaRow = async () => (await sample())[1]
+  while ((await replicaRow()).link !== 'up') await setTimeout(20)
+
+  const before = await mark()
+  assert.deepEqual(
+    before.map(({ role }) => role),
+    ['master', 'replica'],
+  )
+  await master.redis.eval(
+    `for i = 1, ARGV[1] do redis.call('set', 'item:' .. i, string.rep('x', 128)) end`,
+    0,
+    5000,
+  )
+  assert.equal(await master.redis.wait(1, 5000), 1)
+  while ((await replicaRow()).lag_bytes !== 0) await setTimeout(20)
+
+  const [row] = await sample()
+  const { totals } = summary()
+  assert.equal(totals.commands.set.calls, 5000, 'the replica’s own SETs are not counted again')
+  assert.ok(Number(totals.net_bytes) > 5000 * 128, `the feed is missing: ${totals.net_bytes}`)
+  assert.ok(Number(totals.net_bytes) < 2 * 5000 * 200, `the feed is counted twice: ${totals.net_bytes}`)
+
+  const perItem = (Number(row.data_bytes) - Number(before[0].data_bytes)) / 5000
+  const perItemAll = (Number(row.memory_bytes) - Number(before[0].memory_bytes)) / 5000
+  const told = Number(await cli(master, 'memory', 'usage', 'item:1234'))
+  t.diagnostic(`data ${perItem} bytes an item, MEMORY USAGE ${told}, used_memory ${perItemAll}`)
+  assert.ok(perItem > 0.9 * told && perItem < 1.2 * told, `${perItem} bytes an item, MEMORY USAGE ${told}`)
+  assert.ok(perItemAll > perItem + 100, 'the replication buffers did grow')
+})
+
+test('a frozen server leaves gaps and is caught up with; nothing piles up on it', async (t) => {
+  const server = await startServer(t)
+  const { mark, sample, summary, asked } = watch([server], 100)
+  await mark()
+  process.kill(server.pid, 'SIGSTOP')
+  try {
+    const before = asked()
+    for (let i = 0; i < 3; i++) assert.equal((await sample())[0].gap, 'silent')
+    assert.equal(asked(), before + 1)
+  } finally {
+    process.kill(server.pid, 'SIGCONT')
+  }
+  let [row] = await sample()
+  while (row.gap) [row] = await sample()
+  assert.ok(Number(row.over_ms) >= 300, String(row.over_ms))
+  const { nodes } = summary()
+  assert.ok(nodes[0].gaps >= 3)
+  assert.ok(Number(nodes[0].cpu_pct) >= 0)
+})
+
+test('a server that stops refuses, comes back with new counters, and shows no negative figure', async (t) => {
+  const first = await startServer(t)
+  const { mark, sample, summary, byAddress } = watch([first])
+  await cli(first, 'eval', `for i = 1, 100000 do redis.call('set', i, i) end`, '0')
+  await mark()
+  await first.stop()
+  assert.equal((await sample())[0].gap, 'refused')
+
+  byAddress.set(addressOf(first), await startServer(t))
+  const [again] = await sample()
+  assert.deepEqual([again.gap, again.keys], ['restarted', 0])
+  const [row] = await sample()
+  for (const value of [row.cpu_pct, row.commands_per_s, row.net_in_bytes]) assert.ok(Number(value) >= 0)
+  const { nodes, totals } = summary()
+  assert.equal(nodes[0].gaps, 2)
+  for (const value of [totals.cpu_s, totals.net_bytes, totals.expired]) assert.ok(Number(value) >= 0)
+  assert.equal(totals.commands.set, undefined)
+})

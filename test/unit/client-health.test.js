@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { performance } from 'node:perf_hooks'
+import test from 'node:test'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { clientHealth } from '../../lib/measure/client-health.js'
+
+const usedS = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+const burn = (/** @type {number} */ s) => {
+  for (const end = usedS() + s; usedS() < end; );
+}
+
+test('CPU over the window and over the second, as percent of the clock it was given', (t) => {
+  const time = { ms: 0 }
+  const health = clientHealth({ clock: () => time.ms })
+  t.after(health.stop)
+  burn(0.2)
+  health.startWindow()
+  const before = usedS()
+  burn(0.1)
+  time.ms = 1000
+  const first = health.sample()
+  burn(0.1)
+  time.ms = 2000
+  const second = health.sample()
+  const window = health.summary()
+  const used = usedS() - before
+  assert.ok(window.cpu_s >= 0.2 && window.cpu_s <= used + 0.01, `${window.cpu_s} of ${used}`)
+  assert.equal(window.cpu_pct?.toFixed(6), ((window.cpu_s / 2) * 100).toFixed(6))
+  assert.ok(Number(first.cpu_pct) >= 30, 'what came before the window belongs to the first second')
+  assert.ok(Number(second.cpu_pct) >= 10 && Number(second.cpu_pct) < 20, String(second.cpu_pct))
+})
+
+test('the thread is told apart where Node can', { skip: !('threadCpuUsage' in process) }, (t) => {
+  const health = clientHealth({ clock: performance.now.bind(performance) })
+  t.after(health.stop)
+  health.startWindow()
+  burn(0.1)
+  const { thread_cpu_pct, cpu_pct } = health.summary()
+  assert.ok(Number(thread_cpu_pct) > 0 && Number(thread_cpu_pct) <= Number(cpu_pct) + 1)
+})
+
+test('a loop that never waits is busy, one that waits is not', async (t) => {
+  const health = clientHealth({ clock: performance.now.bind(performance) })
+  t.after(health.stop)
+  await setImmediate()
+  health.startWindow()
+  for (const end = performance.now() + 100; performance.now() < end; await setImmediate()) burn(0.005)
+  assert.ok(Number(health.summary().busy_pct) > 90, String(health.summary().busy_pct))
+  health.startWindow()
+  while (!(Number(health.summary().busy_pct) < 30)) await setTimeout(5)
+})
+
+test('loop delay is what comes on top of the period; a new window and a new second forget it', async (t) => {
+  const health = clientHealth({ clock: performance.now.bind(performance) })
+  t.after(health.stop)
+  health.startWindow()
+  for (let i = 0; i < 10; i++) {
+    await setTimeout(1)
+    const end = performance.now() + 100
+    while (performance.now() < end);
+  }
+  await setTimeout(1)
+  const { loop_delay_ms_p99: delay } = health.summary()
+  assert.ok(delay > 70 && delay < 1000, String(delay))
+  assert.ok(Math.abs(health.sample().loop_delay_ms_p99 - delay) < 25, 'two monitors, woken together')
+  health.startWindow()
+  assert.equal(health.summary().loop_delay_ms_p99, 0)
+  assert.equal(health.sample().loop_delay_ms_p99, 0)
+})
+
+test('the highest RSS stays', (t) => {
+  const health = clientHealth({ clock: () => 0 })
+  t.after(health.stop)
+  health.startWindow()
+  const held = Buffer.alloc(64e6, 1)
+  const { rss_mb } = health.sample()
+  assert.ok(rss_mb > held.length / 1e6)
+  assert.ok(health.summary().rss_mb_max >= rss_mb)
+})

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { nodeSampler } from '../../lib/measure/node-sampler.js'
+
+/** @import { SampledNode } from '../../lib/measure/node-sampler.js' */
+
+/** @typedef {Record<string, string | number>} Fields */
+
+/** A server that has lived for s seconds at half a core, 100 SETEX a second. @param {number} s @returns {Fields} */
+const lived = (s) => ({
+  run_id: 'a',
+  role: 'master',
+  master_replid: 'history',
+  master_repl_offset: 5000 * s,
+  used_cpu_user: 0.5 * s,
+  used_cpu_sys: 0.25 * s,
+  used_cpu_user_main_thread: 0.375 * s,
+  used_cpu_sys_main_thread: 0.125 * s,
+  total_commands_processed: 100 * s,
+  total_net_input_bytes: 2000 * s,
+  total_net_output_bytes: 1000 * s,
+  expired_keys: 10 * s,
+  evicted_keys: 0,
+  used_memory: 10_000,
+  used_memory_startup: 1000,
+  mem_clients_normal: 200,
+  mem_clients_slaves: 300,
+  mem_replication_backlog: 500,
+  mem_total_replication_buffers: 800,
+  connected_clients: 4,
+  cmdstat_setex: `calls=${100 * s},usec=${250 * s},usec_per_call=2.50`,
+  'cmdstat_config|get': 'calls=1,usec=3,usec_per_call=3.00',
+  db0: 'keys=7,expires=7,avg_ttl=0',
+  db1: 'keys=2,expires=0,avg_ttl=0',
+})
+
+/**
+ * A sampler over figures that the test writes: what is not there refuses, a promise is waited for.
+ * @param {Record<string, Fields | Promise<Fields> | undefined>} answers by address
+ * @param {SampledNode[]} nodes
+ */
+const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }]) => {
+  const time = { ms: 0 }
+  /** @type {string[]} */
+  const asked = []
+  const sampler = nodeSampler({
+    nodes: () => nodes,
+    clock: () => time.ms,
+    timeLimitMs: 5,
+    info: async (address) => {
+      asked.push(address)
+      const fields = await answers[address]
+      if (!fields) throw new Error('refused')
+      return Object.entries(fields)
+        .map(([name, value]) => `${name}:${value}\r\n`)
+        .join('')
+    },
+  })
+  /** @param {number} s @param {Fields} [fields] */
+  const at = (s, fields) => {
+    time.ms = s * 1000
+    if (fields) answers.m = fields
+    return sampler.sample()
+  }
+  return { sampler, time, asked, at, nodes, answers }
+}
+
+test('the first answer has gauges, the next ones differences', async () => {
+  const { at } = rig({})
+  const [first] = await at(1, lived(1))
+  assert.deepEqual(first, {
+    address: 'm',
+    shard: 1,
+    role: 'master',
+    at_ms: 1000,
+    memory_bytes: 10_000,
+    data_bytes: 8000,
+    keys: 9,
+    clients: 4,
+  })
+  const [second] = await at(3, lived(3))
+  assert.deepEqual(second, {
+    ...first,
+    at_ms: 3000,
+    over_ms: 2000,
+    engine_cpu_pct: 50,
+    cpu_pct: 75,
+    commands_per_s: 100,
+    net_in_bytes: 4000,
+    net_out_bytes: 2000,
+    expired: 20,
+    evicted: 0,
+    commands: { setex: { calls: 200, usec: 500 } },
+  })
+})
+
+test('the server tells the time between its answers, unless its clock was set', async () => {
+  const { at } = rig({})
+  await at(1, { ...lived(1), server_time_usec: 1_000_000 })
+  const [late] = await at(2.25, { ...lived(2), server_time_usec: 2_000_000 })
+  assert.equal(late.cpu_pct, 75)
+  const [moved] = await at(3, { ...lived(3), server_time_usec: 9_000_000_000 })
+  assert.equal(moved.over_ms, 750)
+})
+
+test('a restart and a reset are gaps; the window shows neither less than nothing nor what was lost', async () => {
+  const { sampler, at, time } = rig({})
+  time.ms = 1000
+  await at(1, lived(1))
+  await sampler.mark()
+  await at(2, lived(2))
+  const [restarted] = await at(3, { ...lived(0.5), run_id: 'b' })
+  assert.equal(restarted.gap, 'restarted')
+  assert.equal(restarted.cpu_pct, undefined)
+  await at(4, { ...lived(1.5), run_id: 'b' })
+  const [reset] = await at(5, { ...lived(2.5), run_id: 'b', cmdstat_setex: 'calls=1,usec=1' })
+  assert.equal(reset.gap, 'restarted')
+  const { nodes, totals } = sampler.summary()
+  assert.deepEqual(nodes, [
+    {
+      address: 'm',
+      shard: 1,
+      role: 'master',
+      engine_cpu_pct: 50,
+      cpu_pct: 75,
+      commands_per_s: 100,
+      memory_bytes: 10_000,
+      gaps: 2,
+    },
+  ])
+  assert.equal(totals.cpu_s, 1.5)
+  assert.deepEqual(totals.commands, { setex: { calls: 200, usec: 500 } })
+})
+
+test('a silent node is asked once, leaves gaps, and its late answer counts', async () => {
+  const { sampler, at, asked } = rig({})
+  await at(1, lived(1))
+  await sampler.mark()
+  /** @type {(fields: Fields) => void} */
+  let answer = () => {}
+  const frozen = /** @type {any} */ (new Promise((resolve) => (answer = resolve)))
+  const before = asked.length
+  assert.equal((await at(2, frozen))[0].gap, 'silent')
+  assert.equal((await at(3, frozen))[0].gap, 'silent')
+  assert.equal(asked.length, before + 1)
+  answer(lived(4))
+  const [late] = await at(4, lived(4))
+  assert.deepEqual([late.over_ms, late.cpu_pct], [3000, 75])
+  assert.equal(asked.length, before + 1)
+  assert.equal(sampler.summary().nodes[0].gaps, 2)
+})
+
+test('samples asked for together are one', async () => {
+  const { sampler, asked } = rig({ m: lived(1) })
+  const [one, other] = await Promise.all([sampler.sample(), sampler.sample()])
+  assert.equal(one, other)
+  assert.equal(asked.length, 1)
+})
+
+test('a node silent at the mark joins the window with its next answer', async () => {
+  const { sampler, at, answers, time } = rig({})
+  await at(1, lived(1))
+  answers.m = undefined
+  time.ms = 2000
+  assert.equal((await sampler.mark())[0].gap, 'refused')
+  await at(3, lived(3))
+  await at(4, lived(4))
+  assert.equal(sampler.summary().totals.cpu_s, 0.75)
+})
+
+test('nodes appear, vanish and change roles: one master a shard holds the data, replicas cost CPU', async () => {
+  const replica = (/** @type {number} */ s) => ({
+    ...lived(s),
+    run_id: 'r',
+    role: 'slave',
+    slave_repl_offset: 5000 * s - 20,
+    master_link_status: 'up',
+  })
+  /** @type {SampledNode[]} */
+  const nodes = [
+    { address: 'm', shard: 1, role: 'master' },
+    { address: 'r', shard: 1, role: 'replica' },
+  ]
+  const { sampler, at, answers } = rig({ r: replica(1) }, nodes)
+  await at(1, lived(1))
+  await sampler.mark()
+  answers.r = replica(2)
+  const rows = await at(2, lived(2))
+  assert.deepEqual(
+    rows.map(({ role, link, lag_bytes }) => [role, link, lag_bytes]),
+    [
+      ['master', undefined, undefined],
+      ['replica', 'up', 20],
+    ],
+  )
+  assert.equal(sampler.summary().totals.cpu_s, 1.5)
+  assert.equal(sampler.summary().totals.net_bytes, 3000)
+
+  nodes.shift()
+  answers.r = { ...lived(3), run_id: 'r', used_memory: 12_000 }
+  const [gone, promoted] = await at(3)
+  assert.deepEqual([gone.gap, promoted.role], ['unlisted', 'master'])
+  const { nodes: told, totals } = sampler.summary()
+  assert.deepEqual(
+    told.map(({ address, role, gaps }) => [address, role, gaps]),
+    [
+      ['m', 'master', 1],
+      ['r', 'master', 0],
+    ],
+  )
+  assert.equal(totals.data_bytes, 10_000)
+  assert.equal(totals.net_bytes, 6000)
+})
+
+test('what a server does not tell is null, never NaN', async () => {
+  const { sampler, at } = rig({})
+  await at(1, { run_id: 'a', role: 'master' })
+  await sampler.mark()
+  const [row] = await at(2, { run_id: 'a', role: 'master' })
+  assert.deepEqual([row.cpu_pct, row.commands_per_s, row.memory_bytes, row.keys], [null, null, null, 0])
+  assert.doesNotMatch(JSON.stringify(sampler.summary()), /NaN/)
+  const { nodes, totals } = sampler.summary()
+  assert.deepEqual([nodes[0].cpu_pct, totals.cpu_s, totals.data_bytes], [null, null, null])
+})
