@@ -1,0 +1,112 @@
+// A plain connection to a server: connected, signed in, ready to carry commands.
+import net from 'node:net'
+import tls from 'node:tls'
+import { TargetError } from '../errors.js'
+import { replyCounter } from '../wire/decode.js'
+import { encode, sizeOf } from '../wire/encode.js'
+import { addressOf } from './address.js'
+
+/**
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {{ username?: string, password?: string, db?: number, tls?: tls.ConnectionOptions | null }} Access
+ * @typedef {net.Socket} Socket
+ */
+
+const readBytes = 65_536
+const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+
+/** @param {string[][]} commands */
+const encodeAll = (commands) => {
+  const bytes = Buffer.alloc(commands.reduce((sum, args) => sum + sizeOf(args), 0))
+  let at = 0
+  for (const args of commands) at = encode(args, bytes, at, noValues)
+  return bytes
+}
+
+/**
+ * @param {Access} access
+ * @param {string} clientName
+ */
+const greetings = ({ username, password, db }, clientName) => {
+  const commands = []
+  if (password) commands.push(username ? ['AUTH', username, password] : ['AUTH', password])
+  commands.push(['CLIENT', 'SETNAME', clientName])
+  if (db) commands.push(['SELECT', String(db)])
+  return commands
+}
+
+/**
+ * @param {Endpoint} endpoint
+ * @param {Access} access
+ * @param {{ buffer: Buffer, callback: (count: number, buffer: Uint8Array) => boolean }} onread
+ */
+const connect = ({ host, port }, access, onread) => {
+  if (!access.tls) return net.connect({ host, port, noDelay: true, onread })
+  const options = { host, port, servername: net.isIP(host) ? '' : host, ...access.tls, onread }
+  return tls.connect(/** @type {tls.ConnectionOptions} */ (options))
+}
+
+/**
+ * Resolves with the socket when the server has let us in; rejects with one line that names the address.
+ * A chunk is a view of a buffer that is used again after the call.
+ * @param {Endpoint} endpoint
+ * @param {Access} access
+ * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number }} options
+ * @returns {Promise<Socket>}
+ */
+export const dial = (
+  endpoint,
+  access,
+  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = 5000 },
+) =>
+  new Promise((resolve, reject) => {
+    const address = addressOf(endpoint)
+    const buffer = Buffer.allocUnsafeSlow(readBytes)
+    const commands = greetings(access, clientName)
+    let left = commands.length
+    let ready = false
+    /** @type {Error | undefined} */
+    let fault
+    const refuse = (/** @type {string} */ reason, /** @type {unknown} */ cause) => {
+      fault ??= new TargetError(`${address}: ${reason}`, { code: 'CONNECT', cause })
+      socket.destroy()
+    }
+    const welcome = () => {
+      if (--left > 0) return
+      ready = true
+      socket.setTimeout(0)
+      resolve(socket)
+    }
+    const greet = replyCounter({
+      done: (count) => {
+        for (let i = 0; i < count; i++) welcome()
+      },
+      // A server may refuse to be told a client's name; that harms nobody.
+      failed: (line) =>
+        /setname|unknown (sub)?command|NOPERM.*client/i.test(line) ? welcome() : refuse(line, undefined),
+    })
+    const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
+      const chunk = /** @type {Buffer} */ (bytes).subarray(0, count)
+      try {
+        if (ready) onBytes(chunk)
+        else greet(chunk)
+      } catch (error) {
+        fault ??= /** @type {Error} */ (error)
+        socket.destroy()
+      }
+      return true
+    }
+    const socket = connect(endpoint, access, { buffer, callback })
+    socket.setNoDelay(true)
+    socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
+    socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(encodeAll(commands)))
+    socket.on('error', (error) => {
+      fault ??= ready
+        ? error
+        : new TargetError(`${address}: ${error.message}`, { code: 'CONNECT', cause: error })
+    })
+    socket.once('close', () => {
+      if (ready) onClose(fault)
+      else reject(fault ?? new TargetError(`${address}: closed the connection`, { code: 'CONNECT' }))
+    })
+  })

@@ -1,0 +1,189 @@
+// The servers of a run: found or started, asked what they are, and kept in view while they change.
+import { readFileSync } from 'node:fs'
+import { OptionError, TargetError } from '../errors.js'
+import { parseInfo } from '../measure/info.js'
+import { addressOf, endpointOf } from './address.js'
+import { controlConnections } from './control.js'
+import { dial } from './dial.js'
+import { findEmbedded, startEmbedded } from './embedded.js'
+import { loadScript } from './scripts.js'
+import { clusterLayout, orphanSlots, singleLayout } from './topology.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {import('./dial.js').Access} Access
+ * @typedef {import('./topology.js').Layout} Layout
+ * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
+ * @typedef {'address' | 'embedded' | 'attached'} Origin
+ */
+
+/** @param {string | undefined} path @param {string} option */
+const fileFor = (path, option) => {
+  if (path === undefined) return undefined
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new OptionError(
+      `${option}: cannot read ${path} (${/** @type {NodeJS.ErrnoException} */ (error).code})`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/** @param {Settings} settings @returns {Access} */
+const accessOf = (settings) => ({
+  username: settings.username,
+  password: settings.password,
+  db: settings.db,
+  tls: settings.tls
+    ? {
+        ca: fileFor(settings.caFile, '--ca'),
+        cert: fileFor(settings.certFile, '--cert'),
+        key: fileFor(settings.keyFile, '--key'),
+      }
+    : null,
+})
+
+/**
+ * @param {Settings} settings
+ * @param {(line: string) => void} say
+ */
+const locate = async (settings, say) => {
+  if (settings.host !== undefined) {
+    const endpoint = { host: settings.host, port: settings.port ?? 6379 }
+    const close = async () => {}
+    return { origin: /** @type {Origin} */ ('address'), endpoint, access: accessOf(settings), close }
+  }
+  const found = findEmbedded({ cluster: settings.cluster })
+  if (found) {
+    say(`attached to the embedded ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
+    const close = async () => {}
+    return {
+      origin: /** @type {Origin} */ ('attached'),
+      endpoint: endpointOf(found.address),
+      access: /** @type {Access} */ (found.access),
+      close,
+    }
+  }
+  const { cluster, shards, replicas, serverBin, given } = settings
+  const started = await startEmbedded({
+    cluster,
+    shards,
+    replicas: cluster || given.replicas !== 'default' ? replicas : 0,
+    serverBin,
+    log: say,
+  })
+  return {
+    origin: /** @type {Origin} */ ('embedded'),
+    endpoint: endpointOf(started.address),
+    access: /** @type {Access} */ (started.access),
+    close: () => started.close(),
+  }
+}
+
+/**
+ * @param {{ cluster: boolean }} settings
+ * @param {string} address
+ * @param {Record<string, string>} fields INFO of the server
+ */
+const checkKind = ({ cluster }, address, fields) => {
+  const isCluster = fields.cluster_enabled === '1'
+  if (cluster && !isCluster) throw new TargetError(`${address} is not part of a cluster; leave out --cluster`)
+  if (!cluster && isCluster) throw new TargetError(`${address} is part of a cluster; add --cluster`)
+  if (fields.loading === '1')
+    throw new TargetError(`${address} is still loading its data; try again when it is ready`)
+  if (!cluster && fields.role === 'slave') {
+    const master = addressOf({ host: fields.master_host, port: Number(fields.master_port) })
+    throw new TargetError(`${address} is a replica; write to its master, ${master}`)
+  }
+}
+
+/** @param {Layout} layout @param {string} address */
+const checkSlots = ({ owners }, address) => {
+  const orphans = orphanSlots(owners)
+  if (orphans > 0) {
+    throw new TargetError(
+      `${address}: the cluster has ${orphans} slots without a master; look at CLUSTER INFO`,
+    )
+  }
+}
+
+const serverVersion = (/** @type {Record<string, string>} */ fields) =>
+  fields.valkey_version ? `valkey ${fields.valkey_version}` : (fields.redis_version ?? 'unknown')
+
+/**
+ * @param {Settings} settings
+ * @param {{ say: (line: string) => void }} options told in one line where the target is
+ */
+export const openTarget = async (settings, { say }) => {
+  const place = await locate(settings, say)
+  const { endpoint, access, origin } = place
+  const control = controlConnections(access)
+  const close = async () => {
+    control.close()
+    await place.close()
+  }
+  try {
+    const seed = await control.connect(endpoint)
+    const address = addressOf(endpoint)
+    const info = parseInfo(String(await seed.call('INFO', 'everything')))
+    checkKind(settings, address, info.fields)
+
+    /** @param {Endpoint} asked @returns {Promise<Layout>} */
+    const layoutFrom = async (asked) =>
+      settings.cluster
+        ? clusterLayout(/** @type {any[]} */ (await control.of(asked).call('CLUSTER', 'SLOTS')), asked.host)
+        : singleLayout(
+            endpoint,
+            parseInfo(String(await control.of(asked).call('INFO', 'replication'))).replicas,
+          )
+
+    let layout = await layoutFrom(endpoint)
+    checkSlots(layout, address)
+    const versions = new Set([serverVersion(info.fields)])
+
+    return {
+      kind: /** @type {'single' | 'cluster'} */ (settings.cluster ? 'cluster' : 'single'),
+      origin,
+      address,
+      access,
+      versions: [...versions],
+      majorVersion: Number.parseInt(info.fields.redis_version ?? '7', 10),
+      nodes: () => layout.nodes,
+      get topology() {
+        return { masters: layout.masters, owners: layout.owners }
+      },
+      control: (/** @type {string} */ at) => control.of(endpointOf(at)),
+      info: async (/** @type {string} */ at) =>
+        String(await control.of(endpointOf(at)).call('INFO', 'everything')),
+      dial: (
+        /** @type {string} */ at,
+        /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
+      ) => dial(endpointOf(at), access, events),
+      /** Asks every node at once and believes the first that answers. */
+      refresh: async () => {
+        const addresses = [
+          ...new Set([...layout.masters, ...layout.nodes.map((node) => node.address), address]),
+        ]
+        layout = await Promise.any(addresses.map((at) => layoutFrom(endpointOf(at))))
+        return { masters: layout.masters, owners: layout.owners }
+      },
+      loadScripts: async (/** @type {string} */ at) => {
+        const client = control.of(endpointOf(at))
+        await Promise.all([loadScript(client, 'store-item'), loadScript(client, 'store-items')])
+      },
+      /** Which of these commands the servers know. @param {string[]} names */
+      commands: async (names) => {
+        const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))
+        return new Set(names.filter((_, i) => replies[i] !== null && replies[i]?.length !== 0))
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

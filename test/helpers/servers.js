@@ -1,0 +1,79 @@
+// Real servers for tests. Each ends with the test or the suite that asked for it, at the latest with its process.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { startEmbedded } from '../../lib/target/embedded.js'
+import { findServerBinary } from '../../lib/target/embedded-binary.js'
+import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/target/embedded-servers.js'
+
+/** A test context, or `{ after }` of node:test inside a before hook. @typedef {{ after(fn: () => any): void }} Scope */
+
+/**
+ * @typedef {object} TestServer
+ * @property {string} host
+ * @property {number} port
+ * @property {string} password
+ * @property {number} pid
+ * @property {string} dir
+ * @property {import('ioredis').Redis} redis
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * A server of its own on a free port.
+ * @param {Scope} t
+ * @param {{ config?: Record<string, string | string[]>, bin?: string }} [options] config: its lines come last
+ * and win; an array is the arguments of one line
+ * @returns {Promise<TestServer>}
+ */
+export async function startServer(t, { config = {}, bin } = {}) {
+  const password = randomBytes(12).toString('hex')
+  const own = Object.entries(config).map(
+    ([name, value]) =>
+      /** @type {import('../../lib/target/embedded-servers.js').ConfigLine} */ ([name, value].flat()),
+  )
+  const { group, result } = await inServerGroup(findServerBinary(bin), async (group) => {
+    const [{ port }] = await freePorts(1, 'none')
+    const server = group.launch('server', port, [...baseConfig({ port, password }), ...own])
+    return { server, redis: await answering(server, password, AbortSignal.timeout(20_000)) }
+  })
+  const { server, redis } = result
+  const stop = () => {
+    redis.disconnect()
+    return group.close()
+  }
+  t.after(stop)
+  return { host: server.host, port: server.port, password, pid: server.pid, dir: group.dir, redis, stop }
+}
+
+/**
+ * An embedded cluster that no other program finds.
+ * @param {Scope} t
+ * @param {{ shards?: number, replicas?: number, bin?: string }} [options]
+ */
+export async function startCluster(t, { shards = 3, replicas = 1, bin } = {}) {
+  const cluster = await startEmbedded({
+    cluster: true,
+    shards,
+    replicas,
+    serverBin: bin,
+    stateDir: null,
+    log: () => {},
+  })
+  t.after(() => cluster.close())
+  return cluster
+}
+
+/**
+ * What redis-cli prints for a command; with a password it comes by the environment.
+ * @param {{ host: string, port: number, password?: string }} server
+ * @param {...string} args
+ */
+export async function cli({ host, port, password }, ...args) {
+  const env = { ...process.env, REDISCLI_AUTH: password }
+  if (password === undefined) delete env.REDISCLI_AUTH
+  const { stdout } = await promisify(execFile)('redis-cli', ['-h', host, '-p', String(port), ...args], {
+    env,
+  })
+  return stdout.trim()
+}
