@@ -1,0 +1,149 @@
+// The commands of one step for one range of items, as numbers: which items each carries, and in what order they go.
+import { plainArgument } from '../wire/encode.js'
+import { slotCount, slotOf } from '../wire/slot.js'
+
+/**
+ * @typedef {import('../strategies/declare.js').Step} Step
+ * @typedef {import('../strategies/declare.js').Key} Key
+ * @typedef {import('../wire/encode.js').Argument} Argument
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @typedef {import('../plan/ranges.js').Range} Range
+ *
+ * @typedef {object} Batch
+ * @property {Step} step
+ * @property {number} first the range's first item; members count from it
+ * @property {number} count commands
+ * @property {Uint32Array} members every command's items, one command after the other
+ * @property {Uint32Array} from where each command's items begin in members; one more than commands
+ * @property {Uint16Array | null} slots ascending; null where there is one server, or the keys move with time
+ * @property {boolean} moving its keys hold the minute, so its slots change with it
+ * @property {(i: number) => Argument[]} args
+ * @property {(i: number, values: TickValues) => number} slotAt
+ */
+
+const isMoving = (/** @type {Key} */ key) =>
+  Array.isArray(key) && key.some((part) => typeof part === 'object')
+
+/**
+ * The places 0..n-1 in the order of their slots (a counting sort: 16,384 slots, many items).
+ * @param {Uint16Array} slots
+ */
+const bySlot = (slots) => {
+  const starts = new Uint32Array(slotCount + 1)
+  for (const slot of slots) starts[slot + 1]++
+  for (let s = 0; s < slotCount; s++) starts[s + 1] += starts[s]
+  const order = new Uint32Array(slots.length)
+  for (let i = 0; i < slots.length; i++) order[starts[slots[i]]++] = i
+  return order
+}
+
+/** Items a command carries at the most, where `max` 0 means all. */
+const pieces = (/** @type {number} */ total, /** @type {number} */ max) =>
+  max === 0 ? 1 : Math.max(1, Math.ceil(total / max))
+
+/**
+ * @param {Exclude<Step, { kind: 'each' }>} step
+ * @param {Range} range
+ * @returns {[Key, number[]][]}
+ */
+const groupsOf = (step, { first, count }) => {
+  if (step.kind === 'once') return step.keys.map((key) => [key, []])
+  /** @type {Map<Key, number[]>} */
+  const groups = new Map()
+  for (let i = 0; i < count; i++) {
+    const key = step.key(first + i)
+    const group = groups.get(key)
+    if (group) group.push(i)
+    else groups.set(key, [i])
+  }
+  return [...groups]
+}
+
+/** @param {[Key, number[]][]} groups */
+const inSlotOrder = (groups) =>
+  groups
+    .map((group) => ({ group, slot: slotOf(String(group[0])) }))
+    .sort((a, b) => a.slot - b.slot)
+    .map(({ group }) => group)
+
+/**
+ * @param {import('../strategies/declare.js').EachStep} step
+ * @param {Range} range
+ * @param {boolean} cluster
+ * @param {TickValues} values
+ * @returns {Batch}
+ */
+const eachBatch = (step, { first, count }, cluster, values) => {
+  const from = new Uint32Array(count + 1)
+  for (let i = 0; i <= count; i++) from[i] = i
+  const keyAt = step.keyAt ?? 1
+  const unsorted = cluster ? new Uint16Array(count) : null
+  if (unsorted) {
+    for (let i = 0; i < count; i++)
+      unsorted[i] = slotOf(String(plainArgument(step.args(first + i)[keyAt], values)))
+  }
+  const members = unsorted ? bySlot(unsorted) : from.slice(0, count)
+  const slots = unsorted ? unsorted.map((_, i) => unsorted[members[i]]) : null
+  return {
+    step,
+    first,
+    count,
+    members,
+    from,
+    slots,
+    moving: false,
+    args: (i) => step.args(first + members[i]),
+    slotAt: (i) => (slots ? slots[i] : 0),
+  }
+}
+
+/**
+ * @param {Exclude<Step, { kind: 'each' }>} step
+ * @param {Range} range
+ * @param {boolean} cluster
+ * @param {TickValues} values
+ * @returns {Batch}
+ */
+const keyedBatch = (step, range, cluster, values) => {
+  const { first } = range
+  const groups = groupsOf(step, range)
+  const moving = groups.some(([key]) => isMoving(key))
+  const keys = /** @type {Key[]} */ ([])
+  const starts = [0]
+  const members = new Uint32Array(step.kind === 'once' ? 0 : range.count)
+  let filled = 0
+  for (const [key, group] of cluster && !moving ? inSlotOrder(groups) : groups) {
+    const cuts = step.kind === 'once' ? 1 : pieces(group.length, step.max)
+    for (let k = 0; k < cuts; k++) {
+      // Even parts: 1,001 members cut at 1,000 go as 501 and 500.
+      const part = group.slice(
+        Math.floor((k * group.length) / cuts),
+        Math.floor(((k + 1) * group.length) / cuts),
+      )
+      members.set(part, filled)
+      filled += part.length
+      keys.push(key)
+      starts.push(filled)
+    }
+  }
+  const from = Uint32Array.from(starts)
+  const args = (/** @type {number} */ i) => {
+    if (step.kind === 'once') return step.args(keys[i])
+    const ns = /** @type {number[]} */ ([])
+    for (let m = from[i]; m < from[i + 1]; m++) ns.push(first + members[m])
+    return step.args(keys[i], ns)
+  }
+  const read = (/** @type {number} */ i, /** @type {TickValues} */ at) =>
+    slotOf(String(plainArgument(keys[i], at)))
+  const slots = cluster && !moving ? Uint16Array.from(keys, (_, i) => read(i, values)) : null
+  const slotAt = !cluster ? () => 0 : slots ? (/** @type {number} */ i) => slots[i] : read
+  return { step, first, count: keys.length, members, from, slots, moving, args, slotAt }
+}
+
+/**
+ * @param {Step} step
+ * @param {Range} range
+ * @param {{ cluster: boolean, values: TickValues }} options
+ */
+export const batchOf = (step, range, { cluster, values }) =>
+  step.kind === 'each' ? eachBatch(step, range, cluster, values) : keyedBatch(step, range, cluster, values)

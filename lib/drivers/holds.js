@@ -1,0 +1,115 @@
+// Slots whose commands wait to be sent again. Later ticks of such a slot queue behind them, so that no repeat
+// puts an older value back.
+
+/** @typedef {import('./connection.js').Entry} Entry */
+
+/**
+ * @typedef {object} Hold
+ * @property {number} pending commands sent again, or about to be, without an outcome
+ * @property {number} drains connections that may still answer older commands of the slot
+ * @property {Entry[]} repeats to be sent again, oldest first
+ * @property {Entry[]} queue of later ticks
+ */
+
+/**
+ * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to whoever owns the slot
+ */
+export const holdsOf = ({ send }) => {
+  /** @type {Map<number, Hold>} */
+  const holds = new Map()
+
+  const holdOf = (/** @type {number} */ slot) => {
+    let hold = holds.get(slot)
+    if (!hold) {
+      hold = { pending: 0, drains: 0, repeats: [], queue: [] }
+      holds.set(slot, hold)
+    }
+    return hold
+  }
+  /** One tick at a time: the next is let go when all of this one has its outcome. */
+  const advance = (/** @type {number} */ slot, /** @type {Hold} */ hold) => {
+    if (hold.pending > 0 || hold.drains > 0) return
+    const [first] = hold.queue
+    if (!first) {
+      holds.delete(slot)
+      return
+    }
+    let n = 0
+    while (n < hold.queue.length && hold.queue[n].tick === first.tick) n++
+    const next = hold.queue.splice(0, n)
+    for (const entry of next) {
+      entry.held = true
+      hold.pending += entry.to - entry.from
+    }
+    send(slot, next)
+  }
+
+  return {
+    any: () => holds.size > 0,
+    has: (/** @type {number} */ slot) => holds.has(slot),
+
+    /** A refused command that is to be sent again. @param {number} slot @param {Entry} entry */
+    refuse(slot, entry) {
+      const hold = holdOf(slot)
+      if (!entry.held) hold.pending += entry.to - entry.from
+      entry.held = true
+      hold.repeats.push(entry)
+    },
+
+    /** What waits to be sent again goes to the slot's owner now. @param {number} slot */
+    resend(slot) {
+      const hold = holds.get(slot)
+      if (hold?.repeats.length) send(slot, hold.repeats.splice(0))
+    },
+
+    /** Commands of a later tick. @param {number} slot @param {Entry} entry */
+    wait(slot, entry) {
+      holdOf(slot).queue.push(entry)
+    },
+
+    /** So many commands of the slot that were held have an outcome. @param {number} slot @param {number} n */
+    settle(slot, n) {
+      const hold = holds.get(slot)
+      if (!hold) return
+      hold.pending -= n
+      advance(slot, hold)
+    },
+
+    /** Older commands of these slots may still be answered elsewhere. @param {number[]} slots */
+    drain(slots) {
+      for (const slot of slots) holdOf(slot).drains++
+    },
+    /** @param {number[]} slots */
+    drained(slots) {
+      for (const slot of slots) {
+        const hold = holds.get(slot)
+        if (!hold) continue
+        hold.drains--
+        advance(slot, hold)
+      }
+    },
+
+    /**
+     * Takes out what waits behind a hold and was due before `dueMs`.
+     * @param {number} dueMs
+     * @returns {Entry[]}
+     */
+    expired(dueMs) {
+      const out = /** @type {Entry[]} */ ([])
+      for (const hold of holds.values()) {
+        const keep = hold.queue.filter((entry) => entry.tick.dueMs >= dueMs)
+        if (keep.length === hold.queue.length) continue
+        out.push(...hold.queue.filter((entry) => entry.tick.dueMs < dueMs))
+        hold.queue = keep
+      }
+      return out
+    },
+
+    /** Everything that waits, at the end of a run. @returns {Entry[]} */
+    clear() {
+      const out = [...holds.values()].flatMap(({ repeats, queue }) => [...repeats, ...queue])
+      holds.clear()
+      return out
+    },
+  }
+}

@@ -1,0 +1,294 @@
+// The driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are bounded,
+// and what the library would only reject is sent again by the same verdicts as on plain sockets.
+import { Cluster, Command, Redis } from 'ioredis'
+import { TargetError } from '../errors.js'
+import { endpointOf } from '../target/address.js'
+import { plainCommand } from '../wire/encode.js'
+import { occasionsOf } from './occasions.js'
+import { tapesOf } from './tapes.js'
+import { causeOf, verdictOf } from './verdict.js'
+
+/**
+ * @typedef {import('./socket.js').DriverOptions} DriverOptions
+ * @typedef {import('./connection.js').Tick} Tick
+ * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number }} One a command
+ * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number, begun: boolean }} Turn
+ */
+
+// Enough for a full pipeline to every node of a large cluster; more only fills queues.
+const maxInFlight = 5000
+const laterMs = 40
+const maxAttempts = 8
+
+/** @param {DriverOptions['target']} target */
+const clientOptions = ({ access }) => ({
+  username: access.username,
+  password: access.password,
+  tls: access.tls ?? undefined,
+  connectTimeout: 5000,
+  // A repeat is ours to decide: the library would send RPUSH and XADD twice.
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (/** @type {number} */ times) =>
+    Math.min(1000, 50 * 2 ** Math.min(5, times)) * (0.5 + Math.random() / 2),
+})
+
+/** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target */
+const clientOf = (plan, target) => {
+  if (!plan.cluster) {
+    return new Redis({
+      ...endpointOf(target.topology.masters[0]),
+      ...clientOptions(target),
+      db: target.access.db ?? 0,
+      enableAutoPipelining: true,
+      enableOfflineQueue: false,
+      lazyConnect: true,
+      connectionName: 'millrace',
+    })
+  }
+  return new Cluster(target.topology.masters.map(endpointOf), {
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    lazyConnect: true,
+    scaleReads: 'master',
+    // The defaults would never look for new slots, nor retry a dead node.
+    slotsRefreshInterval: 2000,
+    slotsRefreshTimeout: 1000,
+    clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
+    dnsLookup: (address, callback) => callback(null, address),
+    redisOptions: { ...clientOptions(target), connectionName: 'millrace' },
+  })
+}
+
+/** @param {unknown} error */
+const isRefusal = (error) => error instanceof Error && error.name === 'ReplyError'
+const wasNeverSent = (/** @type {Error} */ error) => /enableOfflineQueue|isn't writeable/i.test(error.message)
+
+/** @param {DriverOptions} options */
+export const ioredisDriver = async (options) => {
+  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress } = options
+  const occasions = occasionsOf(plan)
+  const encodeFrom = clock()
+  // Kept tapes would be in vain: the library encodes for itself.
+  const tapes = await tapesOf(plan, steps, { ...options, keep: false })
+  const encodeMs = clock() - encodeFrom
+  const client = clientOf(plan, target)
+  /** @type {Turn[]} */
+  let turns = []
+  /** @type {One[]} */
+  let repeats = []
+  const postponed = new Set()
+  /** @type {Set<One>} */
+  const inFlight = new Set()
+  // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.
+  /** @type {Map<number, Tick>} */
+  const underWay = new Map()
+  let started = false
+  let closed = false
+
+  client.on('error', (/** @type {Error} */ error) => {
+    if (started && !closed) onEvent('connection', error.message)
+  })
+
+  /** @param {One} one @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
+  const lose = ({ tick, tape, i }, outcome, cause) => {
+    ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
+    finished(tick)
+  }
+  const finished = (/** @type {Tick} */ tick) => {
+    if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
+  }
+
+  /** @param {One} one @param {number} sentMs */
+  const succeeded = (one, sentMs) => {
+    const { tick, tape, i } = one
+    inFlight.delete(one)
+    if (closed) return
+    const items = tape.from[i + 1] - tape.from[i]
+    if (items > 0 && tick.account.measured) latency.record(tick.dueMs, sentMs, clock(), items)
+    ledger.answered(tick.account, 1)
+    finished(tick)
+    progressSoon()
+  }
+
+  /** @param {One} one @param {Error} error */
+  const rejected = (one, error) => {
+    inFlight.delete(one)
+    if (closed) return
+    one.attempts++
+    const late = clock() - one.tick.dueMs > plan.maxBehindMs && one.attempts > maxAttempts
+    if (isRefusal(error)) {
+      ledger.commands.refused++
+      const { action } = verdictOf(error.message, '')
+      if (action === 'give-up' || late) lose(one, 'failed', causeOf(error.message))
+      else if (action === 'load') loadThenRepeat(one)
+      else repeat(one, action === 'later')
+    } else if (wasNeverSent(error) && !late) repeat(one, true)
+    else if (one.tape.step.repeatable === false && !wasNeverSent(error)) lose(one, 'uncertain', 'CLOSED')
+    else if (late) lose(one, 'failed', 'CLOSED')
+    else repeat(one, true)
+    progressSoon()
+  }
+
+  /** @param {One} one @param {boolean} later */
+  const repeat = (one, later) => {
+    ledger.commands.repeated++
+    if (!later) {
+      repeats.push(one)
+      return
+    }
+    postponed.add(one)
+    setTimeout(
+      () => {
+        if (closed) return
+        postponed.delete(one)
+        repeats.push(one)
+        progressSoon()
+      },
+      laterMs * 2 ** Math.min(4, one.attempts - 1) * (0.5 + random()),
+    )
+  }
+  const loadThenRepeat = (/** @type {One} */ one) => {
+    const again = () => repeat(one, true)
+    Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
+  }
+
+  /** @param {One} one */
+  const send = (one) => {
+    const { tick, tape, values, i } = one
+    const [name, ...args] = plainCommand(tape.args(i), values)
+    const sentMs = clock()
+    if (tick.firstMs === null) {
+      tick.firstMs = sentMs
+      onBegun(tick)
+    }
+    inFlight.add(one)
+    ledger.commands.sent++
+    const command = String(name).toLowerCase()
+    try {
+      // A repeat goes by itself: only then does the library follow a redirect for one command.
+      const answer =
+        one.attempts > 0
+          ? client.sendCommand(new Command(command, args))
+          : /** @type {any} */ (client)[command](args)
+      answer.then(
+        () => succeeded(one, sentMs),
+        (/** @type {Error} */ error) => rejected(one, error),
+      )
+    } catch (error) {
+      // The library throws at once for a slot that nobody owns just now.
+      queueMicrotask(() => rejected(one, /** @type {Error} */ (error)))
+    }
+  }
+
+  let scheduled = false
+  const progressSoon = () => {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      if (closed) return
+      pump()
+      if (started) onProgress()
+    })
+  }
+
+  const pump = () => {
+    while (inFlight.size < maxInFlight) {
+      const one = repeats.shift() ?? nextOne()
+      if (!one) break
+      send(one)
+    }
+  }
+  /** @returns {One | null} */
+  const nextOne = () => {
+    for (const turn of turns) {
+      const { tick, jobs } = turn
+      const busy = underWay.get(tick.chunk)
+      if (busy && busy !== tick) continue
+      turn.begun = true
+      underWay.set(tick.chunk, tick)
+      const job = jobs[turn.j]
+      const one = { tick, ...job, i: turn.i++, attempts: 0 }
+      if (turn.i === job.tape.count) {
+        turn.i = 0
+        turn.j++
+      }
+      if (turn.j === jobs.length) turns = turns.filter((other) => other !== turn)
+      return one
+    }
+    return null
+  }
+
+  /** @param {Turn} turn @param {import('../measure/ledger.js').Loss} outcome */
+  const loseTurn = ({ tick, jobs, j, i }, outcome) => {
+    for (let k = j; k < jobs.length; k++) {
+      const from = k === j ? i : 0
+      ledger.lose(tick.account, jobs[k].tape, from, jobs[k].tape.count, outcome, '')
+    }
+    finished(tick)
+  }
+  /** @param {(turn: Turn) => boolean} test */
+  const drop = (test) => {
+    const gone = turns.filter(test)
+    if (gone.length === 0) return
+    turns = turns.filter((turn) => !test(turn))
+    for (const turn of gone) loseTurn(turn, 'dropped')
+  }
+
+  /** @param {Tick} tick */
+  const offer = (tick) => {
+    const { account } = tick
+    if (inFlight.size >= maxInFlight) drop((turn) => turn.begun && turn.tick.chunk === tick.chunk)
+    const jobs = []
+    for (const [s, tape] of (plan.once
+      ? tapes.fresh(account, tick.values)
+      : tapes.of(tick.chunk)
+    ).entries()) {
+      for (const values of occasions.passes(tape.step, `${s}/${account.agent}`, tick.values)) {
+        if (tape.count === 0) continue
+        ledger.expect(account, tape.count)
+        jobs.push({ tape, values })
+      }
+    }
+    if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0, begun: false })
+    ledger.seal(account)
+    pump()
+  }
+
+  try {
+    await client.connect()
+  } catch (error) {
+    client.disconnect()
+    const reason = /** @type {Error} */ (error).message
+    throw new TargetError(`${target.topology.masters[0]}: ${reason}`, { code: 'CONNECT', cause: error })
+  }
+  started = true
+
+  return {
+    encodeMs,
+    tapeBytes: 0,
+    offer,
+    watch: () => {
+      const deadline = clock() - plan.maxBehindMs
+      drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
+    },
+    /** Gives up what has no outcome yet: the run has ended first. */
+    abandon: () => {
+      closed = true
+      for (const one of [...inFlight, ...repeats, ...postponed]) lose(one, 'unsettled', '')
+      repeats = []
+      for (const turn of turns) loseTurn(turn, 'unsettled')
+      turns = []
+    },
+    close: () => {
+      closed = true
+      client.disconnect()
+    },
+    refresh: () => {},
+    hasRoom: () => turns.length < 2,
+    waitingBytes: () => 0,
+  }
+}

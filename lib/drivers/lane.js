@@ -1,0 +1,286 @@
+// All that goes to one server: what is sent first, the ticks that wait as numbers, and the connection under them.
+import { encode, sizeOf } from '../wire/encode.js'
+import { connectionOf } from './connection.js'
+import { cutOf } from './tape.js'
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./connection.js').Tick} Tick
+ * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ *
+ * @typedef {{ tape: Tape, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
+ * of a tape; `at` is the pair under way
+ * @typedef {{ tick: Tick, jobs: Job[], begun: boolean }} Turn what a tick sends here
+ *
+ * @typedef {object} LaneEvents
+ * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
+ * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
+ * @property {(lane: Lane) => void} onRead
+ * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
+ * @property {(entry: Entry) => void} onUncertain was sent, its answer is lost, and it must not be repeated
+ * @property {(commands: number) => void} onSent
+ * @property {(commands: number) => void} onRepeated
+ * @property {(lane: Lane, state: 'up' | 'down', error?: Error) => void} onState
+ *
+ * @typedef {ReturnType<typeof laneOf>} Lane
+ */
+
+const askingArgs = ['ASKING']
+const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const asking = Buffer.alloc(sizeOf(askingArgs))
+encode(askingArgs, asking, 0, noValues)
+
+const firstRetryMs = 50
+const lastRetryMs = 1000
+
+/**
+ * @param {object} options
+ * @param {string} options.address
+ * @param {number} options.windowBytes unanswered bytes at which the lane shuts
+ * @param {number} options.chunks
+ * @param {Parameters<typeof connectionOf>[0]} options.open
+ * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
+ * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
+ * @param {() => number} options.clock
+ * @param {() => number} options.random
+ * @param {LaneEvents} options.events
+ */
+export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock, random, events }) => {
+  /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
+  let connection = null
+  /** @type {Entry[]} */
+  let urgent = []
+  /** @type {Turn[]} */
+  let turns = []
+  // Entries of each chunk that are under way here: its next tick waits for them, so that of one item no two
+  // ticks are unanswered at once, and a refused command can be repeated without passing a later one.
+  const underWay = new Uint32Array(chunks)
+  let closed = false
+  let retryMs = firstRetryMs
+  let written = 0
+  let finished = 0
+  /** @type {{ at: number, then: () => void }[]} */
+  const marks = []
+  let lastReadMs = clock()
+  /** @type {NodeJS.Timeout | undefined} */
+  let retry
+
+  const ended = (/** @type {Entry} */ entry) => {
+    underWay[entry.tick.chunk]--
+    finished++
+  }
+  const passMarks = () => {
+    while (marks.length > 0 && marks[0].at <= finished) marks.shift()?.then()
+  }
+  /** @type {import('./connection.js').ConnectionEvents} */
+  const connectionEvents = {
+    onAnswered: (entry, n) => {
+      if (entry.from + n === entry.to) ended(entry)
+      events.onAnswered(entry, n, lane)
+    },
+    onRefused: (entry, command, line) => {
+      if (command + 1 === entry.to) ended(entry)
+      events.onRefused(entry, command, line, lane)
+    },
+    onRead: () => {
+      lastReadMs = clock()
+      events.onRead(lane)
+      passMarks()
+      pump()
+    },
+    onClosed: (unanswered, error) => {
+      connection = null
+      const repeats = []
+      for (const entry of unanswered) {
+        ended(entry)
+        if (entry.tape.step.repeatable === false) events.onUncertain(entry)
+        else {
+          events.onRepeated(entry.to - entry.from)
+          repeats.push({ ...entry, again: true, lead: 0, attempts: entry.attempts + 1 })
+        }
+      }
+      urgent = [...repeats, ...urgent]
+      events.onState(lane, 'down', error)
+      passMarks()
+      connectLater()
+    },
+  }
+
+  const connect = async () => {
+    if (closed) return
+    try {
+      const opened = await connectionOf(open, connectionEvents)
+      if (closed) return opened.close()
+      connection = opened
+      retryMs = firstRetryMs
+      lastReadMs = clock()
+      events.onState(lane, 'up')
+      pump()
+    } catch (error) {
+      events.onState(lane, 'down', /** @type {Error} */ (error))
+      connectLater()
+    }
+  }
+  const connectLater = () => {
+    if (closed) return
+    retry = setTimeout(connect, retryMs * (0.5 + random() / 2))
+    retryMs = Math.min(lastRetryMs, retryMs * 2)
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {Buffer} bytes
+   * @param {(() => void) | null} release
+   */
+  const write = (entry, bytes, release) => {
+    const { tick } = entry
+    entry.sentMs = clock()
+    if (tick.firstMs === null) {
+      tick.firstMs = entry.sentMs
+      events.onBegun(tick)
+    }
+    underWay[tick.chunk]++
+    written++
+    events.onSent(entry.to - entry.from)
+    connection?.write(entry, bytes, release)
+  }
+
+  const sendUrgent = () => {
+    const entry = urgent[0]
+    const cut = cutOf(entry.tape, entry.from, entry.to, entry.values, spare, entry.again)
+    if (cut.to === entry.to) urgent.shift()
+    else urgent[0] = { ...entry, from: cut.to }
+    const bytes = entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes
+    write({ ...entry, to: cut.to }, bytes, cut.release)
+  }
+
+  /**
+   * Commands of the job that may go now: up to the first whose slot waits; those that wait are laid aside.
+   * @param {Turn} turn
+   * @param {Job} job
+   * @param {number} from
+   * @param {number} to
+   */
+  const freeUntil = (turn, { tape, values }, from, to) => {
+    const heldAt = (/** @type {number} */ i) => holds.has(tape.slotAt(i, values))
+    let i = from
+    while (i < to && heldAt(i)) {
+      const slot = tape.slotAt(i, values)
+      let end = i + 1
+      while (end < to && tape.slotAt(end, values) === slot) end++
+      holds.wait(slot, entryOf(turn.tick, tape, values, i, end, true))
+      i = end
+    }
+    let stop = i
+    while (stop < to && !heldAt(stop)) stop++
+    return { from: i, to: stop }
+  }
+
+  const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job) => {
+    const { tape, values, ranges, at } = job
+    let from = ranges[at]
+    let to = ranges[at + 1]
+    if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))
+    if (from < to) {
+      const cut = cutOf(tape, from, to, values, spare, false)
+      write(entryOf(turn.tick, tape, values, from, cut.to, false), cut.bytes, cut.release)
+      from = cut.to
+    }
+    ranges[at] = from
+    if (from === ranges[at + 1]) job.at += 2
+  }
+
+  const pump = () => {
+    if (!connection || (urgent.length === 0 && turns.length === 0)) return
+    connection.cork()
+    while (connection.unansweredBytes() < windowBytes) {
+      if (urgent.length > 0) {
+        sendUrgent()
+        continue
+      }
+      const [turn] = turns
+      if (!turn || (!turn.begun && underWay[turn.tick.chunk] > 0)) break
+      turn.begun = true
+      const [job] = turn.jobs
+      if (job && job.at < job.ranges.length) sendNext(turn, job)
+      else if (turn.jobs.length > 1) turn.jobs.shift()
+      else turns.shift()
+    }
+    connection.uncork()
+  }
+
+  const lane = {
+    address,
+    pump,
+    connect,
+    /** @param {Turn} turn */
+    offer: (turn) => turns.push(turn),
+    /** In front of every turn. @param {Entry[]} entries */
+    sendFirst: (entries) => {
+      for (const entry of entries) urgent.push(entry)
+    },
+    isUp: () => connection !== null,
+    isIdle: () => urgent.length === 0 && turns.length === 0,
+    turns: () => turns.length,
+    unanswered: () => connection?.unanswered() ?? [],
+    /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
+    whenDrained: (then) => {
+      if (finished === written) then()
+      else marks.push({ at: written, then })
+    },
+    unansweredBytes: () => connection?.unansweredBytes() ?? 0,
+    waitingBytes: () => connection?.waitingBytes() ?? 0,
+    /** Milliseconds without an answer to what was sent. */
+    silentMs: () => (connection && connection.unansweredBytes() > 0 ? clock() - lastReadMs : 0),
+    isShut: () => !connection || connection.unansweredBytes() >= windowBytes,
+    /**
+     * Takes out turns that the test picks.
+     * @param {(turn: Turn) => boolean} test
+     */
+    take: (test) => {
+      const taken = turns.filter(test)
+      if (taken.length > 0) turns = turns.filter((turn) => !test(turn))
+      return taken
+    },
+    /** Takes out everything that is not under way. */
+    takeAll: () => {
+      const all = { urgent, turns }
+      urgent = []
+      turns = []
+      return all
+    },
+    /** Ends the connection; what it has not answered comes back by way of `onUncertain` or the urgent queue. */
+    cutOff: () => connection?.close(),
+    close: () => {
+      closed = true
+      clearTimeout(retry)
+      connection?.close()
+    },
+  }
+  return lane
+}
+
+/**
+ * @param {Tick} tick
+ * @param {Tape} tape
+ * @param {TickValues} values
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} again
+ * @returns {Entry}
+ */
+export const entryOf = (tick, tape, values, from, to, again) => ({
+  tick,
+  values,
+  tape,
+  from,
+  to,
+  lead: 0,
+  again,
+  held: false,
+  goTo: null,
+  attempts: 0,
+  bytes: 0,
+  sentMs: 0,
+})

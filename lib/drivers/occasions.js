@@ -1,0 +1,50 @@
+// When steps that carry no item are due, and with which values.
+
+/**
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @typedef {import('../strategies/declare.js').Step} Step
+ */
+
+/**
+ * The windows [since, floor) of dead scores since the last purge, none wider than `widthMs`: one
+ * ZREMRANGEBYSCORE of a million members stops a server for 0.7 s.
+ * @param {number} fromMs
+ * @param {number} toMs
+ * @param {number} widthMs
+ * @param {TickValues} values
+ */
+export const deadWindows = (fromMs, toMs, widthMs, values) => {
+  const windows = /** @type {TickValues[]} */ ([])
+  const width = Math.max(1, Math.ceil(widthMs))
+  for (let since = fromMs; since < toMs; since += width) {
+    windows.push({ ...values, since: String(since), floor: String(Math.min(toMs, since + width)) })
+  }
+  return windows
+}
+
+/**
+ * @param {{ spacingMs: number }} plan
+ */
+export const occasionsOf = ({ spacingMs }) => {
+  /** @type {Map<string, number>} epoch at which a step of an agent was last sent */
+  const last = new Map()
+  return {
+    /**
+     * The values with which the step is sent at this tick: none when it is not due yet.
+     * @param {Step} step
+     * @param {string} name of the step and the agent it is sent for
+     * @param {TickValues} values
+     * @returns {TickValues[]}
+     */
+    passes(step, name, values) {
+      if (step.kind !== 'once' || step.everyMs === 0) return [values]
+      const now = Number(values.score)
+      const before = last.get(name)
+      if (before !== undefined && now < before + step.everyMs) return []
+      last.set(name, now)
+      if (!step.windows) return [values]
+      const floor = Number(values.floor)
+      return before === undefined ? [] : deadWindows(floor - (now - before), floor, spacingMs, values)
+    },
+  }
+}

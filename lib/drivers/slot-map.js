@@ -1,0 +1,120 @@
+// Who owns which slot, as the driver sees it; and how a tape falls apart over the owners.
+import { slotCount } from '../wire/slot.js'
+import { lowerBound } from './tape.js'
+
+/**
+ * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @typedef {{ masters: readonly string[], owners: Uint16Array | null }} Topology owners: index into masters by slot;
+ * null where there is one server
+ */
+
+/**
+ * @param {Topology} topology
+ */
+export const slotMapOf = (topology) => {
+  let addresses = [...topology.masters]
+  let owners = topology.owners ? Uint16Array.from(topology.owners) : null
+  /** @type {{ from: number, to: number, address: string }[] | null} slots [from, to) with one owner */
+  let spans = null
+  /** @type {WeakMap<Tape, Map<string, number[]>>} */
+  let cache = new WeakMap()
+
+  const forget = () => {
+    spans = null
+    cache = new WeakMap()
+  }
+  const spansOf = () => {
+    if (spans) return spans
+    spans = []
+    if (!owners) return spans
+    for (let from = 0; from < slotCount; ) {
+      let to = from + 1
+      while (to < slotCount && owners[to] === owners[from]) to++
+      spans.push({ from, to, address: addresses[owners[from]] })
+      from = to
+    }
+    return spans
+  }
+  const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0]
+
+  /**
+   * Pairs [from, to) of commands by owner, within commands [low, high).
+   * @param {Tape} tape
+   * @param {TickValues} values
+   * @param {number} low
+   * @param {number} high
+   */
+  const split = (tape, values, low, high) => {
+    /** @type {Map<string, number[]>} */
+    const ranges = new Map()
+    const put = (/** @type {string} */ address, /** @type {number} */ from, /** @type {number} */ to) => {
+      const list = ranges.get(address)
+      if (!list) ranges.set(address, [from, to])
+      else if (list[list.length - 1] === from) list[list.length - 1] = to
+      else list.push(from, to)
+    }
+    if (!owners) put(addresses[0], low, high)
+    else if (!tape.slots) for (let i = low; i < high; i++) put(ownerOf(tape.slotAt(i, values)), i, i + 1)
+    else {
+      for (const span of spansOf()) {
+        const from = lowerBound(tape.slots, span.from, low, high)
+        const to = lowerBound(tape.slots, span.to, from, high)
+        if (from < to) put(span.address, from, to)
+      }
+    }
+    return ranges
+  }
+
+  return {
+    addresses: () => addresses,
+    ownerOf,
+    split,
+    /** The whole tape by owner; worked out once for a map. @param {Tape} tape @param {TickValues} values */
+    rangesOf(tape, values) {
+      const known = cache.get(tape)
+      if (known) return known
+      const ranges = split(tape, values, 0, tape.count)
+      if (tape.slots || !owners) cache.set(tape, ranges)
+      return ranges
+    },
+    /** One slot has moved. @param {number} slot @param {string} address */
+    move(slot, address) {
+      if (!owners) addresses = [address]
+      else {
+        let index = addresses.indexOf(address)
+        if (index < 0) index = addresses.push(address) - 1
+        owners[slot] = index
+      }
+      forget()
+    },
+    /**
+     * A new map; returns the slots that changed hands, by the address they left.
+     * @param {Topology} next
+     */
+    replace(next) {
+      /** @type {Map<string, number[]>} */
+      const left = new Map()
+      const names = [...next.masters]
+      const indices = next.owners ? Uint16Array.from(next.owners) : null
+      for (let slot = 0; slot < (owners ? slotCount : 1); slot++) {
+        const now = names[indices ? indices[slot] : 0]
+        const was = ownerOf(slot)
+        if (was === now) continue
+        if (now === undefined) {
+          // Nobody claims the slot just now: whoever had it is the best guess.
+          const index = names.indexOf(was)
+          if (indices) indices[slot] = index < 0 ? names.push(was) - 1 : index
+          continue
+        }
+        const list = left.get(was)
+        if (list) list.push(slot)
+        else left.set(was, [slot])
+      }
+      addresses = names
+      owners = indices
+      forget()
+      return left
+    },
+  }
+}
