@@ -1,0 +1,92 @@
+// Text in a given number of columns: pure, and free of colour until asked for.
+
+/** @param {boolean} on */
+export const painter = (on) => {
+  const ink = (/** @type {number} */ open, /** @type {number} */ close) => (/** @type {string} */ text) =>
+    on && text ? `\x1b[${open}m${text}\x1b[${close}m` : text
+  return { bold: ink(1, 22), dim: ink(2, 22), red: ink(31, 39), green: ink(32, 39), yellow: ink(33, 39) }
+}
+
+/** Shortened in the middle, as the ends tell hosts apart. @param {string} text @param {number} width */
+export const shortened = (text, width) => {
+  if (text.length <= width) return text
+  const tail = Math.floor((width - 1) / 2)
+  return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`
+}
+
+/**
+ * Lines of at most `width` columns, broken where `gap` stands; a piece wider than a line is broken at its
+ * spaces, and a word wider than that is cut.
+ * @param {string} text
+ * @param {number} width
+ * @param {string} [gap]
+ * @returns {string[]}
+ */
+export const wrapped = (text, width, gap = ' ') => {
+  const pieces = text
+    .split(gap === ' ' ? / (?!%)/ : gap)
+    .flatMap((piece) =>
+      piece.length <= width ? piece : gap === ' ' ? cut(piece, width) : wrapped(piece, width),
+    )
+  /** @type {string[]} */
+  const lines = []
+  for (const piece of pieces) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + gap.length + piece.length <= width)
+      lines[lines.length - 1] = line + gap + piece
+    else lines.push(piece)
+  }
+  return lines
+}
+
+/** @param {string} word @param {number} width */
+const cut = (word, width) =>
+  Array.from({ length: Math.ceil(word.length / width) }, (_, at) => word.slice(at * width, (at + 1) * width))
+
+/**
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: Row) => string} cell
+ * @property {boolean} [left] aligned left; numbers stand right
+ * @property {number} [rank] the highest rank leaves first where the width is short; none stays
+ */
+
+/**
+ * Rows as aligned columns under their titles. Too wide, the first column is shortened, then columns leave.
+ * @template Row
+ * @param {Column<Row>[]} columns
+ * @param {Row[]} rows
+ * @param {number} width
+ * @returns {string[]} the titles, then a line a row
+ */
+export const alignedTable = (columns, rows, width) => {
+  const measured = columns.map((column) => {
+    const cells = [column.title, ...rows.map(column.cell)]
+    return { ...column, cells, width: Math.max(...cells.map((cell) => cell.length)) }
+  })
+  const excess = () => measured.reduce((sum, column) => sum + column.width + 2, -2) - width
+  const first = measured[0]
+  const narrow = (/** @type {number} */ floor) => {
+    first.width = Math.max(Math.min(floor, first.width), first.width - Math.max(0, excess()))
+  }
+  narrow(24)
+  while (excess() > 0) {
+    const last = Math.max(...measured.map(({ rank = 0 }) => rank))
+    if (last === 0) break
+    measured.splice(
+      measured.findIndex(({ rank }) => rank === last),
+      1,
+    )
+  }
+  narrow(8)
+  const line = (/** @type {number} */ at) =>
+    measured
+      .map(({ cells, left, width: columnWidth }) => {
+        const cell = shortened(cells[at], columnWidth)
+        return left ? cell.padEnd(columnWidth) : cell.padStart(columnWidth)
+      })
+      .join('  ')
+      .trimEnd()
+  return [...rows.keys(), rows.length].map(line)
+}

@@ -1,0 +1,166 @@
+// run.json: the parts of a finished run, put together, checked and judged.
+import { count, plainData, plainText } from './units.js'
+import { verdict } from './verdict.js'
+
+/** @typedef {number | null} Figure null: not measured */
+/** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure }} Percentiles */
+/**
+ * @typedef {object} NodeFigures
+ * @property {string} address
+ * @property {number} shard
+ * @property {'master' | 'replica'} role
+ * @property {Figure} engine_cpu_pct
+ * @property {Figure} cpu_pct
+ * @property {Figure} commands_per_s
+ * @property {Figure} memory_bytes
+ * @property {Figure} gaps
+ */
+/** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
+/**
+ * What a run wrote down; the sections are spelled as they stand in run.json.
+ * @typedef {object} RunParts
+ * @property {'producer' | 'consumer'} kind
+ * @property {string} run
+ * @property {number} startedEpochMs
+ * @property {number} durationS
+ * @property {number} [measuredS] without the warm-up
+ * @property {number} [warmUpS]
+ * @property {boolean} [interrupted]
+ * @property {Record<string, any>} plan
+ * @property {{ millrace: string, node: string, servers: string[] }} versions
+ * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached' }} [target]
+ * @property {Items} items
+ * @property {{ sent: number, repeated: number, errors_by: Record<string, number> }} commands
+ * @property {{ nominal: Figure, achieved: Figure }} rate
+ * @property {{ intended?: Partial<Percentiles> | null, service?: Partial<Percentiles> | null }} latency in us
+ * @property {{ p50: Figure, p99: Figure, max: Figure } | null} bystander in us
+ * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } | null }} ticks
+ * @property {Record<string, any>} client
+ * @property {Record<string, any>} server
+ * @property {NodeFigures[]} nodes
+ * @property {{ at_ms: number, kind: string, text: string }[]} events
+ * @property {import('./verdict.js').Warning[]} [warnings] what was noticed on the way
+ */
+/**
+ * @typedef {object} Measurements run.json without its judgement
+ * @property {1} schema
+ * @property {string} run
+ * @property {RunParts['kind']} kind
+ * @property {string} started
+ * @property {number} duration_s
+ * @property {Figure} measured_s
+ * @property {Figure} warm_up_s
+ * @property {boolean} interrupted
+ * @property {RunParts['plan']} plan
+ * @property {RunParts['versions']} versions
+ * @property {NonNullable<RunParts['target']> | null} target
+ * @property {Items} items
+ * @property {RunParts['commands']} commands
+ * @property {RunParts['rate']} rate
+ * @property {{ intended: Percentiles, service: Percentiles }} latency_us
+ * @property {RunParts['bystander']} bystander_us
+ * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
+ * @property {Record<keyof typeof noClient, Figure>} client
+ * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {NodeFigures[]} nodes
+ * @property {RunParts['events']} events
+ */
+/** @typedef {Measurements & ReturnType<typeof verdict>} RunDocument */
+
+const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
+const noClient = {
+  cpu_s: null,
+  cpu_pct: null,
+  cpu_us_per_item: null,
+  rss_mb_max: null,
+  loop_delay_ms_p99: null,
+  busy_pct: null,
+}
+const noServer = {
+  share: null,
+  cpu_us_per_item: null,
+  memory_bytes_per_item: null,
+  net_bytes_per_item: null,
+  evicted: null,
+  commands: null,
+}
+
+/** Nobody reads the ninth digit of a measurement. @param {any} data @returns {any} */
+const readable = (data) => {
+  if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
+  if (Array.isArray(data)) return data.map(readable)
+  if (data === null || typeof data !== 'object') return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, readable(value)]))
+}
+
+/**
+ * The keys of the shape in its order, with what was measured; then what was measured besides.
+ * @param {Record<string, null | number>} shape
+ * @param {Record<string, any> | null | undefined} given
+ * @returns {any}
+ */
+const filled = (shape, given) => ({ ...shape, ...readable(plainData(given ?? {})) })
+
+/**
+ * The identity that every run checks: what was offered is what was counted under the outcomes.
+ * @param {Items} items
+ * @returns {import('./verdict.js').Warning[]}
+ */
+const accountingFaults = ({ offered, acked, failed, uncertain, dropped, unsettled, failed_by: failedBy }) => {
+  const outcomes = acked + failed + uncertain + dropped + unsettled
+  const causes = Object.values(failedBy).reduce((sum, n) => sum + n, 0)
+  /** @type {string[]} */
+  const faults = []
+  if (offered !== outcomes)
+    faults.push(`${count(offered)} items were offered, but ${count(outcomes)} have an outcome`)
+  if (causes !== failed + uncertain)
+    faults.push(
+      `${count(failed + uncertain)} items failed or are uncertain, but ${count(causes)} have a cause`,
+    )
+  return faults.map((fault) => ({
+    code: 'accounting',
+    message: `${fault}: this is a fault of Millrace, please report it`,
+  }))
+}
+
+/** @param {RunParts} parts @returns {Measurements} */
+const measurements = (parts) => ({
+  schema: 1,
+  run: plainText(parts.run),
+  kind: parts.kind,
+  started: new Date(parts.startedEpochMs).toISOString(),
+  duration_s: readable(parts.durationS),
+  measured_s: readable(parts.measuredS ?? null),
+  warm_up_s: readable(parts.warmUpS ?? null),
+  interrupted: parts.interrupted ?? false,
+  plan: plainData(parts.plan),
+  versions: plainData(parts.versions),
+  target: plainData(parts.target ?? null),
+  items: plainData(parts.items),
+  commands: plainData(parts.commands),
+  rate: filled({ nominal: null, achieved: null }, parts.rate),
+  latency_us: {
+    intended: filled(percentiles, parts.latency.intended),
+    service: filled(percentiles, parts.latency.service),
+  },
+  bystander_us: parts.bystander && filled({ p50: null, p99: null, max: null }, parts.bystander),
+  ticks: {
+    ...filled({ count: 0, late: null }, parts.ticks),
+    lateness_us: filled({ p50: null, p99: null }, parts.ticks.lateness_us),
+  },
+  client: filled(noClient, parts.client),
+  server: filled(noServer, parts.server),
+  nodes: readable(plainData(parts.nodes)),
+  events: readable(plainData(parts.events)),
+})
+
+/**
+ * The document of run.json, judged; only plain text and finite numbers are in it.
+ * @param {RunParts} parts
+ * @returns {RunDocument}
+ */
+export const runDocument = (parts) => {
+  const measured = measurements(parts)
+  const judged = verdict(measured, [...accountingFaults(parts.items), ...plainData(parts.warnings ?? [])])
+  return { ...measured, ...judged }
+}

@@ -1,0 +1,194 @@
+// The final table: pure, from run.json's document to text that can be pasted into a document.
+import { alignedTable, painter, wrapped } from './layout.js'
+import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
+import { busiestMaster } from './verdict.js'
+import {
+  clientWords,
+  commandWords,
+  costWords,
+  facts,
+  gap,
+  itemWords,
+  planWords,
+  rateWords,
+  targetWords,
+  tickWords,
+} from './words.js'
+
+/**
+ * @typedef {import('./result.js').RunDocument} RunDocument
+ * @typedef {ReturnType<typeof painter>} Paint
+ * @typedef {{ run: RunDocument, columns: number, paint: Paint }} Page
+ */
+
+const labelWidth = 11
+const shownEvents = 20
+
+/** A label in front, its text broken at the gaps and hanging. @param {Page} page @param {string} label @param {string} text */
+const entry = ({ columns, paint }, label, text) =>
+  (text ? wrapped(text, columns - labelWidth, gap) : []).map(
+    (line, at) => paint.dim((at === 0 ? label : '').padEnd(labelWidth)) + line,
+  )
+
+/** @param {Page} page */
+const latencyTable = ({ run, columns, paint }) => {
+  const { intended, service } = run.latency_us
+  const rows = [
+    { name: 'from the intended moment', ...intended },
+    { name: 'from the send (service)', ...service },
+    ...(run.bystander_us ? [{ name: 'bystander (PING)', p90: null, p999: null, ...run.bystander_us }] : []),
+  ]
+  const [titles, ...lines] = alignedTable(
+    [
+      { title: 'latency', left: true, cell: (row) => row.name },
+      { title: 'p50', cell: (row) => micros(row.p50) },
+      { title: 'p90', cell: (row) => micros(row.p90), rank: 2 },
+      { title: 'p99', cell: (row) => micros(row.p99) },
+      { title: 'p99.9', cell: (row) => micros(row.p999), rank: 1 },
+      { title: 'max', cell: (row) => micros(row.max) },
+    ],
+    rows,
+    columns,
+  )
+  return [paint.dim(titles), ...lines]
+}
+
+/** The mean of what was measured. @param {import('./result.js').NodeFigures[]} nodes */
+const meanOf = (nodes) => (/** @type {keyof import('./result.js').NodeFigures} */ key) => {
+  const figures = nodes.map((node) => node[key]).filter((figure) => typeof figure === 'number')
+  return figures.length ? figures.reduce((sum, figure) => sum + figure, 0) / figures.length : null
+}
+
+/** The nodes, then what their roles come to. @param {RunDocument} run */
+const nodeRows = (run) => {
+  const busiest = busiestMaster(run)
+  const replicas = run.nodes.filter(({ role }) => role === 'replica')
+  const mean = meanOf(replicas)
+  const means = {
+    engine_cpu_pct: mean('engine_cpu_pct'),
+    cpu_pct: mean('cpu_pct'),
+    commands_per_s: mean('commands_per_s'),
+    memory_bytes: mean('memory_bytes'),
+  }
+  const total = { role: '', shard: '', gaps: '' }
+  return [
+    ...run.nodes.map((node) => ({ ...node, shard: String(node.shard), gaps: count(node.gaps) })),
+    ...(busiest && run.nodes.length > 1 ? [{ ...busiest, ...total, address: 'busiest master' }] : []),
+    ...(replicas.length > 1 ? [{ ...means, ...total, address: 'mean of replicas' }] : []),
+  ]
+}
+
+/** What all names end in, from a dot on: '.cache.example.com:6379'. @param {string[]} names */
+const sharedEnding = ([first, ...others]) => {
+  const endings = [...first.matchAll(/\./g)].map(({ index }) => first.slice(index))
+  const named = endings.filter((ending) => /^\.[a-z]/i.test(ending))
+  return (others.length > 0 && named.find((ending) => others.every((name) => name.endsWith(ending)))) || ''
+}
+
+/** @param {Page} page */
+const nodeTable = ({ run, columns, paint }) => {
+  if (run.nodes.length === 0) return []
+  const ending = sharedEnding(run.nodes.map(({ address }) => address))
+  const short = (/** @type {string} */ name) =>
+    name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name
+  const [titles, ...lines] = alignedTable(
+    [
+      { title: 'node', left: true, cell: (row) => short(row.address) },
+      { title: 'shard', cell: (row) => row.shard, rank: 1 },
+      { title: 'role', left: true, cell: (row) => row.role },
+      { title: 'engine', cell: (row) => percent(row.engine_cpu_pct) },
+      { title: 'process', cell: (row) => percent(row.cpu_pct) },
+      { title: 'commands/s', cell: (row) => count(row.commands_per_s) },
+      { title: 'memory', cell: (row) => bytes(row.memory_bytes) },
+      { title: 'gaps', cell: (row) => row.gaps, rank: 2 },
+    ],
+    nodeRows(run),
+    columns,
+  )
+  const totals = lines.splice(run.nodes.length).map(paint.bold)
+  const note = facts([
+    'CPU of one core: engine is the main thread, process all threads',
+    ending && `nodes are <node>${ending}`,
+  ])
+  return [paint.dim(titles), ...lines, ...totals, ...wrapped(note, columns, gap).map(paint.dim)]
+}
+
+/** @param {Page} page */
+const eventLines = ({ run, columns, paint }) => {
+  const seconds = run.events.map(({ at_ms: atMs }) => `${(atMs / 1000).toFixed(1)} s`)
+  const width = Math.max(labelWidth, ...seconds.map((text) => text.length + 2))
+  const lines = run.events
+    .slice(0, shownEvents)
+    .flatMap(({ kind, text }, at) =>
+      wrapped(`${kind}: ${text}`, columns - width).map(
+        (line, row) => paint.dim((row === 0 ? seconds[at] : '').padEnd(width)) + line,
+      ),
+    )
+  const more = run.events.length - shownEvents
+  return more > 0
+    ? [...lines, `${' '.repeat(width)}and ${several(more, 'event')} more in events.ndjson`]
+    : lines
+}
+
+/** @param {Page} page */
+const verdictLines = ({ run, columns, paint }) => {
+  const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
+  const held = run.rate.nominal === null || run.plan.pacing === 'closed' ? '' : ', at the rate asked'
+  const why = run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
+  const reasons = run.warnings.flatMap(({ message, invalidates }) => {
+    const [mark, ink] = invalidates ? ['✗', paint.red] : ['!', paint.yellow]
+    return wrapped(message, columns - 4).map((line, row) => `  ${row === 0 ? ink(mark) : ' '} ${line}`)
+  })
+  return [`${word}: ${why}`, ...reasons]
+}
+
+/**
+ * The run in one line: its name, what it achieved, and whether it counts.
+ * @param {RunDocument} document
+ */
+export const headline = (document) => {
+  const run = plainData(document)
+  return facts([run.run, `${rate(run.rate.achieved)} items/s`, run.valid ? 'valid' : 'not valid'])
+}
+
+/**
+ * @param {RunDocument} document
+ * @param {{ columns?: number, color?: boolean }} [look]
+ * @returns {string} lines of at most `columns`, ending in a line feed
+ */
+export const textReport = (document, { columns = 100, color = false } = {}) => {
+  /** @type {Page} */
+  const page = {
+    run: plainData(document),
+    columns: Math.max(60, Math.min(columns, 140)),
+    paint: painter(color),
+  }
+  const { run, paint } = page
+  const started = run.started.slice(0, 19).replace('T', ' ')
+  const measured =
+    run.measured_s !== null && run.measured_s < run.duration_s && `${period(run.measured_s * 1000)} measured`
+  const blocks = [
+    [paint.bold(`Millrace ${run.kind}${gap}${run.run}`)],
+    [
+      ...entry(page, 'plan', planWords(run.plan)),
+      ...entry(page, 'target', targetWords(run)),
+      ...entry(page, 'time', facts([`${started} UTC`, period(run.duration_s * 1000), measured])),
+      ...entry(page, 'items', itemWords(run)),
+      ...entry(page, 'rate', rateWords(run)),
+      ...entry(page, 'ticks', tickWords(run)),
+    ],
+    latencyTable(page),
+    nodeTable(page),
+    [
+      ...entry(page, 'per item', costWords(run)),
+      ...entry(page, 'commands', commandWords(run)),
+      ...entry(page, 'client', clientWords(run)),
+    ],
+    eventLines(page),
+    verdictLines(page),
+  ]
+  return `${blocks
+    .filter((block) => block.length)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+}

@@ -1,0 +1,206 @@
+// Whether a run may be quoted, and if not, every reason by name and what to do about it.
+import { count, percent, plainText, rate, several, share } from './units.js'
+
+/**
+ * @typedef {object} Warning
+ * @property {string} code stable, for programs
+ * @property {string} message
+ * @property {boolean} [invalidates] false: worth knowing, but the figures stand
+ * @property {string} [cause]
+ */
+/** @typedef {import('./result.js').Measurements} Evidence */
+
+const limits = Object.freeze({ rateRatio: 0.99, clientBusyPct: 90, engineCpuPct: 95, share: 0.95 })
+
+/** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
+const adviceByCause = new Map(
+  Object.entries({
+    OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten --ttl or write less',
+    MOVED: 'slots moved faster than commands could be sent again; wait for the resharding to end and repeat',
+    ASK: 'slots were under way and their commands could not be sent after them; wait for the resharding to end',
+    TRYAGAIN: 'the keys of one command were on both sides of a moving slot; wait for the resharding to end',
+    CLUSTERDOWN: 'the cluster has slots without a master; look at CLUSTER INFO and repeat when it is ok',
+    CROSSSLOT: 'the keys of one command lie in several slots; use --spread or --same-slot',
+    READONLY: 'writes went to a replica; name a master in --url, or use --cluster to follow the masters',
+    NOSCRIPT: 'the script left the server (SCRIPT FLUSH or a failover); keep others from flushing and repeat',
+    LOADING: 'a server was still reading its data set from disk; wait until it is ready and repeat',
+    MASTERDOWN: 'a replica had lost its master; wait until the link is up and repeat',
+    NOREPLICAS: 'a master had too few good replicas (min-replicas-to-write); bring them back and repeat',
+    BUSY: 'a script blocked the server; find it with SLOWLOG GET, or end it with SCRIPT KILL',
+    NOAUTH: 'the server wants a password; set --username and --password',
+    WRONGPASS: 'the server refused the name or the password; correct --username and --password',
+    NOPERM: 'the user may not run these commands or touch these keys; extend its ACL',
+    MISCONF: 'the server cannot save its snapshots and refuses writes; mend its disk or its save setting',
+    WRONGTYPE: 'a key of ours already holds another type; choose another --prefix or remove that key',
+    ERR: 'the server refused the command itself; its log may say why, or its version may not suit the strategy',
+    'ERR unknown command':
+      'the server lacks a command of this strategy; use a newer server or another --strategy',
+    'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
+    CLOSED: 'the connection broke before the answer came; see the events, the server log and the network',
+  }),
+)
+const unknownCause = 'look the word up in the documentation and the log of the server'
+
+/** @param {Evidence} run */
+const isScheduled = (run) => run.rate.nominal !== null && run.plan.pacing !== 'closed'
+
+/** @param {Evidence} run */
+const clientWasTheLimit = ({ client }) => (client.busy_pct ?? 0) > limits.clientBusyPct
+
+/**
+ * The master whose engine works hardest; undefined without masters.
+ * @param {Pick<Evidence, 'nodes'>} run
+ */
+export const busiestMaster = ({ nodes }) =>
+  nodes
+    .filter(({ role }) => role === 'master')
+    .toSorted((a, b) => (b.engine_cpu_pct ?? -1) - (a.engine_cpu_pct ?? -1))
+    .at(0)
+
+/** @param {Evidence} run */
+const serverWasTheLimit = (run) => (busiestMaster(run)?.engine_cpu_pct ?? 0) >= limits.engineCpuPct
+
+/** Advice for a writer that fell behind; a saturated client or server has its own. @param {Evidence} run */
+const behindAdvice = (run) =>
+  clientWasTheLimit(run) || serverWasTheLimit(run)
+    ? ''
+    : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
+
+/** @param {Evidence} run @returns {Warning[]} */
+const lostItems = (run) => {
+  const { offered, failed, uncertain, dropped, unsettled } = run.items
+  const of = `of ${count(offered)} items`
+  return [
+    { code: 'failed', n: failed, message: `${count(failed)} ${of} failed` },
+    {
+      code: 'uncertain',
+      n: uncertain,
+      message: `${count(uncertain)} ${of} are uncertain: their answers were lost, and their commands must not be repeated; look at the connections, or take a strategy whose commands may be repeated`,
+    },
+    {
+      code: 'dropped',
+      n: dropped,
+      message: `${count(dropped)} ${of} were dropped unsent, as the writer was too far behind its schedule${behindAdvice(run)}`,
+    },
+    {
+      code: 'unsettled',
+      n: unsettled,
+      message: `${count(unsettled)} ${of} had no answer when the run ended; lower -q, or see which node stopped answering`,
+    },
+  ]
+    .filter(({ n }) => n !== 0)
+    .map(({ code, message }) => ({ code, message }))
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const causes = ({ items, commands }) => {
+  const told = (/** @type {string} */ cause, /** @type {string} */ of) => ({
+    code: 'cause',
+    cause: plainText(cause),
+    message: `${plainText(cause)} (${of}): ${adviceByCause.get(cause) ?? unknownCause}`,
+  })
+  return [
+    ...Object.entries(items.failed_by).map(([cause, n]) => told(cause, several(n, 'item'))),
+    ...Object.entries(commands.errors_by).map(([cause, n]) => ({
+      ...told(cause, `${several(n, 'command')} without items`),
+      code: 'errors',
+    })),
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const rateHeld = (run) => {
+  const { nominal, achieved } = run.rate
+  if (!run.ticks.count || achieved === null)
+    return [
+      {
+        code: 'no-rate',
+        message:
+          'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
+      },
+    ]
+  if (!nominal || !isScheduled(run) || achieved / nominal >= limits.rateRatio) return []
+  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${rate(achieved)} of ${rate(nominal)} items/s${behindAdvice(run)}`
+  return [{ code: 'rate', message }]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const clientBusy = (run) => {
+  const { busy_pct: busyPct } = run.client
+  if (busyPct === null)
+    return [
+      {
+        code: 'client-unmeasured',
+        message: 'the sending thread was not measured, so it may have been the limit',
+        invalidates: false,
+      },
+    ]
+  if (!clientWasTheLimit(run)) return []
+  const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
+  return [
+    {
+      code: 'client-saturated',
+      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: agents on another machine (-t, -a auto)${lighter}`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const serverBusy = (run) => {
+  const master = busiestMaster(run)
+  if (!master || !isScheduled(run) || !serverWasTheLimit(run)) return []
+  return [
+    {
+      code: 'server-saturated',
+      message: `the engine of ${plainText(master.address)} was at ${percent(master.engine_cpu_pct)} of a core: it tops out at about ${rate(run.rate.achieved)} items/s; lower -q, add shards, or take a cheaper strategy`,
+      invalidates: false,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const observations = ({ server, nodes, interrupted, duration_s: durationS }) => {
+  const evicted = server.evicted ?? 0
+  const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const blind = nodes.filter((node) => node.gaps).map((node) => plainText(node.address))
+  /** @type {[boolean, string, string][]} */
+  const all = [
+    [
+      evicted > 0,
+      'evictions',
+      `${several(evicted, 'key')} evicted to make room, perhaps of other people; raise maxmemory, shorten --ttl or write less`,
+    ],
+    [
+      server.share !== null && server.share < limits.share,
+      'share',
+      `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
+    ],
+    [
+      gaps > 0,
+      'gaps',
+      `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out`,
+    ],
+    [
+      interrupted,
+      'interrupted',
+      `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`,
+    ],
+  ]
+  return all
+    .filter(([applies]) => applies)
+    .map(([, code, message]) => ({ code, message, invalidates: false }))
+}
+
+/**
+ * @param {Evidence} run
+ * @param {Warning[]} [given] what others noticed: an uneven placement, a lost lease, a broken account
+ * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
+ */
+export const verdict = (run, given = []) => {
+  const found = [lostItems, causes, rateHeld, clientBusy, serverBusy, observations].flatMap((rule) =>
+    rule(run),
+  )
+  const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
+  warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
+  return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
+}

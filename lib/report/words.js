@@ -1,0 +1,140 @@
+// A run in plain words: what was asked of whom, what came of it, and what it cost.
+import { bytes, count, micros, percent, period, rate, several, share } from './units.js'
+
+/** @typedef {import('./result.js').RunDocument} RunDocument */
+
+/** Between facts; a line may break here. */
+export const gap = ' · '
+
+/** @param {Array<string | false | null | undefined>} told what is not so is left out */
+export const facts = (told) => told.filter(Boolean).join(gap)
+
+/** What the plan sends, and how often. @param {Record<string, any>} plan */
+const load = ({
+  quantity,
+  periodMs,
+  totalAgents = 1,
+  agents = [],
+  pacing,
+  rate: asked,
+  nominalHz,
+  items = quantity,
+}) => {
+  const all = agents.length === totalAgents
+  const numbers = agents.map((/** @type {{ agent: number }} */ { agent }) => agent)
+  const run = numbers.length > 1 && numbers.at(-1) - numbers[0] === numbers.length - 1
+  const mine = run ? `${numbers[0]}-${numbers.at(-1)}` : numbers.join(', ')
+  const who = all ? `as ${several(totalAgents, 'agent')}` : `as agent ${mine} of ${totalAgents}`
+  const whole = all ? '' : ` of ${count(quantity)}`
+  if (asked === 'max') return `${count(items)}${whole} items over and over, as fast as possible, ${who}`
+  if (pacing === 'closed') return `${count(items)}${whole} items, then ${period(periodMs)} of rest, ${who}`
+  const each = periodMs === 1000 ? '' : ` (${count(items)}${whole} every ${period(periodMs)})`
+  return `${rate(nominalHz)}${all ? '' : ` of ${rate((quantity * 1000) / periodMs)}`} items/s${each} ${who}`
+}
+
+/** Where the members stand. @param {Record<string, any>} plan */
+const sets = ({ sets = [], extraSets = [], placement }) => {
+  const where = new Map([
+    ['same-slot', ' in one slot'],
+    ['spread', ' spread over the slots'],
+  ])
+  return facts([
+    (sets.length > 1 || placement !== 'plain') &&
+      several(sets.length, 'sorted set') + (where.get(placement) ?? ''),
+    extraSets.length > 0 && several(extraSets.length, 'extra sorted set'),
+  ])
+}
+
+/** The plan in plain words. @param {Record<string, any>} plan */
+export const planWords = (plan) => {
+  const { strategy, valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix } = plan
+  const members = strategy === 'script-batch' ? plan.scriptMembers : plan.maxMembers
+  const cut = members ? `at most ${count(members)} members a command` : 'commands not cut'
+  return facts([
+    strategy,
+    load(plan),
+    chunks > 1 && `${count(chunks)} chunks`,
+    `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
+    `ttl ${ttlS} s`,
+    once && 'every item once',
+    sets(plan),
+    cut,
+    warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
+    plan.rate !== 'max' && `${pacing} pacing`,
+    `driver ${driver}`,
+    prefix && `prefix ${prefix}`,
+  ])
+}
+
+/** @param {RunDocument} run */
+export const targetWords = ({ target, nodes, versions }) => {
+  const masters = nodes.filter(({ role }) => role === 'master').length
+  const replicas = nodes.length - masters
+  return facts([
+    target &&
+      `${target.origin === 'embedded' ? 'embedded ' : ''}${target.kind === 'cluster' ? 'cluster' : 'server'}`,
+    several(masters, 'master') + (replicas ? `, ${several(replicas, 'replica')}` : ''),
+    versions.servers.length > 0 && `server ${versions.servers.join(', ')}`,
+    `millrace ${versions.millrace}, node ${versions.node}`,
+  ])
+}
+
+/** @param {RunDocument} run */
+export const itemWords = ({ items }) => {
+  const { offered, acked, failed_by: failedBy } = items
+  const causes = Object.entries(failedBy).map(([cause, n]) => `${cause} ${count(n)}`)
+  const outcomes = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
+  const lost = outcomes.filter((outcome) => items[outcome] !== 0)
+  return facts([
+    `${count(offered)} offered`,
+    lost.length === 0 && acked === offered ? 'all acknowledged' : `${count(acked)} acknowledged`,
+    ...lost.map((outcome) => `${count(items[outcome])} ${outcome}`),
+    causes.length > 0 && `by cause: ${causes.join(', ')}`,
+  ])
+}
+
+/** @param {RunDocument} run */
+export const rateWords = ({ rate: { nominal, achieved }, server }) =>
+  facts([
+    nominal === null ? 'no rate asked' : `${rate(nominal)} items/s asked`,
+    `${rate(achieved)} items/s achieved${nominal && achieved !== null ? ` (${share(achieved / nominal)})` : ''}`,
+    server.share !== null && server.share < 0.9995 && `${share(server.share)} of all writers’ items`,
+  ])
+
+/** @param {RunDocument} run */
+export const tickWords = ({ ticks, commands }) =>
+  facts([
+    `${count(ticks.count)} measured, ${count(ticks.late)} late`,
+    `lateness p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)}`,
+    `${count(commands.sent)} commands`,
+    commands.repeated > 0 && `${count(commands.repeated)} repeated`,
+  ])
+
+/** @param {RunDocument} run */
+export const costWords = ({ server, client }) =>
+  facts([
+    `server CPU ${micros(server.cpu_us_per_item)}`,
+    `client CPU ${micros(client.cpu_us_per_item)}`,
+    `network ${bytes(server.net_bytes_per_item)}`,
+    `memory ${bytes(server.memory_bytes_per_item)}`,
+  ])
+
+/** @param {RunDocument} run */
+export const commandWords = ({ server }) =>
+  facts(
+    Object.entries(server.commands ?? {})
+      .toSorted(([, a], [, b]) => b.usec - a.usec)
+      .map(
+        ([name, { calls, usec }]) =>
+          calls > 0 && `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`,
+      ),
+  )
+
+/** @param {RunDocument} run */
+export const clientWords = ({ client }) =>
+  facts([
+    `CPU ${percent(client.cpu_pct)}`,
+    `busiest thread ${percent(client.busy_pct)}`,
+    `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
+    `event loop delay p99 ${micros(client.loop_delay_ms_p99 === null ? null : client.loop_delay_ms_p99 * 1000)}`,
+  ])

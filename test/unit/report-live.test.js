@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import pino from 'pino'
+import { liveLine, liveView } from '../../lib/report/live.js'
+
+/** @typedef {import('../../lib/report/live.js').Snapshot} Snapshot */
+
+/** @param {Partial<Snapshot>} [change] @returns {Snapshot} */
+const snapshot = (change) => ({
+  elapsedMs: 42_000,
+  totalMs: 60_000,
+  phase: 'measuring',
+  nominalRate: 300_000,
+  achievedRate: 299_987.4,
+  p50Us: 8123,
+  p99Us: 31_890,
+  masterCpuPct: 51.2,
+  replicaCpuPct: 33.1,
+  lost: { failed: 0, uncertain: 0, dropped: 0 },
+  errors: 0,
+  ...change,
+})
+const losing = { lost: { failed: 36_000, uncertain: 500, dropped: 200_000 }, errors: 12 }
+
+/** @type {[string, Partial<Snapshot>, number, string][]} */
+const lines = [
+  [
+    'wide',
+    {},
+    120,
+    '0:42/1:00  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %  replica  33 %  none lost',
+  ],
+  ['80 columns', {}, 80, '0:42/1:00  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  cpu  51/ 33 %'],
+  [
+    'losing at 80',
+    losing,
+    80,
+    '0:42/1:00  299,987 of 300,000 items/s  p99 31.9 ms  cpu  51/ 33 %  236,500 lost',
+  ],
+  [
+    'losing, wide',
+    losing,
+    140,
+    '0:42/1:00  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  cpu  51/ 33 %  36,000 failed, 500 uncertain, 200,000 dropped, 12 errors',
+  ],
+  ['losing, narrow', losing, 40, '299,987 of 300,000 items/s  236,500 lost'],
+  ['errors only', { errors: 1 }, 60, '0:42/1:00  299,987 of 300,000 items/s  p99 31.9 ms  1 error'],
+  [
+    'warm-up',
+    { phase: 'warm-up', elapsedMs: 3000, achievedRate: 9870 },
+    60,
+    '0:03/1:00  warm-up    9,870 of 300,000 items/s  p99 31.9 ms',
+  ],
+  [
+    'no end, no rate asked, no replica',
+    { totalMs: null, elapsedMs: 3_723_000, nominalRate: null, replicaCpuPct: null },
+    80,
+    '1:02:03  measuring    299,987 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %',
+  ],
+  [
+    'nothing measured',
+    { achievedRate: null, p50Us: null, p99Us: null, masterCpuPct: null, replicaCpuPct: null },
+    80,
+    '0:42/1:00        – of 300,000 items/s  p50       –  p99       –  master   – %',
+  ],
+]
+for (const [name, change, columns, line] of lines) {
+  test(`the live line: ${name}`, () => assert.equal(liveLine(snapshot(change), columns), line))
+}
+
+test('the live line fits any width, and colour does not widen it', () => {
+  for (let columns = 1; columns <= 160; columns++) {
+    for (const change of [{}, losing, { phase: /** @type {const} */ ('draining') }]) {
+      const line = liveLine(snapshot(change), columns)
+      assert.ok(line.length <= columns, line)
+      assert.equal(stripVTControlCharacters(liveLine(snapshot(change), columns, true)), line)
+    }
+  }
+})
+
+/** A terminal that keeps what is written to it. @param {number} columns */
+const terminal = (columns) => {
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { columns, isTTY: true })
+  const written = () => String(stream.read() ?? '')
+  return { stream: /** @type {any} */ (stream), written }
+}
+const silent = () => assert.fail('a terminal needs no log line')
+
+test('on a terminal the line is redrawn in place and taken away at the end', () => {
+  const { stream, written } = terminal(80)
+  const view = liveView({ stream, log: silent })
+  view.update(snapshot())
+  const line = liveLine(snapshot(), 79)
+  assert.equal(written(), line)
+  view.update(snapshot({ elapsedMs: 43_000 }))
+  assert.equal(written(), `\r\x1b[J${line.replace('0:42', '0:43')}`)
+  view.done()
+  assert.equal(written(), '\r\x1b[J')
+  view.done()
+  stream.emit('resize')
+  assert.equal(written(), '')
+  assert.equal(stream.listenerCount('resize'), 0)
+})
+
+test('a narrower terminal has broken the line: all its rows are cleared', () => {
+  const { stream, written } = terminal(100)
+  const view = liveView({ stream, log: silent })
+  view.update(snapshot())
+  const rows = Math.ceil(written().length / 30)
+  stream.columns = 30
+  stream.emit('resize')
+  assert.equal(written(), `\x1b[${rows - 1}A\r\x1b[J${liveLine(snapshot(), 29)}`)
+})
+
+test('log lines of pino stand above the line', () => {
+  const { stream, written } = terminal(80)
+  const view = liveView({ stream, log: silent })
+  const log = pino({ base: null, timestamp: false }, view.logStream)
+  const entry = '{"level":40,"msg":"lost a lease"}\n'
+  log.warn('lost a lease')
+  assert.equal(written(), entry)
+  view.update(snapshot())
+  written()
+  log.warn('lost a lease')
+  assert.equal(written(), `\r\x1b[J${entry}${liveLine(snapshot(), 79)}`)
+  view.above(() => stream.write('by hand\n'))
+  assert.equal(written(), `\r\x1b[Jby hand\n${liveLine(snapshot(), 79)}`)
+})
+
+test('without a terminal there is a log line every ten seconds', () => {
+  const stream = /** @type {any} */ (new PassThrough({ encoding: 'utf8' }))
+  /** @type {Record<string, unknown>[]} */
+  const logged = []
+  const view = liveView({ stream, log: (fields) => logged.push(fields) })
+  for (let ms = 500; ms < 35_000; ms += 1003) view.update(snapshot({ elapsedMs: ms }))
+  assert.deepEqual(
+    logged.map(({ elapsed_s: elapsedS }) => elapsedS),
+    [11, 21, 31],
+  )
+  assert.deepEqual(logged[0], {
+    elapsed_s: 11,
+    phase: 'measuring',
+    nominal: 300_000,
+    achieved: 299_987.4,
+    p50_us: 8123,
+    p99_us: 31_890,
+    master_cpu_pct: 51.2,
+    replica_cpu_pct: 33.1,
+    failed: 0,
+    uncertain: 0,
+    dropped: 0,
+    errors: 0,
+  })
+  view.logStream.write('as it comes\n')
+  view.done()
+  assert.equal(String(stream.read()), 'as it comes\n')
+})

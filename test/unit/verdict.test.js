@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runDocument } from '../../lib/report/result.js'
+import { verdict } from '../../lib/report/verdict.js'
+import { sampleParts } from '../helpers/sample-run.js'
+
+/** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
+
+const sample = sampleParts()
+const items = (/** @type {Partial<RunParts['items']>} */ change) => ({
+  items: { ...sample.items, ...change },
+})
+const master = (/** @type {object} */ change) => ({
+  nodes: sample.nodes.map((node, at) => (at === 0 ? { ...node, ...change } : node)),
+})
+const rate = (/** @type {number | null} */ nominal, /** @type {number | null} */ achieved) => ({
+  rate: { nominal, achieved },
+})
+
+/** What differs from a good run, the codes that invalidate it, the codes of notes, words in the messages. */
+/** @type {[string, Partial<RunParts>, string[], string[], RegExp?][]} */
+const table = [
+  ['a good run', {}, [], []],
+  [
+    'failed',
+    items({ acked: 900, failed: 100, failed_by: { OOM: 100 } }),
+    ['failed', 'cause'],
+    [],
+    /OOM \(100 items\).*maxmemory/,
+  ],
+  [
+    'uncertain',
+    items({ acked: 990, uncertain: 10, failed_by: { CLOSED: 10 } }),
+    ['uncertain', 'cause'],
+    [],
+    /answers were lost/,
+  ],
+  [
+    'dropped',
+    items({ acked: 999, dropped: 1 }),
+    ['dropped'],
+    [],
+    /1 of 1,000 items were dropped unsent.*--window/,
+  ],
+  ['unsettled', items({ acked: 999, unsettled: 1 }), ['unsettled'], [], /had no answer/],
+  [
+    'errors without items',
+    { commands: { sent: 9, repeated: 0, errors_by: { BUSY: 2 } } },
+    ['errors'],
+    [],
+    /BUSY \(2 commands.*SCRIPT KILL/,
+  ],
+  [
+    'one cause too many items',
+    items({ failed_by: { OOM: 1 } }),
+    ['accounting', 'cause'],
+    [],
+    /fault of Millrace, please report/,
+  ],
+  ['an item without outcome', items({ acked: 999 }), ['accounting'], [], /1,000 items were offered, but 999/],
+  ['rate at the limit', rate(1000, 990), [], []],
+  ['rate below', rate(1000, 989), ['rate'], [], /98\.9 %.*989 of 1,000 items\/s; neither/],
+  [
+    'closed pacing is not judged by rate',
+    { ...rate(1000, 500), plan: { ...sample.plan, pacing: 'closed' } },
+    [],
+    [],
+  ],
+  ['smooth pacing is', { ...rate(1000, 500), plan: { ...sample.plan, pacing: 'smooth' } }, ['rate'], []],
+  ['rate max', rate(null, 500), [], []],
+  [
+    'no tick',
+    { ...rate(1000, 0), ticks: { ...sample.ticks, count: 0 } },
+    ['no-rate'],
+    [],
+    /no tick was measured.*--warm-up/,
+  ],
+  ['no rate known', rate(1000, null), ['no-rate'], []],
+  ['client at the limit', { client: { busy_pct: 90 } }, [], []],
+  ['client above', { client: { busy_pct: 90.1 } }, ['client-saturated'], [], /add boxes/],
+  [
+    'client above, ioredis',
+    { client: { busy_pct: 97 }, plan: { ...sample.plan, driver: 'ioredis' } },
+    ['client-saturated'],
+    [],
+    /--driver socket/,
+  ],
+  ['client unknown', { client: {} }, [], ['client-unmeasured']],
+  [
+    'server busy but holding',
+    master({ engine_cpu_pct: 95 }),
+    [],
+    ['server-saturated'],
+    /127\.0\.0\.1:40001.*lower -q/,
+  ],
+  [
+    'server busy and short',
+    { ...master({ engine_cpu_pct: 99 }), ...rate(1000, 900) },
+    ['rate'],
+    ['server-saturated'],
+  ],
+  ['server busy as asked', { ...master({ engine_cpu_pct: 100 }), ...rate(null, 900) }, [], []],
+  [
+    'a busy replica is not the limit',
+    { nodes: sample.nodes.map((node) => ({ ...node, engine_cpu_pct: node.role === 'replica' ? 99 : 1 })) },
+    [],
+    [],
+  ],
+  ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
+  ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
+  ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
+  ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],
+  ['interrupted', { interrupted: true }, [], ['interrupted'], /stopped by hand after 65\.0 s/],
+  ['given reason', { warnings: [{ code: 'lease', message: 'lost' }] }, ['lease'], []],
+  [
+    'given note',
+    { warnings: [{ code: 'placement', message: 'uneven', invalidates: false }] },
+    [],
+    ['placement'],
+    /uneven/,
+  ],
+]
+
+for (const [name, change, reasons, notes, words] of table) {
+  test(`verdict: ${name}`, () => {
+    const { valid, warnings } = runDocument(sampleParts(change))
+    const codes = (/** @type {boolean} */ invalidates) =>
+      warnings.filter((warning) => warning.invalidates === invalidates).map(({ code }) => code)
+    assert.deepEqual({ reasons: codes(true), notes: codes(false) }, { reasons, notes })
+    assert.equal(valid, reasons.length === 0)
+    if (words) assert.match(warnings.map(({ message }) => message).join('\n'), words)
+  })
+}
+
+test('a saturated client or server carries the advice alone', () => {
+  const limits = [{ client: { busy_pct: 99 } }, master({ engine_cpu_pct: 99 })]
+  for (const limit of limits) {
+    const { warnings } = runDocument(sampleParts({ ...rate(1000, 500), ...limit }))
+    assert.doesNotMatch(warnings.find(({ code }) => code === 'rate')?.message ?? '', /neither/)
+  }
+})
+
+test('every cause that a server can name has advice; an invented one is told in plain text', () => {
+  const causes =
+    'OOM MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY NOAUTH WRONGPASS NOPERM MISCONF WRONGTYPE ERR CLOSED'
+  for (const cause of [...causes.split(' '), 'ERR unknown command', 'ERR max clients']) {
+    const { warnings } = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { [cause]: 1 } })))
+    const told = warnings.find((warning) => warning.cause === cause)
+    assert.match(told?.message ?? '', /; /, cause)
+    assert.doesNotMatch(told?.message ?? '', /look the word up/, cause)
+  }
+  const invented = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
+  assert.match(invented.warnings[1].message, /^X \(1 item\): look the word up/)
+})
+
+test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
+  const { valid, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
+  const readBack = JSON.parse(JSON.stringify(measured))
+  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, warnings })
+})
