@@ -1,0 +1,58 @@
+// What every program does around its work: settings, signals, and one place that turns errors into a line and a code.
+import { ExitCode, MillraceError } from '../errors.js'
+import { plainText } from '../report/units.js'
+import { loadDotenv, readSettings } from './options.js'
+
+/** The first interrupt lets the run settle, the second does not. */
+const interrupts = () => {
+  const stop = new AbortController()
+  const stopNow = new AbortController()
+  const interrupt = () => {
+    if (stop.signal.aborted) stopNow.abort()
+    stop.abort()
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  // Who closed the terminal cannot be asked twice.
+  process.on('SIGHUP', interrupt)
+  return { stop: stop.signal, stopNow: stopNow.signal }
+}
+
+/** @param {unknown} error @param {NodeJS.WritableStream} stderr */
+const tell = (error, stderr) => {
+  if (error instanceof MillraceError) {
+    stderr.write(`${plainText(error.message)}\n`)
+    return error.exitCode
+  }
+  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  stderr.write(`a fault of Millrace, please report it: ${fault}\n`)
+  return ExitCode.fault
+}
+
+/**
+ * Reads the settings, runs the work, and ends with its exit code.
+ * @param {import('../../settings.js').Program} program
+ * @param {(settings: import('../../settings.js').Settings, signals: { stop: AbortSignal, stopNow: AbortSignal }) => Promise<number>} work
+ */
+export const program = async (program, work) => {
+  const { argv, env, stdout, stderr } = process
+  // A reader that has seen enough (`| head`) ends the output, not the run.
+  stdout.on('error', () => {})
+  try {
+    const settings = readSettings({
+      program,
+      argv: argv.slice(2),
+      env,
+      dotenvText: loadDotenv(process.cwd(), env),
+      columns: stdout.columns,
+    })
+    if ('help' in settings) stdout.write(`${settings.help}\n`)
+    else if ('version' in settings) stdout.write(`${settings.version}\n`)
+    else process.exitCode = await work(settings, interrupts())
+  } catch (error) {
+    process.exitCode = tell(error, stderr)
+  }
+  // Control connections and pipes to children must not keep a finished program alive.
+  if (stdout.writableLength === 0) process.exit()
+  stdout.once('drain', () => process.exit())
+}

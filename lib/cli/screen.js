@@ -1,0 +1,77 @@
+// What a person sees of a run: the log and the live line on stderr, the result on stdout.
+import { liveView } from '../report/live.js'
+import { textReport } from '../report/text.js'
+import { bytes, period, plainText } from '../report/units.js'
+import { logTo } from './log.js'
+
+/** @typedef {import('../report/verdict.js').Warning} Warning */
+
+// Encoding that takes longer than this is shown as it goes.
+const patienceMs = 1000
+
+/**
+ * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'>} settings
+ * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
+ */
+export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process) => {
+  const isTTY = stderr.isTTY === true
+  /** @type {ReturnType<typeof liveView> | null} */
+  let view = null
+  const log = logTo({
+    level: logLevel,
+    isTTY,
+    // A log line goes above the live line, never through it.
+    stream: {
+      write(text) {
+        if (view) view.above(() => stderr.write(text))
+        else stderr.write(text)
+      },
+    },
+  })
+  view = quiet
+    ? null
+    : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
+  /** @type {Warning[]} */
+  const warnings = []
+  const warn = (/** @type {Warning} */ warning) => {
+    warnings.push(warning)
+    log.warn({ code: warning.code }, plainText(warning.message))
+  }
+  const startMs = performance.now()
+  let toldMs = startMs
+
+  return {
+    warnings,
+    warn,
+    say: (/** @type {string} */ line) => log.info(plainText(line)),
+    lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
+    progress: {
+      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
+      onEncoding: (/** @type {number} */ share) => {
+        if (performance.now() - toldMs < patienceMs || share === 1) return
+        toldMs = performance.now()
+        log.info(`encoding: ${Math.round(share * 100)} %`)
+      },
+      onReady: (/** @type {{ encodeMs: number, tapeBytes: number }} */ { encodeMs, tapeBytes }) => {
+        if (tapeBytes > 0) log.info(`encoded ${bytes(tapeBytes)} of commands in ${period(encodeMs)}`)
+      },
+      onEvent: (/** @type {string} */ kind, /** @type {string} */ text) =>
+        log.warn({ kind }, plainText(text)),
+    },
+    /** @param {import('../report/result.js').RunDocument} document @param {string} folder */
+    result(document, folder) {
+      view?.done()
+      view = null
+      if (json) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+      else if (!quiet) {
+        const columns = stdout.columns ?? 100
+        stdout.write(`${textReport(document, { columns, color: stdout.isTTY === true })}\n`)
+      }
+      log.info(`results in ${folder}`)
+    },
+    done: () => {
+      view?.done()
+      view = null
+    },
+  }
+}

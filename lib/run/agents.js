@@ -1,0 +1,45 @@
+// Which agents this process is, and what that means in words.
+import { count, several } from '../report/units.js'
+import { leases } from '../target/leases.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ */
+
+/** @param {Settings} settings @param {import('../target/open.js').Origin} origin */
+const wantedAgents = ({ agent, totalAgents }, origin) => {
+  const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
+  if (agent === 'all' || (agent === 'auto' && origin !== 'address')) return all
+  return agent === 'auto' ? /** @type {const} */ ('next') : agent
+}
+
+/**
+ * Claims them in the target, so that the same command on another box makes other agents.
+ * @param {object} needs
+ * @param {Settings} needs.settings
+ * @param {import('../target/open.js').Target} needs.target
+ * @param {string} needs.run
+ * @param {(line: string) => void} needs.say
+ * @param {(message: string) => void} needs.onLost
+ * @param {AbortSignal} needs.signal
+ */
+export const claimAgents = async ({ settings, target, run, say, onLost, signal }) => {
+  const office = leases({ target, terms: settings, run, say, onLost, clock: () => performance.now(), signal })
+  try {
+    const agents = await office.claim(wantedAgents(settings, target.origin))
+    return { agents, live: office.live, release: office.release }
+  } catch (error) {
+    await office.release()
+    throw error
+  }
+}
+
+/** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
+export const agentWords = ({ agents, totalAgents, items, quantity, periodMs }) => {
+  const numbers = agents.map(({ agent }) => agent)
+  const unit = periodMs === 1000 ? 'items/s' : 'items an interval'
+  if (numbers.length === totalAgents)
+    return `all of ${several(totalAgents, 'agent')}: ${count(quantity)} ${unit}`
+  const who = numbers.length === 1 ? `agent ${numbers[0]}` : `agents ${numbers.join(', ')}`
+  return `${who} of ${totalAgents}: ${count(items)} of ${count(quantity)} ${unit}; -a all for everything`
+}

@@ -1,0 +1,79 @@
+// What an item cost the servers: their figures divided by what all writers stored.
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../measure/node-sampler.js').NodeTotals} NodeTotals
+ */
+
+/** The command that stores exactly one item, where the strategy has one. @param {import('../strategies/declare.js').Step[]} steps */
+export const countingCommand = (steps) => {
+  const [first] = steps
+  return first.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
+}
+
+/**
+ * Our part of all that was stored in the window: counted by the servers where a command stands for an item, else
+ * by the agents that hold a lease.
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {number} known.stored items that we stored in the window
+ * @param {NodeTotals['commands']} known.commands of the masters in the window
+ * @param {readonly number[]} known.liveAgents
+ */
+export const shareOf = ({ plan, steps, stored, commands, liveAgents }) => {
+  const counting = countingCommand(steps)
+  const calls = counting === null ? undefined : commands[counting]?.calls
+  if (calls !== undefined && calls > 0) return Math.min(1, stored / calls)
+  const mine = plan.agents.length
+  const all = new Set([...liveAgents, ...plan.agents.map(({ agent }) => agent)]).size
+  return mine / all
+}
+
+/** Items alive at the end of the window, of all writers. @param {Plan} plan @param {number} share */
+const liveItems = (plan, share) => {
+  if (plan.ttlS * 1000 < plan.periodMs || share === 0) return null
+  if (!plan.once) return plan.items / share
+  return plan.rate === 'max' ? null : (plan.items / share) * ((plan.ttlS * 1000) / plan.periodMs)
+}
+
+/**
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {number} known.stored
+ * @param {NodeTotals} known.totals over the window
+ * @param {number | null} known.dataBefore bytes of the data set before the first write
+ * @param {number} known.keysBefore
+ * @param {number} known.elapsedMs of the whole run
+ * @param {readonly number[]} known.liveAgents
+ */
+export const serverCosts = ({
+  plan,
+  steps,
+  stored,
+  totals,
+  dataBefore,
+  keysBefore,
+  elapsedMs,
+  liveAgents,
+}) => {
+  const share = shareOf({ plan, steps, stored, commands: totals.commands, liveAgents })
+  const all = share > 0 ? stored / share : 0
+  const live = liveItems(plan, share)
+  // A --once run has not reached its steady size before a lifetime has passed.
+  const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
+  const counts = live !== null && grown && keysBefore < live / 20
+  const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
+  return {
+    share,
+    cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
+    memory_bytes_per_item:
+      counts && totals.data_bytes !== null && dataBefore !== null
+        ? (totals.data_bytes - dataBefore) / live
+        : null,
+    net_bytes_per_item: per(totals.net_bytes),
+    evicted: totals.evicted,
+    commands: totals.commands,
+  }
+}

@@ -1,0 +1,46 @@
+// Calls at absolute moments: the pacer says when, this only waits.
+
+// A timer of Node fires up to a millisecond late, never early; so it is set early, and the rest is spun away.
+// Ticks closer than this come too often to be worth the spinning.
+const spinFromMs = 20
+const earlyMs = 1.5
+
+/**
+ * @param {object} options
+ * @param {ReturnType<typeof import('../plan/pacer.js').pacerOf>} options.pacer
+ * @param {number | null} options.ticks
+ * @param {() => number} options.elapsed milliseconds since the start
+ * @param {(tick: number) => void} options.begin
+ * @param {() => void} options.onEnd every tick was begun
+ */
+export const ticker = ({ pacer, ticks, elapsed, begin, onEnd }) => {
+  let next = 0
+  let stopped = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  /** @type {NodeJS.Immediate | undefined} */
+  let soon
+  const early = pacer.spacingMs >= spinFromMs ? earlyMs : 0
+
+  const wake = () => {
+    if (stopped) return
+    for (const due = pacer.ticksDue(elapsed()); next < due && !stopped; next++) begin(next)
+    if (stopped) return
+    if (ticks !== null && next >= ticks) {
+      stopped = true
+      onEnd()
+      return
+    }
+    const wait = pacer.dueMs(next) - elapsed()
+    if (early > 0 && wait <= early) soon = setImmediate(wake)
+    else timer = setTimeout(wake, Math.max(0, wait - early))
+  }
+  return {
+    start: wake,
+    stop: () => {
+      stopped = true
+      clearTimeout(timer)
+      clearImmediate(soon)
+    },
+  }
+}

@@ -1,0 +1,204 @@
+// One run of the writer: everything is put together, started, watched, drained and summed up.
+import { socketDriver } from '../drivers/socket.js'
+import { bystander as bystanderOf } from '../measure/bystander.js'
+import { clientHealth } from '../measure/client-health.js'
+import { latencyOf, series } from '../measure/latency.js'
+import { ledgerOf } from '../measure/ledger.js'
+import { nodeSampler } from '../measure/node-sampler.js'
+import { contextOf } from '../strategies/context.js'
+import { strategies } from '../strategies/index.js'
+import { dial } from '../target/dial.js'
+import { serverCosts } from './costs.js'
+import { everySecond } from './second.js'
+import { writer } from './writer.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../report/result.js').RunParts} RunParts
+ */
+
+const settleLimitMs = 10_000
+const interruptedLimitMs = 3000
+// A first byte later than this is told as a late tick.
+const lateMs = 10
+
+/** @param {Plan} plan */
+const openDriver = async (plan) =>
+  plan.driver === 'ioredis' ? (await import('../drivers/ioredis.js')).ioredisDriver : socketDriver
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Target} needs.target
+ * @param {() => Promise<number[]>} needs.liveAgents
+ * @param {{ interval: (line: object) => void, event: (line: object) => void }} needs.results
+ * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
+ * @param {(share: number) => void} needs.onEncoding
+ * @param {(ready: { encodeMs: number, tapeBytes: number }) => void} needs.onReady
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {AbortSignal} needs.stop stop offering, settle, and sum up
+ * @param {AbortSignal} needs.stopNow do not even settle
+ * @returns {Promise<Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>>}
+ */
+export const writeRun = async ({
+  plan,
+  target,
+  liveAgents,
+  results,
+  show,
+  onEncoding,
+  onReady,
+  onEvent,
+  stop,
+  stopNow,
+}) => {
+  const clock = () => performance.now()
+  const steps = strategies[plan.strategy](contextOf(plan))
+  const ledger = ledgerOf(plan)
+  const latency = latencyOf()
+  const lateness = series()
+  const felt = series()
+  /** @type {RunParts['events']} */
+  const events = []
+  let late = 0
+  let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
+  const elapsed = () => writing?.elapsed() ?? 0
+
+  const event = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    const entry = { at_ms: Math.round(elapsed()), kind, text }
+    events.push(entry)
+    results.event(entry)
+    onEvent(kind, text)
+  }
+
+  if (plan.strategy.startsWith('script-')) {
+    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
+  }
+  const driver = await (await openDriver(plan))({
+    plan,
+    steps,
+    target,
+    ledger,
+    latency,
+    clock,
+    random: Math.random,
+    onEvent: event,
+    onBegun: (tick) => {
+      if (!tick.account.measured || tick.firstMs === null) return
+      const behindMs = tick.firstMs - tick.dueMs
+      lateness.record(behindMs * 1000)
+      if (behindMs > lateMs) late++
+    },
+    onProgress: () => writing?.progress(),
+    onEncoding,
+  })
+  onReady(driver)
+
+  const health = clientHealth({ clock })
+  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const probe = bystanderOf({
+    masters: () => target.nodes().filter(({ role }) => role === 'master'),
+    dial,
+    access: target.access,
+    clock,
+    record: (_, us) => {
+      if (phase() === 'measuring') felt.record(us)
+    },
+  })
+  writing = writer({ plan, driver, ledger, clock, epochMs: Date.now })
+  let draining = false
+  let measuring = false
+  const phase = () => (draining ? 'draining' : measuring ? 'measuring' : 'warm-up')
+  const second = everySecond({
+    plan,
+    ledger,
+    latency,
+    bystander: felt,
+    health,
+    sampler,
+    driver,
+    elapsed,
+    phase,
+    write: results.interval,
+    show,
+  })
+
+  const rowsBefore = await sampler.sample()
+  const masterRows = rowsBefore.filter(({ role }) => role === 'master')
+  const dataBefore = sampler.summary().totals.data_bytes
+  const keysBefore = masterRows.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
+  const startWindow = () => {
+    measuring = true
+    health.startWindow()
+    return sampler.mark()
+  }
+
+  const startedEpochMs = Date.now()
+  if (plan.warmUpMs === 0) await startWindow()
+  probe.start()
+  writing.start()
+  second.start()
+  const warmUp = plan.warmUpMs > 0 ? setTimeout(startWindow, plan.warmUpMs) : undefined
+  const interrupt = () => writing?.stop()
+  stop.addEventListener('abort', interrupt)
+  if (stop.aborted) interrupt()
+  await writing.offered
+  clearTimeout(warmUp)
+  draining = true
+  const offeredMs = elapsed()
+  const settled = await writing.settle(stop.aborted ? interruptedLimitMs : settleLimitMs, stopNow)
+  stop.removeEventListener('abort', interrupt)
+  if (!settled) driver.abandon()
+  const client = health.summary()
+  await sampler.sample()
+  const plannedMs =
+    plan.ticks !== null && plan.nominalHz !== null && !stop.aborted ? plan.ticks * plan.spacingMs : 0
+  const endMs = Math.max(plannedMs, offeredMs, writing.lastSettledMs())
+  probe.stop()
+  await second.stop()
+  const { nodes, totals } = sampler.summary()
+  const stored = ledger.measured.acked
+  const measuredS = measuring ? (endMs - plan.warmUpMs) / 1000 : 0
+  const server = serverCosts({
+    plan,
+    steps,
+    stored,
+    totals,
+    dataBefore,
+    keysBefore,
+    elapsedMs: endMs,
+    liveAgents: await liveAgents(),
+  })
+  driver.close()
+  health.stop()
+  const parts = {
+    startedEpochMs,
+    durationS: endMs / 1000,
+    measuredS,
+    warmUpS: plan.warmUpMs / 1000,
+    interrupted: stop.aborted,
+    plan,
+    items: { ...ledger.whole, failed_by: ledger.failedBy },
+    agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
+    commands: { sent: ledger.commands.sent, repeated: ledger.commands.repeated, errors_by: ledger.errorsBy },
+    rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
+    latency: { intended: latency.intended.whole(), service: latency.service.whole() },
+    bystander: felt.whole(),
+    ticks: { count: writing.measuredTicks(), late, lateness_us: lateness.whole() ?? null },
+    client: {
+      ...client,
+      cpu_us_per_item: stored > 0 ? (client.cpu_s * 1e6) / stored : null,
+      encode_ms: driver.encodeMs,
+      tape_bytes: driver.tapeBytes,
+      waiting_bytes_max: second.waitingBytesMax(),
+    },
+    server,
+    nodes,
+    events,
+  }
+  latency.close()
+  lateness.close()
+  felt.close()
+  return parts
+}

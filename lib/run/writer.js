@@ -1,0 +1,172 @@
+// Offers the plan's ticks to a driver, as its pacing asks, until the time is over or somebody stops it.
+import { pacerOf } from '../plan/pacer.js'
+import { chunkRange } from '../plan/ranges.js'
+import { tickValues } from '../plan/tick-values.js'
+import { ticker } from './ticker.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../drivers/connection.js').Tick} Tick
+ * @typedef {import('../measure/ledger.js').Account} Account
+ * @typedef {Awaited<ReturnType<typeof import('../drivers/socket.js').socketDriver>>} Driver
+ */
+
+const settleCheckMs = 5
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Driver} needs.driver
+ * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.epochMs
+ * @param {(tick: number) => void} [needs.onTick]
+ */
+export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
+  const pacer = pacerOf(plan)
+  const agents = plan.agents.map((share, index) => ({ ...share, index }))
+  let startMs = 0
+  let lastEpoch = 0
+  let openTicks = 0
+  let measuredTicks = 0
+  let lastSettledMs = 0
+  let stopped = false
+  /** @type {() => void} */
+  let finish = () => {}
+  /** Every tick was offered, or offering was stopped. */
+  const offered = new Promise((resolve) => {
+    finish = () => resolve(undefined)
+  })
+
+  const elapsed = () => clock() - startMs
+  // A wall clock that is set back must not send older scores after newer ones.
+  const now = () => {
+    lastEpoch = Math.max(lastEpoch, epochMs())
+    return lastEpoch
+  }
+  const closed = (/** @type {(() => void) | null} */ then) => () => {
+    openTicks--
+    lastSettledMs = clock()
+    then?.()
+  }
+
+  /**
+   * @param {{ agent: number, first: number, count: number, index: number }} agent
+   * @param {number} i the tick
+   * @param {number} dueMs after the start
+   * @param {import('../wire/encode.js').TickValues} values
+   * @param {(() => void) | null} [then] when all its items have an outcome
+   */
+  const offer = (agent, i, dueMs, values, then = null) => {
+    const k = pacer.chunkOf(i)
+    const range = chunkRange(agent, plan.chunks, k)
+    const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
+    openTicks++
+    const measured = dueMs >= plan.warmUpMs
+    const account = ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
+    if (pacer.spacingMs > 0 && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
+    else {
+      const chunk = agent.index * plan.chunks + k
+      driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account })
+    }
+    return measured
+  }
+  /** @param {number} i @param {number} dueMs */
+  const offerAll = (i, dueMs) => {
+    const values = tickValues(now(), plan.ttlS)
+    let measured = false
+    for (const agent of agents) measured = offer(agent, i, dueMs, values)
+    if (measured) measuredTicks++
+  }
+
+  /** Absolute deadlines. */
+  const scheduled = () => {
+    const ticks = ticker({
+      pacer,
+      ticks: plan.ticks,
+      elapsed,
+      begin: (i) => offerAll(i, pacer.dueMs(i)),
+      // The last interval lasts its whole time.
+      onEnd: () => setTimeout(finish, Math.max(0, pacer.dueMs(plan.ticks ?? 0) - elapsed())),
+    })
+    return { start: ticks.start, stop: ticks.stop, more: () => {} }
+  }
+
+  const isOver = (/** @type {number} */ i) =>
+    stopped ||
+    (plan.ticks !== null && i >= plan.ticks) ||
+    (plan.durationMs !== null && elapsed() >= plan.durationMs)
+
+  /** As fast as the servers take it. */
+  const saturating = () => {
+    let next = 0
+    const more = () => {
+      while (!isOver(next) && driver.hasRoom()) offerAll(next++, elapsed())
+      if (isOver(next)) finish()
+    }
+    return { start: more, stop: () => {}, more }
+  }
+
+  /** Each agent waits for its batch and then sleeps: what the published figures did. */
+  const closedLoop = () => {
+    let running = agents.length
+    /** @type {Set<NodeJS.Timeout>} */
+    const sleeping = new Set()
+    /** @param {typeof agents[number]} agent @param {number} i */
+    const turn = (agent, i) => {
+      if (isOver(i)) {
+        if (--running === 0) finish()
+        return
+      }
+      const then = () => {
+        const timer = setTimeout(() => {
+          sleeping.delete(timer)
+          turn(agent, i + 1)
+        }, pacer.spacingMs)
+        sleeping.add(timer)
+      }
+      if (offer(agent, i, elapsed(), tickValues(now(), plan.ttlS), then) && agent.index === 0) measuredTicks++
+    }
+    return {
+      start: () => {
+        for (const agent of agents) turn(agent, 0)
+      },
+      stop: () => {
+        for (const timer of sleeping) clearTimeout(timer)
+      },
+      more: () => {},
+    }
+  }
+
+  const pacing = plan.rate === 'max' ? saturating() : plan.pacing === 'closed' ? closedLoop() : scheduled()
+
+  return {
+    offered,
+    elapsed,
+    measuredTicks: () => measuredTicks,
+    lastSettledMs: () => lastSettledMs - startMs,
+    start() {
+      startMs = clock()
+      pacing.start()
+    },
+    /** Answers came. */
+    progress: () => pacing.more(),
+    stop() {
+      stopped = true
+      pacing.stop()
+      finish()
+    },
+    /**
+     * Waits for what is under way, but not for ever.
+     * @param {number} limitMs
+     * @param {AbortSignal} atOnce
+     */
+    async settle(limitMs, atOnce) {
+      const deadline = clock() + limitMs
+      while (openTicks > 0 && clock() < deadline && !atOnce.aborted) {
+        await new Promise((resolve) => setTimeout(resolve, settleCheckMs))
+      }
+      return openTicks === 0
+    },
+  }
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+// Writes items the way an application would, and reports what that cost.
+import { program } from './lib/cli/program.js'
+import { screenOf } from './lib/cli/screen.js'
+import { ExitCode } from './lib/errors.js'
+import { planOf } from './lib/plan/plan.js'
+import { openResults } from './lib/report/files.js'
+import { runDocument } from './lib/report/result.js'
+import { agentWords, claimAgents } from './lib/run/agents.js'
+import { factsOf } from './lib/run/facts.js'
+import { placementWarnings } from './lib/run/placement.js'
+import { versionsOf } from './lib/run/versions.js'
+import { writeRun } from './lib/run/write-run.js'
+import { openTarget } from './lib/target/open.js'
+
+await program('producer', async (settings, { stop, stopNow }) => {
+  const screen = screenOf(settings)
+  const { say, warn, warnings } = screen
+  const results = await openResults({ ...settings, epochMs: Date.now(), onWarning: warn })
+  /** @type {(() => Promise<void>)[]} */
+  const undo = [results.discard]
+  try {
+    const target = await openTarget(settings, { say })
+    undo.unshift(target.close)
+    const agents = await claimAgents({
+      settings,
+      target,
+      run: results.run,
+      say,
+      onLost: screen.lost,
+      signal: stop,
+    })
+    undo.unshift(agents.release)
+    const plan = planOf(settings, await factsOf(settings, target, agents.agents))
+    say(agentWords(plan))
+    placementWarnings(plan, target.topology).forEach(warn)
+
+    const parts = await writeRun({
+      plan,
+      target,
+      liveAgents: agents.live,
+      results,
+      stop,
+      stopNow,
+      ...screen.progress,
+    })
+    await results.end()
+    const { kind, origin } = target
+    const document = runDocument({
+      ...parts,
+      kind: 'producer',
+      run: results.run,
+      versions: versionsOf(target),
+      target: { kind, origin },
+      warnings,
+    })
+    await results.finish(document)
+    screen.result(document, results.folder)
+    if (stop.aborted) return ExitCode.interrupted
+    return document.valid ? ExitCode.done : ExitCode.invalid
+  } finally {
+    screen.done()
+    for (const step of undo) await step()
+  }
+})
