@@ -37,7 +37,7 @@ const bySlot = (slots) => {
   return order
 }
 
-/** Items a command carries at the most, where `max` 0 means all. */
+/** Into how many commands so many items are cut; `max` 0 means one. */
 const pieces = (/** @type {number} */ total, /** @type {number} */ max) =>
   max === 0 ? 1 : Math.max(1, Math.ceil(total / max))
 
@@ -59,10 +59,10 @@ const groupsOf = (step, { first, count }) => {
   return [...groups]
 }
 
-/** @param {[Key, number[]][]} groups */
-const inSlotOrder = (groups) =>
+/** @param {[Key, number[]][]} groups @param {TickValues} values */
+const inSlotOrder = (groups, values) =>
   groups
-    .map((group) => ({ group, slot: slotOf(String(group[0])) }))
+    .map((group) => ({ group, slot: slotOf(String(plainArgument(group[0], values))) }))
     .sort((a, b) => a.slot - b.slot)
     .map(({ group }) => group)
 
@@ -112,7 +112,7 @@ const keyedBatch = (step, range, cluster, values) => {
   const starts = [0]
   const members = new Uint32Array(step.kind === 'once' ? 0 : range.count)
   let filled = 0
-  for (const [key, group] of cluster && !moving ? inSlotOrder(groups) : groups) {
+  for (const [key, group] of cluster && !moving ? inSlotOrder(groups, values) : groups) {
     const cuts = step.kind === 'once' ? 1 : pieces(group.length, step.max)
     for (let k = 0; k < cuts; k++) {
       // Even parts: 1,001 members cut at 1,000 go as 501 and 500.

@@ -2,6 +2,7 @@
 // and what the library would only reject is sent again by the same verdicts as on plain sockets.
 import { Cluster, Command, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
+import { isScheduled } from '../plan/pacer.js'
 import { endpointOf } from '../target/address.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
@@ -241,7 +242,8 @@ export const ioredisDriver = async (options) => {
   /** @param {Tick} tick */
   const offer = (tick) => {
     const { account } = tick
-    if (inFlight.size >= maxInFlight) drop((turn) => turn.begun && turn.tick.chunk === tick.chunk)
+    if (isScheduled(plan) && inFlight.size >= maxInFlight)
+      drop((turn) => turn.begun && turn.tick.chunk === tick.chunk)
     const jobs = []
     for (const [s, tape] of (plan.once
       ? tapes.fresh(account, tick.values)
@@ -272,6 +274,7 @@ export const ioredisDriver = async (options) => {
     tapeBytes: 0,
     offer,
     watch: () => {
+      if (!isScheduled(plan)) return
       const deadline = clock() - plan.maxBehindMs
       drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
     },

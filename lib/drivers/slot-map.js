@@ -15,26 +15,22 @@ import { lowerBound } from './tape.js'
 export const slotMapOf = (topology) => {
   let addresses = [...topology.masters]
   let owners = topology.owners ? Uint16Array.from(topology.owners) : null
-  /** @type {{ from: number, to: number, address: string }[] | null} slots [from, to) with one owner */
-  let spans = null
+  /** @type {Uint16Array | null} for each slot, where the run of slots with its owner ends */
+  let ends = null
   /** @type {WeakMap<Tape, Map<string, number[]>>} */
   let cache = new WeakMap()
 
   const forget = () => {
-    spans = null
+    ends = null
     cache = new WeakMap()
   }
-  const spansOf = () => {
-    if (spans) return spans
-    spans = []
-    if (!owners) return spans
-    for (let from = 0; from < slotCount; ) {
-      let to = from + 1
-      while (to < slotCount && owners[to] === owners[from]) to++
-      spans.push({ from, to, address: addresses[owners[from]] })
-      from = to
+  const endsOf = (/** @type {Uint16Array} */ by) => {
+    if (ends) return ends
+    ends = new Uint16Array(slotCount)
+    for (let slot = slotCount - 1; slot >= 0; slot--) {
+      ends[slot] = slot + 1 < slotCount && by[slot + 1] === by[slot] ? ends[slot + 1] : slot + 1
     }
-    return spans
+    return ends
   }
   const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0]
 
@@ -57,10 +53,12 @@ export const slotMapOf = (topology) => {
     if (!owners) put(addresses[0], low, high)
     else if (!tape.slots) for (let i = low; i < high; i++) put(ownerOf(tape.slotAt(i, values)), i, i + 1)
     else {
-      for (const span of spansOf()) {
-        const from = lowerBound(tape.slots, span.from, low, high)
-        const to = lowerBound(tape.slots, span.to, from, high)
-        if (from < to) put(span.address, from, to)
+      const runs = endsOf(owners)
+      for (let from = low; from < high; ) {
+        const slot = tape.slots[from]
+        const to = lowerBound(tape.slots, runs[slot], from, high)
+        put(ownerOf(slot), from, to)
+        from = to
       }
     }
     return ranges
@@ -104,7 +102,8 @@ export const slotMapOf = (topology) => {
         if (now === undefined) {
           // Nobody claims the slot just now: whoever had it is the best guess.
           const index = names.indexOf(was)
-          if (indices) indices[slot] = index < 0 ? names.push(was) - 1 : index
+          const kept = index < 0 ? names.push(was) - 1 : index
+          if (indices) indices[slot] = kept
           continue
         }
         const list = left.get(was)

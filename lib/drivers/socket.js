@@ -1,6 +1,7 @@
 // The driver on plain sockets: deals a tick's tapes to the owners of their slots, and gives every command that
 // was refused or lost its second chance, in order.
 import { TargetError } from '../errors.js'
+import { isScheduled } from '../plan/pacer.js'
 import { holdsOf } from './holds.js'
 import { laneOf } from './lane.js'
 import { occasionsOf } from './occasions.js'
@@ -351,7 +352,7 @@ export const socketDriver = async (options) => {
 
   /** @param {Tick} tick */
   const offer = (tick) => {
-    dropOvertaken(tick)
+    if (isScheduled(plan)) dropOvertaken(tick)
     const { account } = tick
     const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
     /** @type {Map<Lane, Turn>} */
@@ -371,7 +372,7 @@ export const socketDriver = async (options) => {
 
   /** Once a second: what has waited too long is dropped, and a silent server makes us ask who is master. */
   const watch = () => {
-    const deadline = clock() - plan.maxBehindMs
+    const deadline = isScheduled(plan) ? clock() - plan.maxBehindMs : Number.NEGATIVE_INFINITY
     for (const lane of lanes.values()) {
       for (const turn of lane.take(({ begun, tick }) => !begun && tick.dueMs < deadline))
         loseTurn(turn, 'dropped')

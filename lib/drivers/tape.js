@@ -135,7 +135,8 @@ const patch = (kept, from, to, values, count) => {
 const encodeCut = (batch, from, to, values, spare) => {
   let args = batch.args(from)
   let size = sizeOf(args)
-  if (size > writeBytes) {
+  // A single command, as repeats mostly are, gets what it needs: thousands of them would take 64 kB each.
+  if (size > writeBytes || from + 1 === to) {
     const bytes = Buffer.allocUnsafeSlow(size)
     encode(args, bytes, 0, values)
     return { bytes, to: from + 1, release: null }

@@ -1,4 +1,5 @@
 // What a server's refusal asks for: one table for both drivers.
+import { addressOf, endpointOf } from '../target/address.js'
 
 /**
  * there: the slot has moved, send it to `address` and learn the new map
@@ -22,13 +23,14 @@ const actions = Object.freeze({
 })
 
 /**
- * The host of a redirect may be missing ('MOVED 5 :7001'): then it is the host that answered.
+ * The host of a redirect may be missing ('MOVED 5 :7001', 'MOVED 5 ?:7001'): then it is the host that answered.
+ * IPv6 comes without brackets.
  * @param {string} text host:port
  * @param {string} from the address that answered
  */
 const redirectAddress = (text, from) => {
-  const [address] = text.split(',')
-  return address.startsWith(':') ? from.slice(0, from.lastIndexOf(':')) + address : address
+  const { host, port } = endpointOf(text)
+  return addressOf({ host: host === '' || host === '?' ? endpointOf(from).host : host, port })
 }
 
 /**

@@ -150,6 +150,7 @@ export const ledgerOf = ({ agents }) => {
      * @param {string} cause
      */
     lose(account, batch, from, to, outcome, cause) {
+      if (from === to) return
       const start = batch.from[from]
       const end = batch.from[to]
       const rank = outcomes.indexOf(outcome)

@@ -18,3 +18,9 @@ export const pacerOf = ({ periodMs, chunks, ticks }) => {
     intervalOf: (i) => Math.floor(i / chunks),
   }
 }
+
+/**
+ * Only a schedule can be missed: without one nothing is dropped for being late.
+ * @param {{ rate: 'max' | null, pacing: string }} plan
+ */
+export const isScheduled = ({ rate, pacing }) => rate !== 'max' && pacing !== 'closed'

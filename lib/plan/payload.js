@@ -1,5 +1,6 @@
 // The bytes of a value: a pure function of seed, payload and item, so that a reader can tell what must be there.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { STAMP_BYTES } from '../../settings.js'
 
 export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
 const codes = Buffer.from(alphabet)
@@ -45,8 +46,6 @@ const identity = (n, width) => {
   return text
 }
 
-export const stampWidth = 13
-
 /**
  * How many letters of a value tell items apart.
  * @param {'random' | 'sparse' | 'zero'} payload
@@ -60,10 +59,10 @@ export const identityWidth = (payload, valueBytes) =>
  * @returns {(n: number) => import('../wire/encode.js').Part[]} the parts of item n's value
  */
 export const payloadOf = ({ payload, valueBytes, seed, stamp }) => {
-  const bytes = valueBytes - (stamp ? stampWidth : 0)
+  const bytes = valueBytes - (stamp ? STAMP_BYTES : 0)
   const head = identityWidth(payload, bytes)
   const tail = bytes - head
-  const lead = stamp ? [/** @type {const} */ ({ hole: 'stamp', width: stampWidth })] : []
+  const lead = stamp ? [/** @type {const} */ ({ hole: 'stamp', width: STAMP_BYTES })] : []
   if (payload !== 'random') {
     const rest = Buffer.alloc(tail, payload === 'zero' ? 0 : '.')
     return (n) => [...lead, identity(n, head), rest]

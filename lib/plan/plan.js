@@ -1,4 +1,5 @@
 // Settings and what is known of the target become frozen plain data.
+import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../errors.js'
 import { extraSetKeys, sortedSetKeys } from './keys.js'
 import { agentRange } from './ranges.js'
@@ -16,8 +17,6 @@ import { agentRange } from './ranges.js'
  * @property {{ storeItem: string, storeItems: string }} scripts their SHA-1
  */
 
-// Where variadic commands are cut. Measured by `npm run bench -- members`.
-export const defaultMaxMembers = 1000
 // A timer of Node holds this spacing; shorter ones bunch up.
 const smoothSpacingMs = 5
 const fieldsInBucket = 100
@@ -76,7 +75,7 @@ const buildPlan = (settings, facts) => {
     buckets: Math.max(1, Math.ceil(quantity / fieldsInBucket)),
     fieldExpiry: facts.fieldExpiry,
     scripts: facts.scripts,
-    maxMembers: settings.maxMembers ?? defaultMaxMembers,
+    maxMembers: settings.maxMembers ?? DEFAULT_MAX_MEMBERS,
     scriptMembers: settings.maxMembers ?? 0,
     maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
     windowBytes: settings.windowBytes,

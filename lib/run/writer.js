@@ -1,5 +1,5 @@
 // Offers the plan's ticks to a driver, as its pacing asks, until the time is over or somebody stops it.
-import { pacerOf } from '../plan/pacer.js'
+import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { ticker } from './ticker.js'
@@ -64,7 +64,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
     openTicks++
     const measured = dueMs >= plan.warmUpMs
     const account = ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
-    if (pacer.spacingMs > 0 && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
+    if (isScheduled(plan) && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
     else {
       const chunk = agent.index * plan.chunks + k
       driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account })

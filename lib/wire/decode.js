@@ -39,20 +39,24 @@ export const replyCounter = ({ done, failed }) => {
   let left = 1 // elements still missing of the reply under way
   let skip = 0 // bytes of a bulk still to come, its line end included
   let run = 0
+  let nested = false // the reply under way is an array, a set or a map
 
   const element = () => {
     if (--left === 0) {
       run++
       left = 1
+      nested = false
     }
   }
+  const tell = () => {
+    if (run === 0) return
+    const count = run
+    run = 0
+    done(count)
+  }
   const refuse = (/** @type {string} */ line) => {
-    if (left > 1) return element()
-    if (run > 0) {
-      const count = run
-      run = 0
-      done(count)
-    }
+    if (left > 1 || nested) return element()
+    tell()
     failed(line)
   }
   /**
@@ -100,11 +104,12 @@ export const replyCounter = ({ done, failed }) => {
     }
   }
   const open = (/** @type {number} */ count) => {
-    if (count <= 0) element()
-    else left += count - 1
+    if (count <= 0) return element()
+    if (left === 1) nested = true
+    left += count - 1
   }
 
-  return (/** @type {Buffer} */ bytes) => {
+  const take = (/** @type {Buffer} */ bytes) => {
     const end = bytes.length
     let at = 0
     if (cut) {
@@ -130,6 +135,7 @@ export const replyCounter = ({ done, failed }) => {
       // '+OK\r\n' is nearly every answer to a write.
       if (
         left === 1 &&
+        !nested &&
         bytes[at] === plus &&
         bytes[at + 3] === 13 &&
         at + 4 < end &&
@@ -148,10 +154,14 @@ export const replyCounter = ({ done, failed }) => {
       skip = header(bytes, at, stop - 1)
       at = stop + 1
     }
-    if (run > 0) {
-      const count = run
-      run = 0
-      done(count)
+  }
+
+  return (/** @type {Buffer} */ bytes) => {
+    try {
+      take(bytes)
+    } finally {
+      // Also what stands in front of garbage.
+      tell()
     }
   }
 }
