@@ -109,7 +109,7 @@ export const ioredisDriver = async (options) => {
     if (closed) return
     const items = tape.from[i + 1] - tape.from[i]
     if (items > 0 && tick.account.measured) latency.record(tick.dueMs, sentMs, clock(), items)
-    ledger.answered(tick.account, 1)
+    ledger.answered(tick.account, 1, items)
     finished(tick)
     progressSoon()
   }

@@ -135,7 +135,7 @@ export const socketDriver = async (options) => {
       const items = from[entry.from + n] - from[entry.from]
       if (items > 0 && entry.tick.account.measured)
         latency.record(entry.tick.dueMs, entry.sentMs, clock(), items)
-      ledger.answered(entry.tick.account, n)
+      ledger.answered(entry.tick.account, n, items)
       settleHeld(entry, n)
     },
     onRefused: (entry, command, line, lane) => {

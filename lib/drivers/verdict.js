@@ -11,16 +11,16 @@ import { addressOf, endpointOf } from '../target/address.js'
  * @typedef {{ action: Action, cause: string, slot?: number, address?: string }} Verdict
  */
 
-/** @type {Readonly<Record<string, Action>>} */
-const actions = Object.freeze({
-  TRYAGAIN: 'later',
-  CLUSTERDOWN: 'later',
-  MASTERDOWN: 'later',
-  LOADING: 'later',
-  BUSY: 'later',
-  READONLY: 'later',
-  NOSCRIPT: 'load',
-})
+/** @type {ReadonlyMap<string, Action>} */
+const actions = new Map([
+  ['TRYAGAIN', 'later'],
+  ['CLUSTERDOWN', 'later'],
+  ['MASTERDOWN', 'later'],
+  ['LOADING', 'later'],
+  ['BUSY', 'later'],
+  ['READONLY', 'later'],
+  ['NOSCRIPT', 'load'],
+])
 
 /**
  * The host of a redirect may be missing ('MOVED 5 :7001', 'MOVED 5 ?:7001'): then it is the host that answered.
@@ -49,7 +49,7 @@ export const verdictOf = (line, from) => {
       address: redirectAddress(address, from),
     }
   }
-  return { action: actions[cause] ?? 'give-up', cause: causeOf(line) }
+  return { action: actions.get(cause) ?? 'give-up', cause: causeOf(line) }
 }
 
 /**

@@ -35,7 +35,7 @@ export const ledgerOf = ({ agents }) => {
   const whole = noCounts()
   const measured = noCounts()
   const byAgent = new Map(agents.map(({ agent }) => [agent, noCounts()]))
-  const commands = { sent: 0, answered: 0, repeated: 0, refused: 0 }
+  const commands = { sent: 0, answered: 0, repeated: 0, refused: 0, itemsCarried: 0 }
   /** @type {Record<string, number>} */
   const failedBy = {}
   /** @type {Record<string, number>} */
@@ -133,9 +133,14 @@ export const ledgerOf = ({ agents }) => {
       settle(account, 1)
     },
 
-    /** @param {Account} account @param {number} n commands answered without error */
-    answered(account, n) {
+    /**
+     * @param {Account} account
+     * @param {number} n commands answered without error
+     * @param {number} items that they carried; an item counts once for each command that carries it
+     */
+    answered(account, n, items) {
       commands.answered += n
+      commands.itemsCarried += items
       settle(account, n)
     },
 
