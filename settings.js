@@ -73,7 +73,20 @@ export const STRATEGIES = Object.freeze({
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
+ * @typedef {object} Reading what only a consumer is asked
+ * @property {number} limit newest items of a fetch; 0 = all
+ * @property {'manual' | 'script'} mode
+ * @property {'get' | 'mget'} fetch
+ * @property {boolean} values
+ * @property {'replica' | 'master' | 'any'} reads
+ * @property {number} consumers
+ * @property {boolean} verify
+ * @property {boolean} count
+ *
+ * @typedef {Settings & Reading} ReaderSettings
+ *
  * @typedef {Exclude<keyof Settings, 'given'>} SettingKey
+ * @typedef {Exclude<keyof ReaderSettings, 'given'>} AnyKey
  *
  * @typedef {object} Row an option as the table below declares it
  * @property {string} name long form, without dashes
@@ -90,7 +103,7 @@ export const STRATEGIES = Object.freeze({
  * @property {string} help
  * @property {true} [secret] its value is never shown
  * @property {Program[]} [for] default: the producer
- * @property {SettingKey} key
+ * @property {AnyKey} key
  * @property {string} [on] what a flag stands for, when it is a name for one value of its key
  * @property {string} [off] what its key is without such a flag
  * @property {string} [implies] the value of the same key that may be given besides
@@ -101,70 +114,73 @@ export const STRATEGIES = Object.freeze({
 
 /** @type {Program[]} */
 const both = ['producer', 'consumer']
+/** @type {Program[]} */
+const reader = ['consumer']
 
 // biome-ignore format: a table, an option a row
 /** @type {Record<string, Row[]>} */
 const groups = {
   'What is written': [
-    { name: 'quantity', aliases: ['q'], key: 'quantity', type: 'integer', range: ['1', '100M'],
+    { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       default: '10000',
       help: 'items per interval, over all agents' },
-    { name: 'strategy', key: 'strategy', type: 'choice', choices: Object.keys(STRATEGIES),
+    { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: Object.keys(STRATEGIES),
       default: 'sorted-set',
       help: 'how items are stored' },
-    { name: 'actual-value', key: 'strategy', type: 'flag', on: 'actual-value',
+    { name: 'actual-value', for: both, key: 'strategy', type: 'flag', on: 'actual-value',
       env: 'SORTED_SET_CONTAINS_ACTUAL_VALUE',
       help: 'the sorted set holds the values themselves' },
-    { name: 'ws', key: 'strategy', type: 'flag', on: 'script-batch',
+    { name: 'ws', for: both, key: 'strategy', type: 'flag', on: 'script-batch',
       help: 'write through lua/store-items.lua, a chunk in one call' },
-    { name: 'sk', key: 'strategy', type: 'flag', on: 'script-item',
+    { name: 'sk', for: both, key: 'strategy', type: 'flag', on: 'script-item',
       help: 'write through lua/store-item.lua, one call an item' },
-    { name: 'sl', key: 'strategy', type: 'flag', on: 'list', help: 'a list instead of the sorted set' },
-    { name: 'slh', key: 'strategy', type: 'flag', on: 'list-hll', implies: 'list',
+    { name: 'sl', for: both, key: 'strategy', type: 'flag', on: 'list', help: 'a list instead of the sorted set' },
+    { name: 'slh', for: both, key: 'strategy', type: 'flag', on: 'list-hll', implies: 'list',
       help: 'a list, and a HyperLogLog per minute' },
-    { name: 'ss', key: 'strategy', type: 'flag', on: 'set', help: 'one set per minute' },
-    { name: 'ns', key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
+    { name: 'ss', for: both, key: 'strategy', type: 'flag', on: 'set', help: 'one set per minute' },
+    { name: 'ns', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
       help: 'number of sorted sets, item i in set i mod N' },
-    { name: 'same-slot', key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
+    { name: 'same-slot', for: both, key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
       help: 'all sorted sets in one slot' },
-    { name: 'spread', key: 'placement', type: 'flag', on: 'spread', off: 'plain',
+    { name: 'spread', for: both, key: 'placement', type: 'flag', on: 'spread', off: 'plain',
       help: 'sorted sets tagged so that they fall evenly over the slots' },
     { name: 'extra-sorted-sets', key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
       help: 'further sorted sets that get the same members in the same batch' },
-    { name: 'ttl', key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
+    { name: 'ttl', for: both, key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
       help: 'lifetime of an item' },
-    { name: 'value-size', key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'], default: '128B',
+    { name: 'value-size', for: both, key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'], default: '128B',
       help: 'size of a value' },
-    { name: 'payload', key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
+    { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },
-    { name: 'stamp', key: 'stamp', type: 'flag',
+    { name: 'stamp', for: both, key: 'stamp', type: 'flag',
       help: "the tick's time in every value, so that a reader can tell a stale one" },
-    { name: 'once', key: 'once', type: 'flag',
+    { name: 'once', for: both, key: 'once', type: 'flag',
       help: 'item numbers go on counting, each item is written once' },
-    { name: 'prefix', key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
+    { name: 'prefix', for: both, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
       expects: 'up to 100 characters without blanks and braces', otherwise: 'none', default: '',
       help: 'stands in front of every key' },
-    { name: 'seed', key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
+    { name: 'seed', for: both, key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
       help: 'random seed of the values' },
   ],
   'How it is sent': [
-    { name: 'period', aliases: ['p'], key: 'periodMs', type: 'duration', range: ['1ms', '24h'], unit: 'ms',
+    { name: 'period', aliases: ['p'], for: both, key: 'periodMs', type: 'duration', range: ['1ms', '24h'], unit: 'ms',
       default: '1000ms',
-      help: 'the interval in which all items are written once' },
+      help: 'the interval in which all items are written once; of a consumer, from one fetch to the next' },
     { name: 'chunks', aliases: ['c'], key: 'chunks', type: 'integer', range: ['1', '1M'], default: '1',
       help: 'parts of an interval' },
-    { name: 'total-agents', aliases: ['t'], key: 'totalAgents', type: 'integer', range: ['1', '10000'],
+    { name: 'total-agents', aliases: ['t'], for: both, key: 'totalAgents', type: 'integer', range: ['1', '10000'],
       default: '1',
-      help: 'agents in the whole run' },
-    { name: 'agent', aliases: ['a'], key: 'agent', type: 'agents', default: 'auto',
-      help: 'which of them this process is; auto: the next free one, or all on an embedded target' },
-    { name: 'pacing', key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
-      help: 'open (absolute deadlines), smooth (as many chunks as the clock can hold) or closed (wait for the ' +
-        'batch, then sleep the period)' },
+      help: 'agents in the whole run; of consumers too, whose fetches are spread evenly over the period' },
+    { name: 'agent', aliases: ['a'], for: both, key: 'agent', type: 'agents', default: 'auto',
+      help: 'which of them this process is; auto: the next free one, or all on an embedded target; a consumer ' +
+        'is all of them unless it is told' },
+    { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
+      help: 'open (absolute deadlines), smooth (as many chunks as the clock can hold; not of a consumer) or ' +
+        'closed (wait for the batch or the fetch, then sleep the period)' },
     { name: 'rate', key: 'rate', type: 'choice', choices: ['max'], otherwise: 'quantity per period',
       help: 'max keeps the servers saturated instead of a schedule' },
-    { name: 'driver', key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
+    { name: 'driver', for: both, key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
       help: 'how commands reach the servers' },
     { name: 'max-members', key: 'maxMembers', type: 'integer', range: ['0', '100M'],
       otherwise: String(DEFAULT_MAX_MEMBERS),
@@ -172,8 +188,27 @@ const groups = {
     { name: 'max-behind', key: 'maxBehindMs', type: 'duration', range: ['1ms', '24h'], unit: 's',
       otherwise: '5s, at least 2 ticks',
       help: 'a tick not begun that long after its deadline is dropped' },
-    { name: 'window', key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
+    { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'unanswered bytes on a connection, at most' },
+  ],
+  'What is read (the consumer; how it is stored comes from the plan that the writer leaves in the target)': [
+    { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
+      help: 'the newest so many items; 0 = all that live' },
+    { name: 'mode', key: 'mode', type: 'choice', choices: ['manual', 'script'], default: 'manual', for: reader,
+      help: 'manual (ids, then their values) or script (one call of lua/fetch-latest-items.lua)' },
+    { name: 'fetch', key: 'fetch', type: 'choice', choices: ['get', 'mget'], default: 'get', for: reader,
+      help: 'a GET an item, or MGET for as many as the server allows in one command' },
+    { name: 'values', key: 'values', type: 'flag', default: 'true', for: reader,
+      help: 'fetch the values too; --no-values reads ids only' },
+    { name: 'reads', key: 'reads', type: 'choice', choices: ['replica', 'master', 'any'], default: 'replica',
+      for: reader,
+      help: 'which nodes serve the reads; a shard without replicas is read from its master' },
+    { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
+      help: 'consumers in this process, for each of its agents' },
+    { name: 'verify', key: 'verify', type: 'flag', for: reader,
+      help: 'check every value against what the plan says its bytes must be' },
+    { name: 'count', key: 'count', type: 'flag', for: reader,
+      help: 'count unique items by every structure that is there, side by side' },
   ],
   'Where (without an address: a private server, started here)': [
     { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: both,
@@ -209,7 +244,7 @@ const groups = {
       help: 'replicas of each of them' },
   ],
   'How long': [
-    { name: 'duration', key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
+    { name: 'duration', for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
       otherwise: 'until interrupted', insteadOf: ['intervals'],
       help: 'stop after that time (60, 60s, 5m, 1h)' },
     { name: 'intervals', key: 'intervals', type: 'integer', range: ['1', '1000M'],

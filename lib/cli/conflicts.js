@@ -3,7 +3,9 @@ import { STAMP_BYTES, STRATEGIES } from '../../settings.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  * @typedef {import('../../settings.js').SettingKey} SettingKey
+ * @typedef {import('../../settings.js').AnyKey} AnyKey
  *
  * @callback Rule
  * @param {Settings} settings
@@ -89,6 +91,30 @@ const writerRules = [
     `${named('warmUpMs')} must be shorter than the ${s.intervals * s.periodMs} ms of ${named('intervals')}`,
 ]
 
+/** @type {readonly ((settings: ReaderSettings, named: (key: AnyKey) => string) => ReturnType<Rule>)[]} */
+const readerRules = [
+  (s, named) =>
+    highestAgent(s) > s.totalAgents &&
+    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+
+  (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
+
+  (s, named) => s.verify && !s.values && `${named('verify')} with ${named('values')} off: it checks values`,
+
+  (s, named) =>
+    s.mode === 'script' &&
+    !s.values &&
+    `${named('mode')} with ${named('values')} off: the script is there to fetch values`,
+
+  (s, named) =>
+    s.mode === 'script' &&
+    s.fetch === 'mget' &&
+    `${named('fetch')} with ${named('mode')}: the script fetches for itself`,
+
+  needsSortedSet('placement', 'plain'),
+  needsSortedSet('sortedSets', 1),
+]
+
 /**
  * The same rule for several settings.
  * @param {SettingKey[]} keys
@@ -131,12 +157,12 @@ const targetRules = [
 
 /**
  * The first rule that the settings break, as a sentence.
- * @param {Settings} settings
- * @param {(key: SettingKey) => string} named
+ * @param {Settings | ReaderSettings} settings
+ * @param {(key: AnyKey) => string} named
  */
 export function conflictIn(settings, named) {
-  const rules = 'quantity' in settings ? [...writerRules, ...targetRules] : targetRules
-  for (const rule of rules) {
+  const own = 'limit' in settings ? /** @type {readonly Rule[]} */ (readerRules) : writerRules
+  for (const rule of [...own, ...targetRules]) {
     const sentence = rule(settings, named)
     if (sentence) return sentence
   }

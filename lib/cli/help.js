@@ -20,6 +20,21 @@ const programs = {
       ['as much as the server takes, for another program', '--rate max --duration 30s --json > run.json'],
     ],
   },
+  consumer: {
+    does: 'Fetches the live items as an application would, and reports how fast, how fresh, and whether right.',
+    examples: [
+      ['every second all items, beside a producer in another terminal', '--duration 60s'],
+      ['the newest 1,000 from the replicas of a private cluster', '--cluster --limit 1000'],
+      [
+        'eight consumers, every value checked byte by byte',
+        '--cluster --host cache.example.net --tls --consumers 8 --verify',
+      ],
+      [
+        '32 consumers, four fetches a second each, for another program',
+        '--consumers 32 -p 250 --limit 1000 --duration 30s --json > run.json',
+      ],
+    ],
+  },
 }
 
 const notes = [

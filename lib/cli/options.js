@@ -15,7 +15,8 @@ import { shown, VALUE_TYPES } from './values.js'
  * @typedef {import('../../settings.js').Origin} Origin
  * @typedef {import('../../settings.js').Program} Program
  * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../settings.js').SettingKey} SettingKey
+ * @typedef {import('../../settings.js').AnyKey} AnyKey
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  *
  * @typedef {object} Source
  * @property {Origin} origin
@@ -180,12 +181,12 @@ function settled(options, offers) {
 
 /** @param {Option} option */
 function defaultOf(option) {
-  if (option.type === 'flag') return option.off ?? false
+  if (option.type === 'flag') return option.off ?? option.default === 'true'
   return option.default === undefined ? undefined : VALUE_TYPES[option.type].read(option.default, option)
 }
 
 /**
- * @param {SettingKey} key
+ * @param {AnyKey} key
  * @param {Settings} settings
  * @param {readonly Option[]} options
  * @param {Offer} [offer]
@@ -193,5 +194,5 @@ function defaultOf(option) {
 function namedSetting(key, settings, options, offer) {
   const option = offer?.reading.option ?? options.find((candidate) => candidate.key === key)
   const named = offer?.reading.named ?? `--${option?.name}`
-  return option?.type === 'choice' ? `${named} ${settings[key]}` : named
+  return option?.type === 'choice' ? `${named} ${/** @type {ReaderSettings} */ (settings)[key]}` : named
 }

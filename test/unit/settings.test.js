@@ -167,9 +167,58 @@ const good = /** @type {[string, string, unknown][]} */ ([
 for (const [line, key, value] of good)
   test(`good: ${line}`, () => assert.deepEqual(/** @type {any} */ (read(line))[key], value))
 
+/** @param {string} line */
+function readConsumer(line) {
+  const settings = readSettings({ program: 'consumer', argv: line.split(' ').filter(Boolean), env: {} })
+  assert.ok('given' in settings)
+  return /** @type {import('../../settings.js').ReaderSettings} */ (settings)
+}
+
+const goodOfConsumer = /** @type {[string, string, unknown][]} */ ([
+  ['--limit 1k', 'limit', 1000],
+  ['--mode script', 'mode', 'script'],
+  ['--fetch mget', 'fetch', 'mget'],
+  ['', 'values', true],
+  ['--no-values', 'values', false],
+  ['--values', 'values', true],
+  ['--reads any', 'reads', 'any'],
+  ['--consumers 32', 'consumers', 32],
+  ['--verify', 'verify', true],
+  ['--count', 'count', true],
+  ['-p 250', 'periodMs', 250],
+  ['-t 8 -a 3', 'agent', [3]],
+  ['--slh --limit 5', 'strategy', 'list-hll'],
+])
+for (const [line, key, value] of goodOfConsumer)
+  test(`good of a consumer: ${line}`, () =>
+    assert.deepEqual(/** @type {any} */ (readConsumer(line))[key], value))
+
+const badOfConsumer = /** @type {[string, RegExp][]} */ ([
+  ['--limit -1', /^--limit must be a whole number from 0/],
+  ['--mode lua', /^--mode must be one of manual, script/],
+  ['--reads slave', /^--reads must be one of replica, master, any/],
+  ['--consumers 0', /^--consumers must be/],
+  ['--pacing smooth', /^--pacing smooth: a consumer is open or closed/],
+  ['--verify --no-values', /^--verify with --values off/],
+  ['--mode script --no-values', /^--mode script with --values off/],
+  ['--mode script --fetch mget', /^--fetch mget with --mode script/],
+  ['-t 2 -a 3', /^--agent: agent 3 is above --total-agents 2/],
+  ['--sl --ns 3', /^--ns: --sl keeps no sorted set/],
+  ['--rate max', /^unknown option --rate/],
+  ['--shards 3', /^unknown option --shards/],
+])
+for (const [line, pattern] of badOfConsumer)
+  test(`bad of a consumer: ${line}`, () =>
+    assert.match(
+      sentence(() => readConsumer(line)),
+      pattern,
+    ))
+
 test('every option is read by its own name and by its variable', () => {
   const covered = new Set(
-    good.flatMap(([line]) => [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name)),
+    [...good, ...goodOfConsumer].flatMap(([line]) =>
+      [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name),
+    ),
   )
   for (const { name, aliases } of OPTIONS)
     assert.ok(
@@ -534,14 +583,22 @@ test('the examples of --help are read without an error', () => {
   for (const [, line] of answer.help.matchAll(/^ {2}node producer\.js ([^>\n]+)/gm)) assert.ok(read(line))
 })
 
+test("the examples of the consumer's --help are read without an error", () => {
+  const answer = readSettings({ program: 'consumer', argv: ['-h'], env: {}, columns: 120 })
+  assert.ok('help' in answer)
+  const lines = [...answer.help.matchAll(/^ {2}node consumer\.js ([^>\n]+)/gm)]
+  assert.equal(lines.length, 4)
+  for (const [, line] of lines) assert.ok(readConsumer(line))
+})
+
 test('another program shares the options of the target', () => {
   const argv = ['--url', 'redis://h', '--cluster']
   const settings = readSettings({ program: 'consumer', argv, env: {} })
   assert.ok('given' in settings)
-  assert.deepEqual([settings.host, settings.cluster, 'quantity' in settings], ['h', true, false])
+  assert.deepEqual([settings.host, settings.cluster, 'chunks' in settings], ['h', true, false])
   assert.match(
-    sentence(() => readSettings({ program: 'consumer', argv: ['-q', '5'], env: {} })),
-    /^unknown option -q/,
+    sentence(() => readSettings({ program: 'consumer', argv: ['--chunks', '5'], env: {} })),
+    /^unknown option --chunks/,
   )
 })
 
