@@ -1,0 +1,206 @@
+// RESP2 replies as values: handed out one by one, exact at every split of the stream, without an object a value.
+import { MillraceError } from '../errors.js'
+
+/**
+ * What takes a reply apart. Bytes are a view that is used again after the call. Elements of an array come one
+ * after the other, at whatever depth.
+ * @typedef {object} ReplySink
+ * @property {(count: number, depth: number) => void} open an array begins
+ * @property {(bytes: Buffer, from: number, to: number) => void} bulk a string, also a short one like OK
+ * @property {(n: number) => void} number
+ * @property {() => void} nil a string or an array that is not there
+ * @property {(line: string) => void} error at the top: the command was refused; inside an array: an element
+ *
+ * @typedef {object} ReplyListener
+ * @property {() => ReplySink} sink asked when a reply begins
+ * @property {() => void} replied it is complete
+ */
+
+const plus = 43
+const minus = 45
+const colon = 58
+const dollar = 36
+const star = 42
+const newline = 10
+const carriage = 13
+
+// What no server sends: beyond this the answer is not RESP, or an attack.
+const longestLine = 65_536
+const longestBulk = 512 * 1024 * 1024
+const longestArray = 0x7fffffff
+const deepest = 32
+// A value that a read has cut is put together here; a larger buffer than this is not kept.
+const keptSpill = 4 << 20
+
+const protocolError = (/** @type {Uint8Array} */ line) =>
+  new MillraceError(
+    'PROTOCOL',
+    `the server's answer is not RESP: ${JSON.stringify(Buffer.from(line).toString('latin1', 0, 60))}`,
+  )
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} from
+ * @param {number} to
+ */
+const integerIn = (bytes, from, to) => {
+  const negative = bytes[from] === minus
+  let value = 0
+  const first = negative ? from + 1 : from
+  if (first >= to || to - first > 19) throw protocolError(bytes.subarray(Math.max(0, from - 1), to))
+  for (let i = first; i < to; i++) {
+    const digit = bytes[i] - 48
+    if (digit < 0 || digit > 9) throw protocolError(bytes.subarray(Math.max(0, from - 1), to))
+    value = value * 10 + digit
+  }
+  return negative ? -value : value
+}
+
+/**
+ * Takes the bytes of a connection as they come.
+ * @param {ReplyListener} listener
+ * @returns {(bytes: Buffer) => void}
+ */
+export const replyReader = ({ sink: sinkOf, replied }) => {
+  /** @type {ReplySink | null} the reply under way has begun */
+  let sink = null
+  /** @type {Buffer | null} a header line that a read has cut */
+  let cut = null
+  // Elements still missing in each open array.
+  const left = /** @type {number[]} */ ([])
+  let depth = 0
+  // The bulk under way: its length, how much of it is in the spill, and line-end bytes still to come.
+  let length = -1
+  let got = 0
+  let lineEnd = 0
+  let spill = Buffer.allocUnsafeSlow(16_384)
+
+  const element = () => {
+    while (depth > 0) {
+      if (--left[depth - 1] > 0) return
+      depth--
+    }
+    sink = null
+    replied()
+  }
+  const room = (/** @type {number} */ bytes) => {
+    if (spill.length >= bytes) return
+    spill = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(bytes)))
+  }
+  const openArray = (/** @type {ReplySink} */ to, /** @type {number} */ count) => {
+    if (count > longestArray || depth === deepest) throw protocolError(Buffer.from(`*${count}`))
+    if (count < 0) {
+      to.nil()
+      return element()
+    }
+    to.open(count, depth)
+    if (count === 0) return element()
+    left[depth++] = count
+  }
+  /**
+   * Takes the header line in bytes[from, to), no line end.
+   * @param {Buffer} bytes
+   * @param {number} from
+   * @param {number} to
+   */
+  const header = (bytes, from, to) => {
+    sink ??= sinkOf()
+    switch (bytes[from]) {
+      case dollar: {
+        const n = integerIn(bytes, from + 1, to)
+        if (n > longestBulk) throw protocolError(bytes.subarray(from, to))
+        if (n < 0) {
+          sink.nil()
+          element()
+        } else {
+          length = n
+          got = 0
+          lineEnd = 2
+          if (n === 0) sink.bulk(bytes, from, from)
+        }
+        return
+      }
+      case colon:
+        sink.number(integerIn(bytes, from + 1, to))
+        return element()
+      case star:
+        return openArray(sink, integerIn(bytes, from + 1, to))
+      case plus:
+        sink.bulk(bytes, from + 1, to)
+        return element()
+      case minus:
+        sink.error(bytes.toString('latin1', from + 1, to))
+        return element()
+      default:
+        throw protocolError(bytes.subarray(from, to))
+    }
+  }
+  /**
+   * Takes what is there of the bulk under way; returns where the next thing begins.
+   * @param {Buffer} bytes
+   * @param {number} from
+   */
+  const body = (bytes, from) => {
+    const end = bytes.length
+    let at = from
+    if (got < length) {
+      if (got === 0 && at + length <= end) {
+        sink?.bulk(bytes, at, at + length)
+        at += length
+        got = length
+      } else {
+        room(length)
+        const taken = Math.min(length - got, end - at)
+        bytes.copy(spill, got, at, at + taken)
+        got += taken
+        at += taken
+        if (got < length) return at
+        sink?.bulk(spill, 0, length)
+        if (spill.length > keptSpill) spill = Buffer.allocUnsafeSlow(16_384)
+      }
+    }
+    while (lineEnd > 0 && at < end) {
+      if (bytes[at] !== (lineEnd === 2 ? carriage : newline)) throw protocolError(bytes.subarray(at, at + 8))
+      lineEnd--
+      at++
+    }
+    if (lineEnd === 0) {
+      length = -1
+      element()
+    }
+    return at
+  }
+
+  return (bytes) => {
+    const end = bytes.length
+    let at = 0
+    while (at < end) {
+      if (length !== -1) {
+        at = body(bytes, at)
+        continue
+      }
+      if (cut) {
+        const stop = bytes.indexOf(newline, at)
+        if (cut.length + (stop < 0 ? end : stop) - at > longestLine) throw protocolError(cut)
+        const line = Buffer.concat([cut, bytes.subarray(at, stop < 0 ? end : stop + 1)])
+        cut = stop < 0 ? line : null
+        if (stop < 0) return
+        at = stop + 1
+        if (line[line.length - 2] !== carriage) throw protocolError(line)
+        header(line, 0, line.length - 2)
+        continue
+      }
+      let stop = at + 1
+      while (stop < end && bytes[stop] !== newline) stop++
+      if (stop >= end) {
+        if (end - at > longestLine) throw protocolError(bytes.subarray(at, at + 60))
+        cut = Buffer.from(bytes.subarray(at))
+        return
+      }
+      if (bytes[stop - 1] !== carriage) throw protocolError(bytes.subarray(at, stop))
+      const from = at
+      at = stop + 1
+      header(bytes, from, stop - 1)
+    }
+  }
+}
