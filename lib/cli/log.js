@@ -1,4 +1,5 @@
 // The log: stderr, pretty on a terminal, lines of JSON elsewhere. stdout is for results.
+import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { build } from 'pino-pretty'
 
@@ -10,8 +11,14 @@ import { build } from 'pino-pretty'
  */
 export const logTo = ({ level, isTTY, stream }) => {
   if (!isTTY) return pino({ level, base: undefined }, stream)
+  const destination = new Writable({
+    write(chunk, _, done) {
+      stream.write(String(chunk))
+      done()
+    },
+  })
   const pretty = build({
-    destination: /** @type {any} */ (stream),
+    destination,
     ignore: 'pid,hostname',
     translateTime: 'HH:MM:ss',
     colorize: true,
