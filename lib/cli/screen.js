@@ -37,8 +37,7 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     warnings.push(warning)
     log.warn({ code: warning.code }, plainText(warning.message))
   }
-  const startMs = performance.now()
-  let toldMs = startMs
+  let toldMs = 0
 
   return {
     warnings,
@@ -48,6 +47,7 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     progress: {
       show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
+        toldMs ||= performance.now()
         if (performance.now() - toldMs < patienceMs || share === 1) return
         toldMs = performance.now()
         log.info(`encoding: ${Math.round(share * 100)} %`)

@@ -27,7 +27,7 @@ export const claimAgents = async ({ settings, target, run, say, onLost, signal }
   const office = leases({ target, terms: settings, run, say, onLost, clock: () => performance.now(), signal })
   try {
     const agents = await office.claim(wantedAgents(settings, target.origin))
-    return { agents, live: office.live, release: office.release }
+    return { agents, live: office.live, announce: office.announce, release: office.release }
   } catch (error) {
     await office.release()
     throw error

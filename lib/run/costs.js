@@ -11,6 +11,20 @@ export const countingCommand = (steps) => {
   return first.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
 }
 
+/** The commands of the strategy, and those that its scripts run. @param {import('../strategies/declare.js').Step[]} steps */
+const strategyCommands = (steps) => {
+  const names = steps.map((step) => {
+    const args =
+      step.kind === 'each'
+        ? step.args(1)
+        : step.kind === 'gather'
+          ? step.args(step.key(1), [1])
+          : step.args(step.keys[0])
+    return String(args[0]).toLowerCase()
+  })
+  return new Set(names.includes('evalsha') ? [...names, 'setex', 'zadd'] : names)
+}
+
 /**
  * Our part of all that was stored in the window: counted by the servers where a command stands for an item, else
  * by the agents that hold a lease.
@@ -74,6 +88,8 @@ export const serverCosts = ({
         : null,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
-    commands: totals.commands,
+    commands: Object.fromEntries(
+      Object.entries(totals.commands).filter(([name]) => strategyCommands(steps).has(name)),
+    ),
   }
 }

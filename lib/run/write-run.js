@@ -21,6 +21,8 @@ import { writer } from './writer.js'
 
 const settleLimitMs = 10_000
 const interruptedLimitMs = 3000
+// The counters are read a little before the first measured tick, so that they hold all of it.
+const markEarlyMs = 25
 // A first byte later than this is told as a late tick.
 const lateMs = 10
 
@@ -142,7 +144,7 @@ export const writeRun = async ({
   probe.start()
   writing.start()
   second.start()
-  const warmUp = plan.warmUpMs > 0 ? setTimeout(startWindow, plan.warmUpMs) : undefined
+  const warmUp = plan.warmUpMs > 0 ? setTimeout(startWindow, plan.warmUpMs - markEarlyMs) : undefined
   const interrupt = () => writing?.stop()
   stop.addEventListener('abort', interrupt)
   if (stop.aborted) interrupt()
