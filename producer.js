@@ -4,12 +4,13 @@ import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
 import { ExitCode } from './lib/errors.js'
 import { planOf } from './lib/plan/plan.js'
+import { cardOf } from './lib/plan/plan-card.js'
 import { openResults } from './lib/report/files.js'
 import { runDocument } from './lib/report/result.js'
 import { agentWords, claimAgents } from './lib/run/agents.js'
 import { factsOf } from './lib/run/facts.js'
 import { placementWarnings } from './lib/run/placement.js'
-import { versionsOf } from './lib/run/versions.js'
+import { millraceVersion, versionsOf } from './lib/run/versions.js'
 import { writeRun } from './lib/run/write-run.js'
 import { openTarget } from './lib/target/open.js'
 
@@ -32,6 +33,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
     })
     undo.unshift(agents.release)
     const plan = planOf(settings, await factsOf(settings, target, agents.agents))
+    await agents.announce(cardOf(plan, millraceVersion()))
     say(agentWords(plan))
     placementWarnings(plan, target.topology).forEach(warn)
 

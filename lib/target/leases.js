@@ -1,9 +1,11 @@
 // Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Cluster, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
+import { loadHash } from '../plan/plan-card.js'
 import { endpointOf } from './address.js'
+import { announcePlan } from './plan-key.js'
 import { scriptBody } from './scripts.js'
 
 /**
@@ -19,15 +21,8 @@ import { scriptBody } from './scripts.js'
 export const leaseMs = 30_000
 export const renewMs = 5_000
 
-/**
- * The agents of the same load share a hash; the run's name is not in it, or two boxes would never meet.
- * @param {Terms} terms
- * @param {number} agent
- */
-export const leaseKey = ({ prefix, quantity, totalAgents, strategy }, agent) => {
-  const load = createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-  return `${prefix}millrace:lease:${load}:${agent}`
-}
+/** @param {Terms} terms @param {number} agent */
+export const leaseKey = (terms, agent) => `${terms.prefix}millrace:lease:${loadHash(terms)}:${agent}`
 
 /** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'>} target */
 const clientFor = ({ kind, topology, access }) => {
@@ -84,6 +79,8 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
   const held = new Set()
   /** @type {NodeJS.Timeout | undefined} */
   let timer
+  /** @type {import('./plan-key.js').Announcement | null} */
+  let card = null
 
   const claim = async (/** @type {number} */ agent) => {
     const answer = await client.set(leaseKey(terms, agent), holder, 'PX', leaseMs, 'NX')
@@ -97,6 +94,8 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
   }
 
   const renew = async () => {
+    // The server may be away; the next renewal tells again.
+    if (card) announcePlan(client, card).catch(() => {})
     for (const agent of held) {
       try {
         const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), holder, leaseMs)
@@ -161,11 +160,20 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
     },
     /** Agents at work now, on all boxes. */
     live: async () => (await holders()).filter(({ taken }) => taken).map(({ agent }) => agent),
+    /**
+     * Says what is written under these leases, now and with each renewal.
+     * @param {import('./plan-key.js').Announcement} plan
+     */
+    async announce(plan) {
+      card = plan
+      await announcePlan(client, plan)
+    },
     async release() {
       clearInterval(timer)
       const away = [...held].map((agent) =>
         client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), holder).catch(() => {}),
       )
+      if (card) away.push(announcePlan(client, card, { ended: true }).catch(() => {}))
       await Promise.race([Promise.all(away), new Promise((resolve) => setTimeout(resolve, 1000))])
       client.disconnect()
     },
