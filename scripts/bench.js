@@ -10,6 +10,7 @@ import { parseArgs, promisify } from 'node:util'
 import { alignedTable } from '../lib/report/layout.js'
 import { controlConnections } from '../lib/target/control.js'
 import { startEmbedded } from '../lib/target/embedded.js'
+import { STRATEGIES } from '../settings.js'
 
 const producer = fileURLToPath(new URL('../producer.js', import.meta.url))
 const run = promisify(execFile)
@@ -298,6 +299,41 @@ const members = () => ({
     })),
 })
 
+/** Every strategy at the same rate on one server: the README's table of costs. @returns {Case} */
+const strategyCosts = () => {
+  const flags = Object.keys(STRATEGIES)
+    .filter((name) => name !== 'hash-ttl')
+    .map((name) => ['--strategy', name])
+  const sets = [
+    ['--ns', '10'],
+    ['--extra-sorted-sets', '1'],
+  ]
+  const all = [...flags, ...sets]
+  return {
+    name: 'strategies',
+    round: async (room) => {
+      /** @type {Record<string, number>} */
+      const found = {}
+      for (const args of all) {
+        const load = ['-q', '50000', '-c', '4', '--warm-up', '2', '--duration', String(room.seconds(10))]
+        const { server, client } = await write(room, [...load, ...args])
+        found[`${args} cpu`] = server.cpu_us_per_item
+        found[`${args} memory`] = server.memory_bytes_per_item
+        found[`${args} net`] = server.net_bytes_per_item
+        found[`${args} client`] = client.cpu_us_per_item
+      }
+      return found
+    },
+    rows: (figures) =>
+      all.map((args) => ({
+        name: `${args.join(' ')}: memory ${digits(median(figures[`${args} memory`]), 0)} B, network ${digits(median(figures[`${args} net`]), 0)} B, client CPU ${digits(median(figures[`${args} client`]), 2)} us`,
+        limit: 'server CPU an item',
+        figure: `${digits(median(figures[`${args} cpu`]), 2)} us`,
+        met: true,
+      })),
+  }
+}
+
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -306,7 +342,7 @@ const { values: options, positionals } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 })
-const all = [...cases, members()]
+const all = [...cases, members(), strategyCosts()]
 const wanted =
   positionals.length > 0 ? all.filter(({ name }) => positionals.some((word) => name.includes(word))) : cases
 if (options.list || wanted.length === 0) {
