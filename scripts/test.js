@@ -21,7 +21,7 @@ const covered = ['lib/**', 'producer.js', 'consumer.js', 'settings.js']
  * @returns {NodeJS.ProcessEnv}
  */
 export function testEnvironment(env) {
-  const foreign = /^(REDIS|VALKEY|MILLRACE)|^SORTED_SET_CONTAINS_ACTUAL_VALUE$|^NODE_TEST_CONTEXT$/
+  const foreign = /^(REDIS|VALKEY|MILLRACE(?!_PEERS$))|^SORTED_SET_CONTAINS_ACTUAL_VALUE$|^NODE_TEST_CONTEXT$/
   const kept = Object.entries(env).filter(([name]) => !foreign.test(name))
   return { ...Object.fromEntries(kept), MILLRACE_NO_DOTENV: '1' }
 }
