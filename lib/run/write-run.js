@@ -157,9 +157,10 @@ export const writeRun = async ({
   if (!settled) driver.abandon()
   const client = health.summary()
   await sampler.sample()
-  const plannedMs =
-    plan.ticks !== null && plan.nominalHz !== null && !stop.aborted ? plan.ticks * plan.spacingMs : 0
-  const endMs = Math.max(plannedMs, offeredMs, writing.lastSettledMs())
+  // A schedule's last interval lasts its whole time, however late the timer that ends it wakes.
+  const overMs =
+    isScheduled(plan) && plan.ticks !== null && !stop.aborted ? plan.ticks * plan.spacingMs : offeredMs
+  const endMs = Math.max(overMs, writing.lastSettledMs())
   probe.stop()
   await second.stop()
   const { nodes, totals } = sampler.summary()
