@@ -55,7 +55,7 @@ const putInteger = (out, at, n) => {
   let rest = n
   for (let i = at + digits - 1; i >= at; i--) {
     const next = Math.floor(rest / 10)
-    out[i] = 48 + rest - next * 10
+    out[i] = 48 + (rest - next * 10)
     rest = next
   }
   return at + digits

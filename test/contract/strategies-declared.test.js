@@ -1,0 +1,222 @@
+// What each strategy puts on the wire, by the keys of the published experiments. Pure: no server has a part in it.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { batchOf } from '../../lib/drivers/batch.js'
+import { tickValues } from '../../lib/plan/tick-values.js'
+import { contextOf } from '../../lib/strategies/context.js'
+import { strategies } from '../../lib/strategies/index.js'
+import { plainCommand } from '../../lib/wire/encode.js'
+import { STRATEGIES } from '../../settings.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/**
+ * @typedef {import('../helpers/sample-plan.js').Settings} Settings
+ * @typedef {import('../helpers/sample-plan.js').Facts} Facts
+ */
+
+const epochMs = 1_790_000_012_345
+const values = tickValues(epochMs, 3)
+const minute = Math.floor(epochMs / 60_000)
+const [item, items] = ['a'.repeat(40), 'b'.repeat(40)]
+const bytes = /** @type {const} */ ({ 1: '1000', 2: '2000', 3: '3000' })
+const purge = (/** @type {string} */ set) => `ZREMRANGEBYSCORE ${set} ${epochMs - 3000} (${epochMs - 3000}`
+const linger = (/** @type {string} */ key) => `EXPIRE ${key} 180`
+
+/**
+ * Every command of a tick of items 1..3, a list a step; values of four bytes.
+ * @param {Partial<Settings>} settings
+ * @param {Partial<Facts>} [facts]
+ */
+const commandsOf = (settings, facts) => {
+  const plan = samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', ...settings }, facts)
+  return strategies[plan.strategy](contextOf(plan)).map((step) => {
+    const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
+    return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
+  })
+}
+
+const setex = [1, 2, 3].map((n) => `SETEX item:${n} 3 ${n}000`)
+const zadd = (/** @type {string} */ set, /** @type {string[]} */ ...members) =>
+  `ZADD ${set} ${members.map((member) => `${epochMs} ${member}`).join(' ')}`
+const ids = ['item:1', 'item:2', 'item:3']
+
+/** @type {{ name: string, settings: Partial<Settings>, facts?: Partial<Facts>, commands: string[][] }[]} */
+const samples = [
+  {
+    name: 'sorted-set',
+    settings: {},
+    commands: [setex, [zadd('latest-ids', ...ids)], [purge('latest-ids')], [linger('latest-ids')]],
+  },
+  {
+    name: 'sorted-set, cut at two members, with a prefix',
+    settings: { maxMembers: 2, prefix: 'p:' },
+    commands: [
+      [1, 2, 3].map((n) => `SETEX p:item:${n} 3 ${n}000`),
+      [zadd('p:latest-ids', 'p:item:1'), zadd('p:latest-ids', 'p:item:2', 'p:item:3')],
+      [purge('p:latest-ids')],
+      [linger('p:latest-ids')],
+    ],
+  },
+  {
+    name: 'two sorted sets, and one more with the same members',
+    settings: { sortedSets: 2, extraSortedSets: 1 },
+    commands: [
+      setex,
+      [zadd('latest-ids:1', 'item:1', 'item:3'), zadd('latest-ids:0', 'item:2')],
+      [zadd('latest-ids-extra:1', ...ids)],
+      [purge('latest-ids:0'), purge('latest-ids:1'), purge('latest-ids-extra:1')],
+      [linger('latest-ids:0'), linger('latest-ids:1'), linger('latest-ids-extra:1')],
+    ],
+  },
+  {
+    name: 'two sorted sets in the same slot',
+    settings: { sortedSets: 2, placement: 'same-slot' },
+    commands: [
+      setex,
+      [zadd('latest-ids:1{forced-slot}', 'item:1', 'item:3'), zadd('latest-ids:0{forced-slot}', 'item:2')],
+      [purge('latest-ids:0{forced-slot}'), purge('latest-ids:1{forced-slot}')],
+      [linger('latest-ids:0{forced-slot}'), linger('latest-ids:1{forced-slot}')],
+    ],
+  },
+  {
+    name: 'actual-value',
+    settings: { strategy: 'actual-value' },
+    commands: [
+      [zadd('latest-ids', bytes[1], bytes[2], bytes[3])],
+      [purge('latest-ids')],
+      [linger('latest-ids')],
+    ],
+  },
+  {
+    name: 'script-batch on one master: keys travel as arguments',
+    settings: { strategy: 'script-batch' },
+    commands: [
+      [`EVALSHA ${items} 1 latest-ids 3 ${epochMs} item:1 1000 item:2 2000 item:3 3000`],
+      [purge('latest-ids')],
+      [linger('latest-ids')],
+    ],
+  },
+  {
+    name: 'script-item on one master: the key travels as an argument',
+    settings: { strategy: 'script-item' },
+    commands: [
+      [1, 2, 3].map((n) => `EVALSHA ${item} 1 latest-ids 3 ${epochMs} ${n}000 item:${n}`),
+      [purge('latest-ids')],
+      [linger('latest-ids')],
+    ],
+  },
+  {
+    name: 'list',
+    settings: { strategy: 'list' },
+    commands: [
+      setex,
+      [`RPUSH latest-ids-list ${ids.join(' ')}`],
+      ['LTRIM latest-ids-list -3 -1'],
+      [linger('latest-ids-list')],
+    ],
+  },
+  {
+    name: 'list-hll',
+    settings: { strategy: 'list-hll' },
+    commands: [
+      setex,
+      [`RPUSH latest-ids-list ${ids.join(' ')}`],
+      ['LTRIM latest-ids-list -3 -1'],
+      [linger('latest-ids-list')],
+      [`PFADD latest-ids-count:${minute} ${ids.join(' ')}`],
+      [linger(`latest-ids-count:${minute}`)],
+    ],
+  },
+  {
+    name: 'set',
+    settings: { strategy: 'set' },
+    commands: [setex, [`SADD latest-ids:${minute} ${ids.join(' ')}`], [linger(`latest-ids:${minute}`)]],
+  },
+  {
+    name: 'hash',
+    settings: { strategy: 'hash' },
+    commands: [
+      [1, 2, 3].map((n) => `HSET latest-hash:${n} value ${n}000`),
+      [1, 2, 3].map((n) => `EXPIRE latest-hash:${n} 3`),
+      [zadd('latest-ids', 'latest-hash:1', 'latest-hash:2', 'latest-hash:3')],
+      [purge('latest-ids')],
+      [linger('latest-ids')],
+    ],
+  },
+  {
+    name: 'stream',
+    settings: { strategy: 'stream' },
+    commands: [
+      [1, 2, 3].map((n) => `XADD latest-stream MAXLEN ~ 3 * id item:${n} value ${n}000`),
+      [linger('latest-stream')],
+    ],
+  },
+  {
+    name: 'hash-ttl with HSETEX',
+    settings: { strategy: 'hash-ttl' },
+    facts: { fieldExpiry: 'HSETEX' },
+    commands: [['HSETEX latest-fields:0 EX 3 FIELDS 3 item:1 1000 item:2 2000 item:3 3000']],
+  },
+  {
+    name: 'hash-ttl with HEXPIRE',
+    settings: { strategy: 'hash-ttl' },
+    facts: { fieldExpiry: 'HEXPIRE' },
+    commands: [
+      ['HSET latest-fields:0 item:1 1000 item:2 2000 item:3 3000'],
+      ['HEXPIRE latest-fields:0 3 FIELDS 3 item:1 item:2 item:3'],
+    ],
+  },
+]
+
+for (const { name, settings, facts, commands } of samples) {
+  test(`${name}: its commands`, () => {
+    assert.deepEqual(commandsOf(settings, facts), commands)
+  })
+}
+
+for (const { strategy, sha } of /** @type {const} */ ([
+  { strategy: 'script-batch', sha: items },
+  { strategy: 'script-item', sha: item },
+])) {
+  test(`${strategy} on three masters: every key in KEYS, all with the tag of their set`, () => {
+    const facts = { masters: 3, cluster: true }
+    const calls = commandsOf({ strategy, sortedSets: 2, placement: 'spread' }, facts)[0]
+    assert.equal(calls.length, strategy === 'script-item' ? 3 : 2)
+    for (const call of calls) {
+      const [name, script, keys, set, ...rest] = call.split(' ')
+      assert.deepEqual([name, script], ['EVALSHA', sha])
+      const written = rest.slice(0, Number(keys) - 1)
+      const tag = set.match(/^latest-ids:[01](\{\d+\})$/)?.[1]
+      assert.ok(tag, set)
+      for (const key of written)
+        assert.ok(/^item:[123]\{/.test(key) && key.endsWith(tag), `${key} beside ${set}`)
+      assert.deepEqual(rest.slice(written.length, written.length + 2), ['3', String(epochMs)])
+      assert.deepEqual(
+        rest.slice(written.length + 2),
+        written.map((key) => `${key[5]}000`),
+      )
+    }
+  })
+}
+
+test('the registry, the table of options and the samples know the same strategies', () => {
+  assert.deepEqual(Object.keys(strategies).sort(), Object.keys(STRATEGIES).sort())
+  assert.deepEqual(
+    [...new Set(samples.map(({ settings }) => settings.strategy ?? 'sorted-set'))].sort(),
+    Object.keys(STRATEGIES).sort(),
+  )
+})
+
+test('what must not be sent twice says so', () => {
+  const careful = Object.keys(strategies).flatMap((name) => {
+    const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { fieldExpiry: 'HEXPIRE' })
+    return strategies[name](contextOf(plan)).flatMap((step) => {
+      const [command] = plainCommand(
+        batchOf(step, { first: 1, count: 1 }, { cluster: false, values }).args(0),
+        values,
+      )
+      return step.repeatable === false ? [`${name} ${command}`] : []
+    })
+  })
+  assert.deepEqual(careful.sort(), ['list RPUSH', 'list-hll RPUSH', 'stream XADD'])
+})

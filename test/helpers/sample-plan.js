@@ -1,0 +1,59 @@
+// Settings and plans for tests: the defaults, and what a test changes.
+
+import { planOf } from '../../lib/plan/plan.js'
+import { OPTIONS } from '../../settings.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../lib/plan/plan.js').Facts} Facts
+ */
+
+/** @type {Settings} */
+const defaults = {
+  quantity: 100,
+  periodMs: 1000,
+  chunks: 1,
+  totalAgents: 1,
+  agent: 'auto',
+  strategy: 'sorted-set',
+  sortedSets: 1,
+  placement: 'plain',
+  extraSortedSets: 0,
+  ttlS: 3,
+  valueBytes: 16,
+  payload: 'random',
+  stamp: false,
+  once: false,
+  windowBytes: 512_000,
+  warmUpMs: 0,
+  pacing: 'open',
+  driver: 'socket',
+  cluster: false,
+  db: 0,
+  tls: false,
+  shards: 3,
+  replicas: 1,
+  prefix: '',
+  seed: 1,
+  outDir: 'results',
+  json: false,
+  quiet: false,
+  logLevel: 'info',
+  given: Object.fromEntries(OPTIONS.map(({ key }) => [key, /** @type {const} */ ('default')])),
+}
+
+/** @param {Partial<Settings>} [changes] @returns {Settings} */
+export const sampleSettings = (changes = {}) => ({ ...defaults, ...changes })
+
+/** @param {Partial<Facts>} [changes] @returns {Facts} */
+export const sampleFacts = (changes = {}) => ({
+  agents: [1],
+  masters: 1,
+  cluster: false,
+  fieldExpiry: null,
+  scripts: { storeItem: 'a'.repeat(40), storeItems: 'b'.repeat(40) },
+  ...changes,
+})
+
+/** @param {Partial<Settings>} [settings] @param {Partial<Facts>} [facts] */
+export const samplePlan = (settings, facts) => planOf(sampleSettings(settings), sampleFacts(facts))

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { batchOf } from '../../lib/drivers/batch.js'
+import { contextOf } from '../../lib/strategies/context.js'
+import { each, gather, once } from '../../lib/strategies/declare.js'
+import { strategies } from '../../lib/strategies/index.js'
+import { plainArgument } from '../../lib/wire/encode.js'
+import { slotOf } from '../../lib/wire/slot.js'
+import { valuesAt } from '../helpers/commands.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/**
+ * @typedef {import('../../lib/strategies/declare.js').Step} Step
+ * @typedef {import('../../lib/drivers/batch.js').Batch} Batch
+ */
+
+const values = valuesAt(1_790_000_000_123)
+
+/** The items of command i. @param {Batch} batch @param {number} i */
+const itemsOf = ({ first, members, from }, i) =>
+  [...members.subarray(from[i], from[i + 1])].map((m) => first + m)
+
+/** @param {Batch} batch @param {{ first: number, count: number }} range */
+const assertEveryItemOnce = (batch, range) => {
+  const all = Array.from({ length: batch.count }, (_, i) => itemsOf(batch, i)).flat()
+  assert.deepEqual(
+    all.sort((a, b) => a - b),
+    Array.from({ length: range.count }, (_, i) => range.first + i),
+  )
+  assert.equal(batch.from.length, batch.count + 1)
+}
+
+/** @param {Batch} batch @param {number} i */
+const keyOf = (batch, i) => String(plainArgument(batch.args(i)[batch.step.keyAt ?? 1], values))
+
+/** @param {Batch} batch @param {boolean} cluster */
+const assertSlots = (batch, cluster) => {
+  const real = Array.from({ length: batch.count }, (_, i) => slotOf(keyOf(batch, i)))
+  const told = real.map((_, i) => batch.slotAt(i, values))
+  assert.deepEqual(told, cluster ? real : real.map(() => 0))
+  if (!cluster || batch.moving) assert.equal(batch.slots, null)
+  else {
+    assert.deepEqual([...(batch.slots ?? [])], real)
+    assert.ok(
+      real.every((slot, i) => i === 0 || real[i - 1] <= slot),
+      'in slot order',
+    )
+  }
+}
+
+const ranges = [
+  { first: 1, count: 1 },
+  { first: 1, count: 500 },
+  { first: 37_501, count: 333 },
+  { first: 5, count: 0 },
+]
+
+for (const [name, strategy] of Object.entries(strategies)) {
+  for (const cluster of [false, true]) {
+    test(`${name}${cluster ? ' in a cluster' : ''}: each step carries every item once, or none`, () => {
+      const scripted = name.startsWith('script')
+      const keepsSets = ['sorted-set', 'actual-value', 'hash'].includes(name) || scripted
+      const plan = samplePlan(
+        {
+          strategy: /** @type {any} */ (name),
+          quantity: 40_000,
+          maxMembers: 40,
+          ...(keepsSets ? { sortedSets: 7, placement: 'spread' } : {}),
+          extraSortedSets: keepsSets && !scripted ? 2 : 0,
+        },
+        { cluster, masters: cluster ? 3 : 1, fieldExpiry: 'HEXPIRE' },
+      )
+      for (const range of ranges) {
+        for (const step of strategy(contextOf(plan))) {
+          const batch = batchOf(step, range, { cluster, values })
+          if (step.kind === 'once') {
+            assert.equal(batch.count, step.keys.length)
+            assert.equal(batch.members.length, 0)
+            assert.deepEqual([...batch.from], Array(batch.count + 1).fill(0))
+          } else assertEveryItemOnce(batch, range)
+          assertSlots(batch, cluster)
+        }
+      }
+    })
+  }
+}
+
+test('a command carries the items that its arguments name', () => {
+  const range = { first: 11, count: 300 }
+  const steps = [
+    each((n) => ['SET', `item:${n}`, n]),
+    gather(
+      7,
+      (n) => `set:${n % 3}`,
+      (key, ns) => ['SADD', key, ...ns],
+    ),
+  ]
+  for (const step of steps) {
+    for (const cluster of [false, true]) {
+      const batch = batchOf(step, range, { cluster, values })
+      for (let i = 0; i < batch.count; i++) assert.deepEqual(batch.args(i).slice(2), itemsOf(batch, i))
+    }
+  }
+})
+
+for (const { total, max, sizes } of [
+  { total: 1001, max: 1000, sizes: [500, 501] },
+  { total: 1000, max: 1000, sizes: [1000] },
+  { total: 10, max: 3, sizes: [2, 3, 2, 3] },
+  { total: 5, max: 1, sizes: [1, 1, 1, 1, 1] },
+  { total: 300_000, max: 0, sizes: [300_000] },
+]) {
+  test(`${total} members cut at ${max || 'nothing'} go as ${sizes.join(', ')}`, () => {
+    const step = gather(
+      max,
+      () => 'key',
+      (key, ns) => ['SADD', key, ...ns],
+    )
+    const { count, from } = batchOf(step, { first: 1, count: total }, { cluster: true, values })
+    assert.deepEqual(
+      Array.from({ length: count }, (_, i) => from[i + 1] - from[i]),
+      sizes,
+    )
+  })
+}
+
+test('keys that hold the minute have no slot of their own', () => {
+  const key = ['latest-ids:', /** @type {const} */ ({ hole: 'minute', width: 8 })]
+  for (const step of [
+    gather(
+      10,
+      () => key,
+      (k, ns) => ['SADD', k, ...ns],
+    ),
+    once([key], (k) => ['EXPIRE', k, 180]),
+  ]) {
+    const batch = batchOf(step, { first: 1, count: 35 }, { cluster: true, values })
+    assert.equal(batch.moving, true)
+    assert.equal(batch.slots, null)
+    for (const at of [values, valuesAt(1_790_000_060_123)]) {
+      for (let i = 0; i < batch.count; i++)
+        assert.equal(batch.slotAt(i, at), slotOf(`latest-ids:${at.minute}`))
+    }
+    assert.notEqual(batch.slotAt(0, values), batch.slotAt(0, valuesAt(1_790_000_060_123)))
+  }
+})
+
+test('keys made of parts are put in the order of what they spell', () => {
+  const keys = Array.from({ length: 50 }, (_, i) => ['k:', i])
+  const batch = batchOf(
+    once(keys, (key) => ['DEL', key]),
+    { first: 1, count: 0 },
+    { cluster: true, values },
+  )
+  assertSlots(batch, true)
+})
+
+test('where the key is not the first argument', () => {
+  const step = each((n) => ['EVALSHA', 'sha', 1, `key:${n}`], { keyAt: 3 })
+  assertSlots(batchOf(step, { first: 1, count: 200 }, { cluster: true, values }), true)
+})
