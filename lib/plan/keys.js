@@ -1,14 +1,13 @@
 // Key names, as the published experiments have them.
-import { slotCount, tagOf } from '../wire/slot.js'
+import { slotCount, tagsOf } from '../wire/slot.js'
 
 /** @typedef {import('../wire/encode.js').Part} Part */
 
 /**
- * The tag that lays set j of n into the middle of the j-th of n equal parts of the slots.
- * @param {number} j
+ * Tags that lay n sets into the middles of n equal parts of the slots.
  * @param {number} n
  */
-export const spreadTag = (j, n) => tagOf(Math.floor(((j + 0.5) * slotCount) / n))
+const spreadTags = (n) => tagsOf(Array.from({ length: n }, (_, j) => Math.floor(((j + 0.5) * slotCount) / n)))
 
 /**
  * @param {string} prefix
@@ -17,10 +16,11 @@ export const spreadTag = (j, n) => tagOf(Math.floor(((j + 0.5) * slotCount) / n)
  */
 export const sortedSetKeys = (prefix, count, placement) => {
   if (count === 1 && placement === 'plain') return [`${prefix}latest-ids`]
+  const tags = placement === 'spread' ? spreadTags(count) : []
   return Array.from({ length: count }, (_, j) => {
     const base = `${prefix}latest-ids:${j}`
     if (placement === 'same-slot') return `${base}{forced-slot}`
-    return placement === 'spread' ? `${base}{${spreadTag(j, count)}}` : base
+    return placement === 'spread' ? `${base}{${tags[j]}}` : base
   })
 }
 

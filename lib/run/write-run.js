@@ -1,4 +1,6 @@
 // One run of the writer: everything is put together, started, watched, drained and summed up.
+
+import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
 import { bystander as bystanderOf } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
@@ -9,6 +11,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
 import { dial } from '../target/dial.js'
+import { removeLeftovers } from '../target/leftovers.js'
 import { serverCosts } from './costs.js'
 import { everySecond } from './second.js'
 import { writer } from './writer.js'
@@ -77,6 +80,11 @@ export const writeRun = async ({
 
   if (plan.strategy.startsWith('script-')) {
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
+  }
+  if (STRATEGIES[plan.strategy].sortedSets) {
+    const sets = [...plan.sets, ...plan.extraSets]
+    const removed = await removeLeftovers(target, sets, Date.now() - plan.ttlS * 1000)
+    if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
   }
   const driver = await (await openDriver(plan))({
     plan,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keysOf, sortedSetKeys, spreadTag } from '../../lib/plan/keys.js'
+import { keysOf, sortedSetKeys } from '../../lib/plan/keys.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { valuesAt } from '../helpers/commands.js'
@@ -26,7 +26,7 @@ test('spread sets fall evenly over the slots, by j and N alone', () => {
   for (const count of [1, 2, 3, 6, 10]) {
     const keys = sortedSetKeys('x:', count, 'spread')
     keys.forEach((key, j) => {
-      assert.equal(key, `x:latest-ids:${j}{${spreadTag(j, count)}}`)
+      assert.match(key, new RegExp(`^x:latest-ids:${j}\\{\\d+\\}$`))
       assert.equal(slotOf(key), Math.floor(((j + 0.5) * 16384) / count))
     })
   }

@@ -1,0 +1,24 @@
+// Ids that an earlier run left in our sorted sets: dead by the ttl, and no window of a purge reaches them.
+import { slotOf } from '../wire/slot.js'
+
+const atOnce = 1000
+
+/**
+ * Takes them out a thousand at a time, so that nobody on the server waits. Returns how many.
+ * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {readonly string[]} sets
+ * @param {number} deadBeforeMs epoch
+ */
+export const removeLeftovers = async ({ topology, control }, sets, deadBeforeMs) => {
+  const { masters, owners } = topology
+  let removed = 0
+  for (const set of sets) {
+    const client = control(masters[owners ? owners[slotOf(set)] : 0])
+    for (;;) {
+      const dead = await client.zrangebyscoreBuffer(set, '-inf', `(${deadBeforeMs}`, 'LIMIT', 0, atOnce)
+      if (dead.length === 0) break
+      removed += await client.zrem(set, ...dead)
+    }
+  }
+  return removed
+}
