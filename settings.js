@@ -56,14 +56,19 @@ export const STRATEGIES = Object.freeze({
  * @property {number} [port]
  * @property {string} [username]
  * @property {string} [password]
+ * @property {string} [passwordFile]
+ * @property {boolean} askPassword
  * @property {number} db
  * @property {boolean} tls
+ * @property {boolean} tlsInsecure
  * @property {string} [caFile]
  * @property {string} [certFile]
  * @property {string} [keyFile]
  * @property {string} [serverBin]
  * @property {number} shards
  * @property {number} replicas
+ * @property {readonly Allowance[]} allow what the preflight would refuse
+ * @property {GuardLimits} guard
  * @property {string} prefix
  * @property {number} seed
  * @property {string} [run]
@@ -72,6 +77,9 @@ export const STRATEGIES = Object.freeze({
  * @property {boolean} quiet
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
+ *
+ * @typedef {'foreign-keys' | 'replica' | 'memory'} Allowance
+ * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
  * @property {number} limit newest items of a fetch; 0 = all
@@ -226,9 +234,16 @@ const groups = {
       help: 'ACL user' },
     { name: 'password', key: 'password', type: 'secret', env: 'REDIS_PASSWORD', secret: true, for: both,
       help: 'better in REDIS_PASSWORD: other users of the machine can see a command line' },
+    { name: 'password-file', key: 'passwordFile', type: 'path', env: 'REDIS_PASSWORD_FILE', for: both,
+      insteadOf: ['password'],
+      help: 'file whose first line is the password' },
+    { name: 'ask-password', key: 'askPassword', type: 'flag', for: both, insteadOf: ['password', 'password-file'],
+      help: 'ask for the password on the terminal, unseen' },
     { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: both,
       help: 'number of the database' },
     { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: both, help: 'encrypt the connections' },
+    { name: 'tls-insecure', key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: both,
+      help: 'believe any certificate: whoever is in between can read and change everything' },
     { name: 'ca', key: 'caFile', type: 'path', env: 'REDIS_CA', for: both,
       help: 'file with the authority that signed the certificate of the server' },
     { name: 'cert', key: 'certFile', type: 'path', env: 'REDIS_CERT', for: both,
@@ -242,6 +257,15 @@ const groups = {
       help: 'masters of an embedded cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
       help: 'replicas of each of them' },
+  ],
+  'What must not happen to the target': [
+    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'none'],
+      default: 'none',
+      help: 'write although it holds keys of others (foreign-keys), is a replica, or would pass 70 % of its ' +
+        'memory; several with commas' },
+    { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',
+      help: 'end the run when a node has evicted more keys, uses more of its memory, or a replica is further ' +
+        'behind; off = never' },
   ],
   'How long': [
     { name: 'duration', for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',

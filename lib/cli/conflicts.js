@@ -125,14 +125,25 @@ const each = (keys, rule) => keys.map(rule)
 /** @type {readonly Rule[]} */
 const targetRules = [
   ...each(
-    ['username', 'password', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
+    ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
     (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
   ),
 
   ...each(
-    ['caFile', 'certFile', 'keyFile'],
+    ['passwordFile', 'askPassword'],
+    (key) => (s, named) =>
+      s[key] && s.password ? `${named('password')} and ${named(key)} exclude each other` : false,
+  ),
+
+  ...each(
+    ['tlsInsecure', 'caFile', 'certFile', 'keyFile'],
     (key) => (s, named) => (s[key] && !s.tls ? `${named(key)} needs --tls (or a rediss:// address)` : false),
   ),
+
+  (s, named) =>
+    s.tlsInsecure &&
+    s.caFile &&
+    `${named('caFile')} and ${named('tlsInsecure')} exclude each other: one asks for the check that the other leaves out`,
 
   (s, named) => s.certFile && !s.keyFile && `${named('certFile')} needs --key`,
   (s, named) => s.keyFile && !s.certFile && `${named('keyFile')} needs --cert`,

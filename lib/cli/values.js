@@ -141,6 +141,28 @@ const flagWords = new Map([
   ...['false', '0', 'no', 'off'].map((word) => /** @type {const} */ ([word, false])),
 ])
 
+/**
+ * `evicted>0,memory>90%,lag>256MB`, any of them, or `off`.
+ * @param {string} text
+ * @returns {import('../../settings.js').GuardLimits | undefined}
+ */
+function guardLimits(text) {
+  /** @type {{ -readonly [K in keyof import('../../settings.js').GuardLimits]: number | null }} */
+  const limits = { evicted: null, memoryPct: null, lagBytes: null }
+  for (const part of text === 'off' ? [] : text.split(',')) {
+    const [, name, limit] = /^ *(evicted|memory|lag) *> *([^,]*?) *$/.exec(part) ?? []
+    const [key, value] =
+      /** @type {const} */ ({
+        evicted: ['evicted', scaled(limit, countUnits)],
+        memory: ['memoryPct', /^\d{1,2}(\.\d+)? ?%$/.test(limit) ? Number.parseFloat(limit) : undefined],
+        lag: ['lagBytes', scaled(limit, byteUnits)],
+      })[/** @type {'evicted' | 'memory' | 'lag'} */ (name)] ?? []
+    if (key === undefined || value === undefined || limits[key] !== null) return
+    limits[key] = value
+  }
+  return Object.freeze(limits)
+}
+
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
   integer: ranged(
@@ -164,6 +186,24 @@ export const VALUE_TYPES = Object.freeze({
     read: (text, { choices }) => (choices?.includes(text) ? text : undefined),
     expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
     shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  choices: {
+    read: (text, { choices = [] }) => {
+      const words = text.split(',').map((word) => word.trim())
+      if (!words.every((word) => choices.includes(word)) || new Set(words).size < words.length) return
+      if (words.includes('none') && words.length > 1) return
+      return Object.freeze(words.filter((word) => word !== 'none'))
+    },
+    expects: ({ choices = [] }) => `one of ${choices.join(', ')}, or several with commas`,
+    shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  guard: {
+    read: guardLimits,
+    expects: () =>
+      'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off',
+    shape: () => 'evicted>N, memory>N%, lag>SIZE, off',
   },
   /** @type {ValueType} */
   agents: {

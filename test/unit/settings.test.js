@@ -90,6 +90,8 @@ test('defaults', () => {
     serverBin: undefined,
     shards: 3,
     replicas: 1,
+    allow: [],
+    guard: { evicted: 0, memoryPct: 90, lagBytes: 256_000_000 },
   })
   assert.deepEqual(new Set(Object.values(given)), new Set(['default']))
   assert.ok(Object.isFrozen(read('')) && Object.isFrozen(given) && Object.isFrozen(read('-a 1-2 -t 2').agent))
@@ -105,6 +107,15 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-q 300k', 'quantity', 300_000],
   ['--quantity=1_000', 'quantity', 1000],
   ['-q 1.5M', 'quantity', 1_500_000],
+  ['--allow foreign-keys', 'allow', ['foreign-keys']],
+  ['--allow memory,replica', 'allow', ['memory', 'replica']],
+  ['--allow none', 'allow', []],
+  ['--guard off', 'guard', { evicted: null, memoryPct: null, lagBytes: null }],
+  ['--guard lag>64MB', 'guard', { evicted: null, memoryPct: null, lagBytes: 64_000_000 }],
+  ['--guard memory>80.5%,evicted>1k', 'guard', { evicted: 1000, memoryPct: 80.5, lagBytes: null }],
+  ['--host h --ask-password', 'askPassword', true],
+  ['--host h --password-file /run/secret', 'passwordFile', '/run/secret'],
+  ['--host h --tls --tls-insecure', 'tlsInsecure', true],
   ['-p 1500', 'periodMs', 1500],
   ['-p 2s', 'periodMs', 2000],
   ['-c 10', 'chunks', 10],
@@ -233,10 +244,14 @@ test('every option is read by its own name and by its variable', () => {
     const text = { integer: '3', bytes: '64kB', duration: '9s', seconds: '9s', flag: 'true', agents: '1' }[
       /** @type {string} */ (option.type)
     ]
-    const value = text ?? { run: 'x', url: 'redis://h' }[option.name] ?? option.choices?.at(-1) ?? 'h'
+    const value =
+      text ?? { run: 'x', url: 'redis://h', guard: 'off' }[option.name] ?? option.choices?.at(-1) ?? 'h'
     const needs = /** @type {Record<string, string>} */ ({
       username: '--host h',
       password: '--host h',
+      'password-file': '--host h',
+      'ask-password': '--host h',
+      'tls-insecure': '--host h --tls',
       db: '--host h',
       tls: '--host h',
       ca: '--host h --tls',
@@ -256,7 +271,26 @@ test('every default and every end of a range is a value of its type', () => {
 })
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
+const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
+const allowances = 'one of foreign-keys, replica, memory, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
+  ['--guard on', `--guard must be ${limits}, not 'on'`],
+  ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
+  ['--guard memory>80', `--guard must be ${limits}, not 'memory>80'`],
+  ['--guard lag>1,lag>2', `--guard must be ${limits}, not 'lag>1,lag>2'`],
+  ['--guard evicted>0,off', `--guard must be ${limits}, not 'evicted>0,off'`],
+  ['--allow all', `--allow must be ${allowances}, not 'all'`],
+  ['--allow none,memory', `--allow must be ${allowances}, not 'none,memory'`],
+  ['--allow memory,memory', `--allow must be ${allowances}, not 'memory,memory'`],
+  ['--ask-password', '--ask-password needs an address: --host or --url'],
+  ['--host h --ask-password --password-file f', '--ask-password and --password-file exclude each other'],
+  ['--host h --password x --password-file f', '--password-file and --password exclude each other'],
+  ['--url redis://u:x@h --password-file f', '--url and --password-file exclude each other'],
+  ['--host h --tls-insecure', '--tls-insecure needs --tls (or a rediss:// address)'],
+  [
+    '--host h --tls --tls-insecure --ca f',
+    '--ca and --tls-insecure exclude each other: one asks for the check that the other leaves out',
+  ],
   ['-q abc', `--quantity ${count('1 to 100M')} 'abc'`],
   ['-q 0', `--quantity ${count('1 to 100M')} '0'`],
   ['-q -5', `--quantity ${count('1 to 100M')} '-5'`],
