@@ -38,7 +38,8 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
     finish = () => resolve(undefined)
   })
 
-  const elapsed = () => clock() - startMs
+  // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
+  const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
   // A wall clock that is set back must not send older scores after newer ones.
   const now = () => {
     lastEpoch = Math.max(lastEpoch, epochMs())
