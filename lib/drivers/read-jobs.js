@@ -1,0 +1,157 @@
+// The values of ids as a job for one server: each command written straight from the ids' bytes, each reply handed
+// to whoever takes values, with the place of its id.
+import { sizeOf } from '../wire/encode.js'
+
+/**
+ * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @typedef {import('../readers/declare.js').ValueCommand} ValueCommand
+ * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ * @typedef {import('./read-lane.js').ReadJob} ReadJob
+ *
+ * @typedef {object} ValuesWanted
+ * @property {IdList} list
+ * @property {Uint32Array} places of the ids in the list
+ * @property {Uint32Array | null} cuts where the commands of several ids begin and, last, end; null: one id each
+ * @property {ValueCommand} command
+ * @property {boolean} asking each command goes behind an ASKING
+ * @property {ValueSink} values
+ * @property {{ mean: () => number | null, seen: (bytes: number) => void }} sizes of values
+ * @property {(place: number, line: string) => void} onRefused
+ * @property {(missing: Uint32Array, cause: string) => void} onClosed places that no reply came for
+ * @property {() => void} onDone
+ */
+
+const asking = Buffer.from('*1\r\n$6\r\nASKING\r\n')
+const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
+// Nobody has seen a value yet: a few at first, for each may be of 1 MB.
+const unknownBytes = 32_768
+
+const digitsOf = (/** @type {number} */ n) => (n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : String(n).length)
+
+/**
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {IdList} list
+ * @param {number} place
+ */
+const putId = (out, at, list, place) => {
+  const { bytes } = list
+  const from = list.startOf(place)
+  const to = list.endOf(place)
+  const length = to - from
+  let next = at
+  out[next++] = 36
+  if (length < 10) out[next++] = 48 + length
+  else if (length < 100) {
+    out[next++] = 48 + ((length / 10) | 0)
+    out[next++] = 48 + (length % 10)
+  } else next += out.write(String(length), next, 'latin1')
+  out[next++] = 13
+  out[next++] = 10
+  if (length < 48) for (let i = from; i < to; i++) out[next++] = bytes[i]
+  else {
+    bytes.copy(out, next, from, to)
+    next += length
+  }
+  out[next++] = 13
+  out[next++] = 10
+  return next
+}
+
+/** @param {IdList} list @param {number} place */
+const idBytes = (list, place) => {
+  const length = list.endOf(place) - list.startOf(place)
+  return length + 5 + digitsOf(length)
+}
+
+/**
+ * @param {ValuesWanted} wanted
+ * @returns {ReadJob}
+ */
+export const valuesJob = ({
+  list,
+  places,
+  cuts,
+  command,
+  asking: asks,
+  values,
+  sizes,
+  onRefused,
+  onClosed,
+  onDone,
+}) => {
+  const commands = cuts ? cuts.length - 1 : places.length
+  const tail = Buffer.from(command.after.map(bulk).join(''))
+  const name = cuts ? 'MGET' : command.name
+  const headOf = (/** @type {number} */ ids) =>
+    Buffer.from(`*${1 + ids + command.after.length}\r\n${bulk(name)}`)
+  const single = Buffer.concat([asks ? asking : Buffer.alloc(0), headOf(1)])
+  const overhead = single.length + tail.length
+  let next = 0 // the next command to be sent
+  let answered = 0 // the command whose reply is under way
+  let cursor = 0 // the id whose value is next
+  let isLead = asks
+
+  const endOf = (/** @type {number} */ i) => (cuts ? cuts[i + 1] : i + 1)
+  const manyBytes = (/** @type {number} */ i) => {
+    if (!cuts) return 0
+    let size = sizeOf(['MGET']) + 8
+    for (let k = cuts[i]; k < cuts[i + 1]; k++) size += idBytes(list, places[k])
+    return size
+  }
+
+  /** @type {import('../wire/values.js').ReplySink} */
+  const sink = {
+    open() {},
+    number() {},
+    bulk(bytes, from, to) {
+      if (isLead) return
+      sizes.seen(to - from)
+      values.value(places[cursor++], bytes, from, to)
+    },
+    nil() {
+      if (!isLead) values.nil(places[cursor++])
+    },
+    error(line) {
+      if (isLead) return
+      // The whole command, or one element of it, as a key of another type would be.
+      for (const end = endOf(answered); cursor < end; cursor++) onRefused(places[cursor], line)
+    },
+  }
+
+  return {
+    sink,
+    expectBytes: () => {
+      const each = (sizes.mean() ?? unknownBytes) + 12
+      return cuts && next < commands ? each * (cuts[next + 1] - cuts[next]) : each
+    },
+    nextBytes: () => {
+      if (next === commands) return 0
+      return cuts ? manyBytes(next) : overhead + idBytes(list, places[next])
+    },
+    encodeNext(out, at) {
+      let to = at
+      if (cuts) {
+        to += headOf(cuts[next + 1] - cuts[next]).copy(out, to)
+        for (let k = cuts[next]; k < cuts[next + 1]; k++) to = putId(out, to, list, places[k])
+      } else {
+        for (let i = 0; i < single.length; i++) out[to++] = single[i]
+        to = putId(out, to, list, places[next])
+        for (let i = 0; i < tail.length; i++) out[to++] = tail[i]
+      }
+      next++
+      return to
+    },
+    replied() {
+      if (isLead) {
+        isLead = false
+        return
+      }
+      isLead = asks
+      if (++answered === commands) onDone()
+    },
+    closed(cause) {
+      onClosed(places.subarray(cursor), cause)
+    },
+  }
+}

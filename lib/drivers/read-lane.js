@@ -1,0 +1,214 @@
+// All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
+// unanswered, replies handed to the job they belong to.
+import { encode, sizeOf } from '../wire/encode.js'
+import { replyReader } from '../wire/values.js'
+
+/**
+ * @typedef {import('../wire/values.js').ReplySink} ReplySink
+ *
+ * @typedef {object} ReadJob commands for one server, encoded as they are sent
+ * @property {() => number} nextBytes size of the next command; 0: there is none
+ * @property {(out: Buffer, at: number) => number} encodeNext writes it, and returns where it ends
+ * @property {() => number} expectBytes of a reply
+ * @property {ReplySink} sink
+ * @property {() => void} replied one reply is complete
+ * @property {(cause: string) => void} closed what has no reply will get none
+ *
+ * @typedef {{ job: ReadJob, count: number, bytes: number }} Segment commands of a job in flight; bytes of each
+ *
+ * @typedef {ReturnType<typeof readLaneOf>} ReadLane
+ */
+
+const writeBytes = 65_536
+const firstRetryMs = 50
+const lastRetryMs = 1000
+const spareBuffers = 4
+const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+
+/** A command by itself, and its reply to a sink. @param {string[]} args @param {Pick<ReadJob, 'sink' | 'replied' | 'closed'>} then @returns {ReadJob} */
+export const commandJob = (args, then) => {
+  let left = sizeOf(args)
+  return {
+    nextBytes: () => left,
+    encodeNext: (out, at) => {
+      left = 0
+      return encode(args, out, at, noValues)
+    },
+    expectBytes: () => 64,
+    ...then,
+  }
+}
+
+/** @type {ReplySink} */
+const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
+
+/**
+ * @param {object} options
+ * @param {string} options.address
+ * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
+ * @param {number} options.windowBytes
+ * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} options.open
+ * @param {() => number} options.clock
+ * @param {() => number} options.random
+ * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
+ */
+export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
+  /** @type {import('node:net').Socket | null} */
+  let socket = null
+  /** @type {ReadJob[]} */
+  let waiting = []
+  /** @type {Segment[]} */
+  let sent = []
+  let head = 0
+  let inFlight = 0
+  let inFlightBytes = 0
+  let closed = false
+  let connecting = false
+  let retryMs = firstRetryMs
+  let lastReadMs = 0
+  let commands = 0
+  let bytesIn = 0
+  /** @type {NodeJS.Timeout | undefined} */
+  let retry
+  const spare = /** @type {Buffer[]} */ ([])
+
+  const replied = () => {
+    const segment = sent[head]
+    inFlight--
+    inFlightBytes -= segment.bytes
+    if (--segment.count === 0 && ++head === 256) {
+      sent = sent.slice(head)
+      head = 0
+    }
+    segment.job.replied()
+  }
+
+  const write = () => {
+    const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(writeBytes)
+    let at = 0
+    while (waiting.length > 0) {
+      const [job] = waiting
+      const from = at
+      let count = 0
+      let size = job.nextBytes()
+      const expected = job.expectBytes()
+      while (size > 0 && at + size <= buffer.length) {
+        at = job.encodeNext(buffer, at)
+        count++
+        if (inFlightBytes + (at - from) + count * expected >= windowBytes) break
+        size = job.nextBytes()
+      }
+      if (count > 0) sentAs(job, count, at - from, expected)
+      if (job.nextBytes() === 0) waiting.shift()
+      else if (count === 0 && at === 0) {
+        spare.push(buffer)
+        return writeLarge(job, expected)
+      } else break
+    }
+    if (at === 0) return
+    socket?.write(buffer.subarray(0, at), () => {
+      if (spare.length < spareBuffers) spare.push(buffer)
+    })
+  }
+  /** A command that no buffer holds. @param {ReadJob} job @param {number} expected */
+  const writeLarge = (job, expected) => {
+    const bytes = Buffer.allocUnsafeSlow(job.nextBytes())
+    job.encodeNext(bytes, 0)
+    sentAs(job, 1, bytes.length, expected)
+    if (job.nextBytes() === 0) waiting.shift()
+    socket?.write(bytes)
+  }
+  /** @param {ReadJob} job @param {number} count @param {number} bytes @param {number} expected */
+  const sentAs = (job, count, bytes, expected) => {
+    const each = bytes / count + expected
+    sent.push({ job, count, bytes: each })
+    if (inFlight === 0) lastReadMs = clock()
+    inFlight += count
+    inFlightBytes += each * count
+    commands += count
+  }
+
+  const pump = () => {
+    // Half a window at a time: a write for every few replies would cost more than the commands in it.
+    if (!socket || waiting.length === 0 || inFlightBytes > windowBytes / 2) return
+    socket.cork()
+    while (waiting.length > 0 && inFlightBytes < windowBytes) write()
+    socket.uncork()
+  }
+
+  const lost = (/** @type {string} */ cause) => {
+    const jobs = new Set([...sent.slice(head).map(({ job }) => job), ...waiting])
+    sent = []
+    head = 0
+    inFlight = inFlightBytes = 0
+    waiting = []
+    for (const job of jobs) job.closed(cause)
+  }
+
+  const connect = async () => {
+    if (closed || connecting || socket) return
+    connecting = true
+    const read = replyReader({ sink: () => sent[head].job.sink, replied })
+    try {
+      const opened = await open({
+        onBytes: (chunk) => {
+          lastReadMs = clock()
+          bytesIn += chunk.length
+          read(chunk)
+          pump()
+        },
+        onClose: (error) => {
+          socket = null
+          onState(address, 'down', error)
+          connectLater()
+          lost('CLOSED')
+        },
+      })
+      connecting = false
+      if (closed) {
+        opened.destroy()
+        return
+      }
+      socket = opened
+      retryMs = firstRetryMs
+      if (readOnly) waiting.unshift(commandJob(['READONLY'], { sink: deaf, replied() {}, closed() {} }))
+      onState(address, 'up')
+      pump()
+    } catch (error) {
+      connecting = false
+      onState(address, 'down', /** @type {Error} */ (error))
+      connectLater()
+      lost('CONNECT')
+    }
+  }
+  const connectLater = () => {
+    if (closed) return
+    clearTimeout(retry)
+    retry = setTimeout(connect, retryMs * (0.5 + random() / 2))
+    retryMs = Math.min(lastRetryMs, retryMs * 2)
+  }
+
+  return {
+    address,
+    connect,
+    /** @param {ReadJob} job */
+    submit(job) {
+      if (closed || (!socket && !connecting)) {
+        // Nobody waits for a server that is away: whoever asked tries again, elsewhere perhaps.
+        queueMicrotask(() => job.closed('CLOSED'))
+        return
+      }
+      waiting.push(job)
+      pump()
+    },
+    silentMs: () => (inFlight > 0 ? clock() - lastReadMs : 0),
+    /** Ends a connection that says nothing; what it owes is asked again. */
+    cutOff: () => socket?.destroy(),
+    figures: () => ({ commands, bytes_in: bytesIn }),
+    close() {
+      closed = true
+      clearTimeout(retry)
+      socket?.destroy()
+    },
+  }
+}

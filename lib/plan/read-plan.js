@@ -1,0 +1,213 @@
+// What a consumer reads: its own settings, and the writer's plan as the target holds it.
+import { OPTIONS } from '../../settings.js'
+import { OptionError } from '../errors.js'
+import { sortedSetKeys } from './keys.js'
+
+/**
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
+ * @typedef {import('./plan-card.js').PlanCard} PlanCard
+ * @typedef {Readonly<ReturnType<typeof buildPlan>>} ReadPlan
+ *
+ * @typedef {object} ReadFacts what the target said
+ * @property {PlanCard | null} card null: no plan stands in the target
+ * @property {readonly number[]} agents which of the agents this process is
+ * @property {boolean} cluster
+ * @property {number} masters
+ * @property {string} fetchScript SHA-1
+ */
+
+const fieldsInBucket = 100
+
+/** What the options say a writer's plan would be, in the words of a card. @param {ReaderSettings} s */
+const asked = (s) => ({
+  strategy: s.strategy,
+  quantity: s.quantity,
+  ttlS: s.ttlS,
+  valueBytes: s.valueBytes,
+  payload: s.payload,
+  seed: s.seed,
+  stamp: s.stamp,
+  once: s.once,
+  placement: s.placement,
+  sortedSets: s.sortedSets,
+})
+
+/** The same of a card. @param {PlanCard} card */
+const held = (card) => ({ ...card, sortedSets: Math.max(1, card.sets.length) })
+
+/** @typedef {keyof ReturnType<typeof asked>} Term */
+
+/**
+ * The terms that were given, not left to their defaults, and that the plan has otherwise.
+ * @param {ReaderSettings} settings
+ * @param {PlanCard} card
+ * @returns {Term[]}
+ */
+export const contradictions = (settings, card) => {
+  const ours = asked(settings)
+  const theirs = held(card)
+  const terms = /** @type {Term[]} */ (Object.keys(ours))
+  return terms.filter((term) => settings.given[term] !== 'default' && ours[term] !== theirs[term])
+}
+
+/** An option as it was given: `--sl`, `--quantity 5`. @param {ReaderSettings} settings @param {Term} term */
+const named = (settings, term) => {
+  const value = settings[term]
+  const rows = OPTIONS.filter(({ key }) => key === term)
+  const option = rows.find(({ on }) => on === value) ?? rows[0]
+  const { name, env } = option
+  if (settings.given[term] !== 'command line') return `${env}=${option.on === value ? true : value}`
+  return option.on === value || value === true ? `--${name}` : `--${name} ${value}`
+}
+
+/** A plan in a few words. @param {PlanCard} card */
+export const cardWords = (card) => {
+  const { strategy, quantity, totalAgents, sets, once, ended } = card
+  const parts = [
+    `${strategy} of ${quantity.toLocaleString('en-US')} items`,
+    totalAgents > 1 && `${totalAgents} agents`,
+    sets.length > 1 && `${sets.length} sorted sets`,
+    once && 'each item once',
+    ended && 'ended',
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/**
+ * The one plan that is meant: by the options where they tell, else the one that is being written. Null where
+ * there is none at all.
+ * @param {ReaderSettings} settings
+ * @param {readonly PlanCard[]} cards the newest first
+ * @param {(card: PlanCard) => boolean} isLive its writers have given a sign of life just now
+ * @returns {PlanCard | null}
+ */
+export const chosenCard = (settings, cards, isLive) => {
+  if (cards.length === 0) return null
+  const prefix = settings.prefix ? `prefix ${settings.prefix}` : 'no prefix'
+  const agreeing = cards.filter((card) => contradictions(settings, card).length === 0)
+  if (agreeing.length === 0) {
+    const nearest = cards.find(isLive) ?? cards[0]
+    const [term] = contradictions(settings, nearest)
+    const theirs = held(nearest)[term]
+    throw new OptionError(
+      `${named(settings, term)} contradicts what is written under ${prefix}: ${cards.map(cardWords).join('; ')}` +
+        `${term === 'strategy' ? '' : ` (${term} ${theirs})`}. Leave it out, for the plan in the target says it, or set --prefix`,
+    )
+  }
+  const live = agreeing.filter(isLive)
+  const rest = live.length > 0 ? live : agreeing
+  // Of plans that have ended the last one is what is still to be found, unless they kept their items differently.
+  const strategies = new Set(rest.map(({ strategy }) => strategy))
+  if (strategies.size === 1 && (live.length < 2 || rest.length === 1)) return rest[0]
+  throw new OptionError(
+    `several plans are written under ${prefix}: ${rest.map(cardWords).join('; ')}. Name one with ${
+      strategies.size > 1 ? '--strategy' : '--quantity'
+    }`,
+  )
+}
+
+/** What a published program would have written, where no plan says more. @param {ReaderSettings} settings */
+const cardOfSettings = (settings) => {
+  const { prefix, sortedSets, placement, quantity, totalAgents } = settings
+  const { sortedSets: _, ...terms } = asked(settings)
+  return {
+    ...terms,
+    sets: sortedSetKeys(prefix, sortedSets, placement),
+    extraSets: /** @type {readonly string[]} */ ([]),
+    taggedItems: settings.strategy.startsWith('script-') && placement === 'spread',
+    buckets: Math.max(1, Math.ceil(quantity / fieldsInBucket)),
+    prefix,
+    writePeriodMs: null,
+    writers: totalAgents,
+    startedMs: 0,
+  }
+}
+
+/** @param {ReaderSettings} settings @param {Term[]} terms */
+const givenAny = ({ given }, terms) => terms.some((term) => given[term] !== 'default')
+
+/** @param {ReaderSettings} settings @param {ReadFacts} facts */
+const buildPlan = (settings, { card, agents, cluster, masters, fetchScript }) => {
+  const written = card
+    ? { ...card, writePeriodMs: card.periodMs, writers: card.totalAgents }
+    : cardOfSettings(settings)
+  return {
+    /** null: no plan stood in the target, and the options or their defaults decide. */
+    source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    strategy: written.strategy,
+    quantity: written.quantity,
+    /** Of the writer, null where it is not known. */
+    writePeriodMs: /** @type {number | null} */ (written.writePeriodMs),
+    writers: written.writers,
+    sets: written.sets,
+    extraSets: written.extraSets,
+    placement: written.placement,
+    taggedItems: written.taggedItems,
+    buckets: written.buckets,
+    ttlS: written.ttlS,
+    valueBytes: written.valueBytes,
+    payload: written.payload,
+    seed: written.seed,
+    stamp: written.stamp,
+    once: written.once,
+    prefix: settings.prefix,
+    startedMs: written.startedMs,
+    /** Without a plan or an option that says so, nobody knows what the bytes or the numbers must be. */
+    knowsBytes: card !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
+    knowsItems: card !== null || givenAny(settings, ['quantity']),
+    periodMs: settings.periodMs,
+    pacing: /** @type {'open' | 'closed'} */ (settings.pacing),
+    limit: settings.limit,
+    mode: settings.mode,
+    fetch: settings.fetch,
+    values: settings.values,
+    reads: settings.reads,
+    totalAgents: settings.totalAgents,
+    agents,
+    consumers: settings.consumers,
+    verify: settings.verify,
+    count: settings.count,
+    windowBytes: settings.windowBytes,
+    durationMs: settings.durationMs ?? null,
+    driver: settings.driver,
+    cluster,
+    masters,
+    scripts: { fetch: fetchScript },
+  }
+}
+
+/** Strategies whose items lie under keys of their own that GET reads. */
+const plainItems = new Set(['sorted-set', 'script-batch', 'script-item'])
+
+/** @param {ReadPlan} plan */
+const checkPlan = ({ mode, fetch, strategy, cluster, masters, sets }) => {
+  if (mode === 'script') {
+    if (!plainItems.has(strategy))
+      throw new OptionError(
+        `--mode script reads sorted sets of ids and their keys; of strategy ${strategy} use --mode manual`,
+      )
+    if (cluster && masters > 1)
+      throw new OptionError(
+        `--mode script on ${masters} masters: a script may touch keys of its own node only, and item:<n> lies anywhere; use --mode manual (with --fetch mget for fewer commands)`,
+      )
+    if (cluster && sets.length > 1)
+      throw new OptionError(
+        `--mode script with ${sets.length} sorted sets in a cluster: a script may be given keys of one slot only; use --mode manual`,
+      )
+  }
+  if (fetch === 'mget' && !['list', 'list-hll', 'set', ...plainItems].includes(strategy))
+    throw new OptionError(
+      `--fetch mget: the values of strategy ${strategy} are no keys that MGET reads; leave it out`,
+    )
+}
+
+/**
+ * @param {ReaderSettings} settings
+ * @param {ReadFacts} facts
+ * @returns {ReadPlan}
+ */
+export const readPlanOf = (settings, facts) => {
+  const plan = buildPlan(settings, facts)
+  checkPlan(plan)
+  return Object.freeze(plan)
+}
