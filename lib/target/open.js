@@ -50,14 +50,17 @@ const accessOf = (settings) => ({
 /**
  * @param {Settings} settings
  * @param {(line: string) => void} say
+ * @param {boolean} mayStart a server where none runs; without it either kind that runs will do
  */
-const locate = async (settings, say) => {
+const locate = async (settings, say, mayStart) => {
   if (settings.host !== undefined) {
     const endpoint = { host: settings.host, port: settings.port ?? 6379 }
     const close = async () => {}
-    return { origin: /** @type {Origin} */ ('address'), endpoint, access: accessOf(settings), close }
+    const { cluster } = settings
+    return { origin: /** @type {Origin} */ ('address'), endpoint, access: accessOf(settings), cluster, close }
   }
-  const found = findEmbedded({ cluster: settings.cluster })
+  const asked = mayStart || settings.given.cluster !== 'default'
+  const found = findEmbedded(asked ? { cluster: settings.cluster } : {})
   if (found) {
     say(`attached to the embedded ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
     const close = async () => {}
@@ -65,9 +68,14 @@ const locate = async (settings, say) => {
       origin: /** @type {Origin} */ ('attached'),
       endpoint: endpointOf(found.address),
       access: /** @type {Access} */ (found.access),
+      cluster: found.cluster,
       close,
     }
   }
+  if (!mayStart)
+    throw new TargetError(
+      `no address is given, and no producer with an embedded ${asked && settings.cluster ? 'cluster' : 'server'} runs here; start one (node producer.js) or set --host`,
+    )
   const { cluster, shards, replicas, serverBin, given } = settings
   const started = await startEmbedded({
     cluster,
@@ -80,6 +88,7 @@ const locate = async (settings, say) => {
     origin: /** @type {Origin} */ ('embedded'),
     endpoint: endpointOf(started.address),
     access: /** @type {Access} */ (started.access),
+    cluster,
     close: () => started.close(),
   }
 }
@@ -97,7 +106,7 @@ const checkKind = ({ cluster }, address, fields) => {
     throw new TargetError(`${address} is still loading its data; try again when it is ready`)
   if (!cluster && fields.role === 'slave') {
     const master = addressOf({ host: fields.master_host, port: Number(fields.master_port) })
-    throw new TargetError(`${address} is a replica; write to its master, ${master}`)
+    throw new TargetError(`${address} is a replica; name its master, ${master}, which knows its replicas`)
   }
 }
 
@@ -116,11 +125,11 @@ const serverVersion = (/** @type {Record<string, string>} */ fields) =>
 
 /**
  * @param {Settings} settings
- * @param {{ say: (line: string) => void }} options told in one line where the target is
+ * @param {{ say: (line: string) => void, mayStart?: boolean }} options told in one line where the target is
  */
-export const openTarget = async (settings, { say }) => {
-  const place = await locate(settings, say)
-  const { endpoint, access, origin } = place
+export const openTarget = async (settings, { say, mayStart = true }) => {
+  const place = await locate(settings, say, mayStart)
+  const { endpoint, access, origin, cluster } = place
   const control = controlConnections(access)
   const close = async () => {
     control.close()
@@ -130,11 +139,11 @@ export const openTarget = async (settings, { say }) => {
     const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
     const info = parseInfo(String(await seed.call('INFO', 'everything')))
-    checkKind(settings, address, info.fields)
+    checkKind({ cluster }, address, info.fields)
 
     /** @param {Endpoint} asked @returns {Promise<Layout>} */
     const layoutFrom = async (asked) =>
-      settings.cluster
+      cluster
         ? clusterLayout(/** @type {any[]} */ (await control.of(asked).call('CLUSTER', 'SLOTS')), asked.host)
         : singleLayout(
             endpoint,
@@ -146,7 +155,7 @@ export const openTarget = async (settings, { say }) => {
     const versions = new Set([serverVersion(info.fields)])
 
     return {
-      kind: /** @type {'single' | 'cluster'} */ (settings.cluster ? 'cluster' : 'single'),
+      kind: /** @type {'single' | 'cluster'} */ (cluster ? 'cluster' : 'single'),
       origin,
       address,
       access,
@@ -171,9 +180,9 @@ export const openTarget = async (settings, { say }) => {
         layout = await Promise.any(addresses.map((at) => layoutFrom(endpointOf(at))))
         return { masters: layout.masters, owners: layout.owners }
       },
-      loadScripts: async (/** @type {string} */ at) => {
+      loadScripts: async (/** @type {string} */ at, names = ['store-item', 'store-items']) => {
         const client = control.of(endpointOf(at))
-        await Promise.all([loadScript(client, 'store-item'), loadScript(client, 'store-items')])
+        await Promise.all(names.map((name) => loadScript(client, name)))
       },
       /** Which of these commands the servers know. @param {string[]} names */
       commands: async (names) => {
