@@ -1,0 +1,141 @@
+// The programs as a user starts them: their own process, folder of results and runtime folder.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { testEnvironment } from '../../scripts/test.js'
+
+/** @import { Scope, TestServer } from './servers.js' */
+
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url))
+const longestRunMs = 120_000
+
+/**
+ * @typedef {object} Ended
+ * @property {number | null} code
+ * @property {NodeJS.Signals | null} signal
+ * @property {string} stdout
+ * @property {string} stderr
+ * @property {any} document run.json of the folder, undefined without one
+ * @property {string} folder of the run; '' when there is none
+ *
+ * @typedef {ReturnType<typeof startProgram>} Program
+ */
+
+/** @param {Scope} t @param {string} name */
+export function ownFolder(t, name) {
+  const folder = mkdtempSync(join(tmpdir(), `millrace-${name}-`))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/**
+ * Waits until something holds, and says what did not.
+ * @template T
+ * @param {string} what
+ * @param {() => T | Promise<T>} holds
+ * @returns {Promise<NonNullable<T>>}
+ */
+export async function until(what, holds) {
+  for (const limit = performance.now() + 60_000; performance.now() < limit; await sleep(20)) {
+    const found = await holds()
+    if (found) return found
+  }
+  throw new Error(`waited in vain: ${what}`)
+}
+
+/** The environment that points a program at a server. @param {Pick<TestServer, 'host' | 'port' | 'password'>} server */
+export const at = ({ host, port, password }) => ({
+  REDIS_HOST: host,
+  REDIS_PORT: String(port),
+  REDIS_PASSWORD: password,
+})
+
+/** @param {string} out */
+const folderIn = (out) => {
+  const [name] = existsSync(out) ? readdirSync(out) : []
+  return name === undefined ? '' : join(out, name)
+}
+
+/** @param {string} path */
+const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined)
+
+/**
+ * Starts a program; it is killed at the latest when the test ends, and with it its embedded servers.
+ * @param {Scope} t
+ * @param {string} program producer.js
+ * @param {string} line its options, split at blanks
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string }} [options] without runtimeDir it sees
+ * no other program's servers
+ */
+export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...where } = {}) {
+  const own = ownFolder(t, 'program')
+  const out = where.out ?? join(own, 'out')
+  const args = [join(projectFolder, program), ...line.split(' ').filter(Boolean), '--out', out]
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: runtimeDir ?? own, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const limit = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
+  const texts = { stdout: '', stderr: '' }
+  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+    child[name].setEncoding('utf8').on('data', (text) => {
+      texts[name] += text
+    })
+  }
+  const ended = new Promise((/** @type {(ended: Ended) => void} */ resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(limit)
+      const folder = folderIn(out)
+      resolve({ code, signal, ...texts, document: documentIn(join(folder, 'run.json')), folder })
+    })
+  })
+  return {
+    pid: Number(child.pid),
+    out,
+    ended,
+    kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
+    stderr: () => texts.stderr,
+    /** Lines of intervals.ndjson so far. */
+    intervals: () => linesOf(join(folderIn(out), 'intervals.ndjson')),
+    /** The log has a line like this. @param {RegExp} pattern */
+    says: (pattern) =>
+      until(`${pattern} in the log`, () => {
+        if (child.exitCode !== null && !pattern.test(texts.stderr))
+          throw new Error(`ended without ${pattern}: ${texts.stderr}`)
+        return pattern.exec(texts.stderr)
+      }),
+  }
+}
+
+/**
+ * @param {Scope} t
+ * @param {string} line
+ * @param {Parameters<typeof startProgram>[3]} [options]
+ */
+export const startProducer = (t, line, options) => startProgram(t, 'producer.js', line, options)
+
+/**
+ * @param {Scope} t
+ * @param {string} line
+ * @param {Parameters<typeof startProgram>[3]} [options]
+ */
+export const runProducer = (t, line, options) => startProducer(t, line, options).ended
+
+/** The lines of an ndjson file; none when it is not there. @param {string} path @returns {any[]} */
+export const linesOf = (path) =>
+  existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : []
+
+/** What the accounting must always give. @param {any} items */
+export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
+  acked + failed + uncertain + dropped + unsettled

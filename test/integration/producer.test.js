@@ -1,0 +1,288 @@
+// The writer as a user starts it: what it prints, what it leaves, how it ends.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { at, linesOf, outcomesOf, ownFolder, runProducer, startProducer } from '../helpers/programs.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
+
+/** The shape of design.md's run.json: a type for each leaf. */
+const shape = {
+  schema: 'number',
+  run: 'string',
+  kind: 'string',
+  started: 'string',
+  duration_s: 'number',
+  plan: { quantity: 'number', strategy: 'string', seed: 'number' },
+  versions: { millrace: 'string', node: 'string', servers: ['string'] },
+  items: {
+    offered: 'number',
+    acked: 'number',
+    failed: 'number',
+    uncertain: 'number',
+    dropped: 'number',
+    unsettled: 'number',
+    failed_by: {},
+  },
+  commands: { sent: 'number', repeated: 'number', errors_by: {} },
+  rate: { nominal: 'number', achieved: 'number' },
+  latency_us: {
+    intended: { p50: 'number', p90: 'number', p99: 'number', p999: 'number', max: 'number' },
+    service: { p50: 'number', p90: 'number', p99: 'number', p999: 'number', max: 'number' },
+  },
+  bystander_us: { p50: 'number', p99: 'number', max: 'number' },
+  ticks: { count: 'number', late: 'number', lateness_us: { p50: 'number', p99: 'number' } },
+  client: {
+    cpu_s: 'number',
+    cpu_pct: 'number',
+    cpu_us_per_item: 'number',
+    rss_mb_max: 'number',
+    loop_delay_ms_p99: 'number',
+  },
+  server: {
+    share: 'number',
+    cpu_us_per_item: 'number',
+    memory_bytes_per_item: 'number',
+    net_bytes_per_item: 'number',
+  },
+  nodes: [
+    {
+      address: 'string',
+      shard: 'number',
+      role: 'string',
+      engine_cpu_pct: 'number',
+      cpu_pct: 'number',
+      commands_per_s: 'number',
+      memory_bytes: 'number',
+      gaps: 'number',
+    },
+  ],
+  events: [],
+  valid: 'boolean',
+  warnings: [],
+}
+
+/** @param {any} data @param {any} expected @param {string} path */
+const assertShape = (data, expected, path = 'run.json') => {
+  if (typeof expected === 'string') assert.equal(typeof data, expected, path)
+  else if (Array.isArray(expected)) {
+    assert.ok(Array.isArray(data), path)
+    if (expected.length > 0) assert.ok(data.length > 0, path)
+    for (const [i, one] of expected.length > 0 ? data.entries() : [])
+      assertShape(one, expected[0], `${path}[${i}]`)
+  } else {
+    assert.ok(data !== null && typeof data === 'object', path)
+    for (const name of Object.keys(expected)) assertShape(data[name], expected[name], `${path}.${name}`)
+  }
+}
+
+const brief = '-q 200 -p 200 --intervals 3'
+
+describe('what it prints', { concurrency: 3 }, () => {
+  test('--json: one document on stdout, of the published shape, and nothing else', async (t) => {
+    const { code, stdout, document, folder } = await runProducer(t, '-q 3000 --duration 3 --json')
+    const printed = JSON.parse(stdout)
+    assert.deepEqual(printed, document)
+    assert.ok(stdout.startsWith('{') && stdout.endsWith('}\n'))
+    assertShape(printed, shape)
+    assert.deepEqual([printed.schema, printed.kind, printed.items.acked], [1, 'producer', 9000])
+    assert.equal(code, printed.valid ? 0 : 4)
+    assert.ok(folder.endsWith(printed.run))
+  })
+
+  test('without it: the table on stdout, the log on stderr', async (t) => {
+    const { code, stdout, stderr, document } = await runProducer(t, brief)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /sorted-set/)
+    assert.match(stdout, /\bvalid\b/i)
+    assert.ok(stdout.includes(document.nodes[0].address))
+    const log = stderr
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).msg)
+    assert.match(log[0], /^embedded server on 127\.0\.0\.1:\d+ \(redis /)
+    assert.ok(log.includes('all of 1 agent: 200 items an interval'), log.join('\n'))
+    assert.match(log.at(-1), /^results in /)
+    assert.ok(!/embedded server on|results in/.test(stdout))
+  })
+
+  test('--quiet prints nothing on stdout, and --help no more than help', async (t) => {
+    const quiet = await runProducer(t, `${brief} --quiet --log-level silent`)
+    assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, '', ''])
+    assert.equal(quiet.document.valid, true)
+    const help = await runProducer(t, '--help')
+    assert.equal(help.code, 0)
+    assert.match(help.stdout, /--quantity/)
+    assert.equal(help.folder, '')
+  })
+})
+
+test('the password comes from .env, the environment or the command line, and is seen nowhere', async (t) => {
+  const server = await startServer(t)
+  const secret = server.password
+  const cwd = ownFolder(t, 'dotenv')
+  const url = `redis://:${secret}@${server.host}:${server.port}`
+  const dotenv = (/** @type {string} */ text) => writeFileSync(join(cwd, '.env'), text)
+  const everything = (/** @type {import('../helpers/programs.js').Ended} */ { stdout, stderr, folder }) =>
+    [stdout, stderr, ...(folder ? readdirSync(folder) : []).map((name) => readFileSync(join(folder, name)))]
+      .map(String)
+      .join('\n')
+
+  dotenv(`REDIS_URL=${url}\nMILLRACE_QUANTITY=70\nMILLRACE_PERIOD=100\n`)
+  const env = { MILLRACE_NO_DOTENV: '' }
+  const byFile = await runProducer(t, '--intervals 3 --log-level trace --json', { cwd, env })
+  assert.equal(byFile.code, 0, byFile.stderr)
+  assert.deepEqual([byFile.document.plan.quantity, byFile.document.target.origin], [70, 'address'])
+  assert.ok(!everything(byFile).includes(secret))
+  assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '70')
+
+  const running = startProducer(t, '-q 60', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
+  await running.says(/all of|agent 1 of/)
+  assert.ok(!readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').includes(secret))
+  const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
+  for (const pid of children.split(' ').filter(Boolean))
+    assert.ok(!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(secret))
+  running.kill('SIGINT')
+  assert.equal((await running.ended).document.plan.quantity, 60, 'the command line is stronger')
+
+  const byVariable = await runProducer(t, '--intervals 3', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
+  assert.equal(byVariable.document.plan.quantity, 80, 'the environment is stronger than .env')
+
+  const wrong = await runProducer(t, brief, { cwd, env: { ...env, REDIS_URL: url.replace(secret, 'wr0ng') } })
+  assert.equal(wrong.code, 3)
+  assert.match(wrong.stderr, /wrong user or password/)
+  assert.ok(!everything(wrong).includes('wr0ng') && !everything(wrong).includes(secret))
+})
+
+describe('exit code 2: one line that names the option', { concurrency: 3 }, () => {
+  for (const [line, expected] of /** @type {[string, RegExp][]} */ ([
+    ['-q 0', /--quantity/],
+    ['-q 5 -t 8', /--quantity.*--total-agents/],
+    ['-t 4 -a 5', /--agent.*--total-agents/],
+    ['--ttl 0', /--ttl/],
+    ['--rate 5', /--rate/],
+    ['--quantitty 5', /--quantitty.*--quantity/],
+    ['--ws --sl', /--ws.*--sl/],
+    ['--duration 5 --intervals 2', /--duration.*--intervals/],
+    ['--stamp --actual-value', /--stamp.*--actual-value/],
+    ['--run no/slash', /--run/],
+    ['-c 20 -q 10', /--chunks/],
+    ['extra', /extra/],
+  ]))
+    test(line, async (t) => {
+      const { code, stdout, stderr, folder } = await runProducer(t, line)
+      assert.equal(code, 2, stderr)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^[^\n]+\n$/)
+      assert.match(stderr, expected)
+      assert.equal(folder, '')
+    })
+
+  test('scripts on several masters without --spread', async (t) => {
+    const { code, stderr, folder } = await runProducer(t, `${brief} --ws --cluster --replicas 0`)
+    assert.equal(code, 2)
+    assert.match(stderr, /^--ws needs --spread on 3 masters[^\n]*\n$/m)
+    assert.equal(folder, '', 'the empty folder is gone')
+  })
+})
+
+/** @param {import('../helpers/programs.js').Ended} ended @param {RegExp} expected */
+const assertRefused = ({ code, stdout, stderr, folder }, expected) => {
+  assert.equal(code, 3, stderr)
+  assert.equal(stdout, '')
+  assert.match(stderr, expected)
+  assert.ok(!/^ {4}at /m.test(stderr), 'no stack')
+  assert.equal(folder, '')
+}
+
+describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
+  test('nothing listens', async (t) => {
+    const taken = createServer()
+    await new Promise((resolve) => taken.listen(0, '127.0.0.1', () => resolve(undefined)))
+    const { port } = /** @type {import('node:net').AddressInfo} */ (taken.address())
+    await new Promise((resolve) => taken.close(resolve))
+    assertRefused(
+      await runProducer(t, `${brief} --host 127.0.0.1 --port ${port}`),
+      new RegExp(`^127\\.0\\.0\\.1:${port}: nothing listens there; correct --host and --port[^\\n]*\\n$`),
+    )
+  })
+
+  test('no password, or another kind of server', async (t) => {
+    const server = await startServer(t)
+    const { host, port } = server
+    const address = `--host ${host} --port ${port}`
+    assertRefused(await runProducer(t, `${brief} ${address}`), /the server wants a password/)
+    assertRefused(
+      await runProducer(t, `${brief} --cluster`, { env: at(server) }),
+      /is not part of a cluster; leave out --cluster/,
+    )
+  })
+
+  test('a node of a cluster, without --cluster', async (t) => {
+    const { nodes, access } = await startCluster(t, { shards: 1, replicas: 0 })
+    const env = at({ ...nodes[0], ...access })
+    assertRefused(await runProducer(t, brief, { env }), /is part of a cluster; add --cluster/)
+  })
+
+  test('a replica names its master', async (t) => {
+    const master = await startServer(t)
+    const replica = await startServer(t, {
+      config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
+    })
+    assertRefused(
+      await runProducer(t, brief, { env: at(replica) }),
+      new RegExp(`is a replica; write to its master, ${master.host}:${master.port}`),
+    )
+  })
+
+  test('a server that does not know a command', async (t) => {
+    const server = await startServer(t)
+    assertRefused(
+      await runProducer(t, `${brief} --strategy hash-ttl`, { env: at(server) }),
+      /hash-ttl needs HEXPIRE/,
+    )
+  })
+})
+
+test('exit code 4: a full server that evicts nothing', async (t) => {
+  const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
+  const line = '-q 3000 --value-size 1kB --ttl 600 -p 500 --intervals 4'
+  for (const driver of ['socket', 'ioredis']) {
+    await server.redis.flushall()
+    const { code, document, stdout } = await runProducer(t, `${line} --driver ${driver}`, { env: at(server) })
+    assert.equal(code, 4)
+    const { items, valid, warnings } = document
+    assert.equal(valid, false)
+    assert.equal(items.offered, 12_000)
+    assert.equal(outcomesOf(items), 12_000)
+    assert.ok(items.failed > 0)
+    assert.deepEqual(items.failed_by, { OOM: items.failed })
+    assert.ok(warnings.some((/** @type {any} */ { message }) => /raise maxmemory/.test(message)))
+    assert.match(stdout, /OOM/)
+  }
+})
+
+describe('the folder of a run', { concurrency: 2 }, () => {
+  test('holds run.json, and a line a second whose counts sum to it', async (t) => {
+    const { document, folder, code } = await runProducer(t, '-q 500 -c 5 --duration 3 --run named')
+    assert.equal(code, 0)
+    assert.ok(folder.endsWith('/named'))
+    assert.deepEqual(readdirSync(folder).sort(), ['intervals.ndjson', 'run.json'])
+    const lines = linesOf(join(folder, 'intervals.ndjson'))
+    assert.ok(lines.length >= 3)
+    for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
+      const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
+      assert.equal(sum, document.items[outcome], outcome)
+    }
+    for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
+  })
+
+  test('a run of the same name is refused before anything is sent', async (t) => {
+    const first = startProducer(t, `${brief} --run twice`)
+    await first.ended
+    const { code, stderr } = await runProducer(t, `${brief} --run twice`, { out: first.out })
+    assert.equal(code, 2)
+    assert.match(stderr, /^--run twice: results of that name exist/)
+  })
+})
