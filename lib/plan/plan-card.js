@@ -38,6 +38,12 @@ export const loadHash = ({ quantity, totalAgents, strategy }) =>
 /** How long what a plan wrote may still be there after its last sign of life. @param {{ ttlS: number }} plan */
 export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
+/** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
+export const markerS = (plan) => lingerS(plan) + 60
+
+/** Cards that differ stand side by side. @param {object} card */
+export const cardHash = (card) => createHash('sha1').update(JSON.stringify(card)).digest('hex').slice(0, 10)
+
 /**
  * @param {Plan} plan
  * @param {string} version

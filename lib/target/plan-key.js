@@ -1,6 +1,6 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
-import { cardIn, lingerS, loadHash } from '../plan/plan-card.js'
+import { cardHash, cardIn, markerS } from '../plan/plan-card.js'
 import { scriptBody } from './scripts.js'
 
 /**
@@ -21,9 +21,9 @@ export const announcePlan = (client, card, { ended = false } = {}) =>
     scriptBody('announce-plan'),
     1,
     planKey(card.prefix),
-    loadHash(card),
+    cardHash(card),
     JSON.stringify(card),
-    lingerS(card) * 1000,
+    markerS(card) * 1000,
     ended ? '1' : '0',
   )
 
@@ -38,6 +38,6 @@ export const plansIn = async (client, prefix, nowMs) => {
   const texts = Object.values(await client.hgetall(planKey(prefix)))
   return texts
     .flatMap((text) => cardIn(text) ?? [])
-    .filter((card) => nowMs - card.renewedMs < lingerS(card) * 1000)
+    .filter((card) => nowMs - card.renewedMs < markerS(card) * 1000)
     .sort((a, b) => b.renewedMs - a.renewedMs)
 }
