@@ -129,6 +129,13 @@ const targetRules = [
     (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
   ),
 
+  // Without one the connection would be the default user's.
+  (s, named) =>
+    s.username &&
+    !(s.password ?? s.passwordFile) &&
+    !s.askPassword &&
+    `${named('username')} needs a password: REDIS_PASSWORD, --password-file or --ask-password`,
+
   ...each(
     ['passwordFile', 'askPassword'],
     (key) => (s, named) =>

@@ -42,15 +42,18 @@ export const controlConnections = (access) => {
   /** @type {Map<string, Error>} */
   const faults = new Map()
 
-  const of = (/** @type {Endpoint} */ endpoint) => {
+  const ownDb = access.db ?? 0
+  /** @param {Endpoint} endpoint @param {number} [db] */
+  const of = (endpoint, db = ownDb) => {
     const address = addressOf(endpoint)
-    const known = clients.get(address)
+    const name = db === ownDb ? address : `${address}/${db}`
+    const known = clients.get(name)
     if (known) return known
     const client = new Redis({
       ...endpoint,
       username: access.username,
       password: access.password,
-      db: access.db ?? 0,
+      db,
       tls: access.tls ?? undefined,
       connectionName: 'millrace-control',
       connectTimeout: 5000,
@@ -60,7 +63,7 @@ export const controlConnections = (access) => {
       lazyConnect: true,
     })
     client.on('error', (error) => faults.set(address, error))
-    clients.set(address, client)
+    clients.set(name, client)
     return client
   }
 

@@ -1,7 +1,7 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
-import { readFileSync } from 'node:fs'
-import { OptionError, TargetError } from '../errors.js'
+import { TargetError } from '../errors.js'
 import { parseInfo } from '../measure/info.js'
+import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
 import { controlConnections } from './control.js'
 import { dial } from './dial.js'
@@ -17,35 +17,6 @@ import { clusterLayout, orphanSlots, singleLayout } from './topology.js'
  * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
  * @typedef {'address' | 'embedded' | 'attached'} Origin
  */
-
-/** @param {string | undefined} path @param {string} option */
-const fileFor = (path, option) => {
-  if (path === undefined) return undefined
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    throw new OptionError(
-      `${option}: cannot read ${path} (${/** @type {NodeJS.ErrnoException} */ (error).code})`,
-      {
-        cause: error,
-      },
-    )
-  }
-}
-
-/** @param {Settings} settings @returns {Access} */
-const accessOf = (settings) => ({
-  username: settings.username,
-  password: settings.password,
-  db: settings.db,
-  tls: settings.tls
-    ? {
-        ca: fileFor(settings.caFile, '--ca'),
-        cert: fileFor(settings.certFile, '--cert'),
-        key: fileFor(settings.keyFile, '--key'),
-      }
-    : null,
-})
 
 /**
  * @param {Settings} settings
@@ -94,19 +65,21 @@ const locate = async (settings, say, mayStart) => {
 }
 
 /**
- * @param {{ cluster: boolean }} settings
+ * @param {{ cluster: boolean, mayStart: boolean, allow: Settings['allow'] }} settings
  * @param {string} address
  * @param {Record<string, string>} fields INFO of the server
  */
-const checkKind = ({ cluster }, address, fields) => {
+const checkKind = ({ cluster, mayStart, allow }, address, fields) => {
   const isCluster = fields.cluster_enabled === '1'
   if (cluster && !isCluster) throw new TargetError(`${address} is not part of a cluster; leave out --cluster`)
   if (!cluster && isCluster) throw new TargetError(`${address} is part of a cluster; add --cluster`)
   if (fields.loading === '1')
     throw new TargetError(`${address} is still loading its data; try again when it is ready`)
-  if (!cluster && fields.role === 'slave') {
+  if (!cluster && fields.role === 'slave' && !allow.includes('replica')) {
     const master = addressOf({ host: fields.master_host, port: Number(fields.master_port) })
-    throw new TargetError(`${address} is a replica; name its master, ${master}, which knows its replicas`)
+    throw new TargetError(
+      `${address} is a replica; ${mayStart ? 'write to' : 'name'} its master, ${master}${mayStart ? ' (--allow replica: to it nevertheless)' : ''}`,
+    )
   }
 }
 
@@ -139,7 +112,7 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
     const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
     const info = parseInfo(String(await seed.call('INFO', 'everything')))
-    checkKind({ cluster }, address, info.fields)
+    checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
 
     /** @param {Endpoint} asked @returns {Promise<Layout>} */
     const layoutFrom = async (asked) =>
@@ -165,7 +138,8 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
       get topology() {
         return { masters: layout.masters, owners: layout.owners }
       },
-      control: (/** @type {string} */ at) => control.of(endpointOf(at)),
+      /** @param {string} at @param {number} [db] */
+      control: (at, db) => control.of(endpointOf(at), db),
       info: async (/** @type {string} */ at) =>
         String(await control.of(endpointOf(at)).call('INFO', 'everything')),
       dial: (

@@ -169,7 +169,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--host [::1]', 'host', '::1'],
   ['--port 7000', 'host', '127.0.0.1'],
   ['--host a.example', 'port', 6379],
-  ['--host h --username u', 'username', 'u'],
+  ['--host h --username u --password p', 'username', 'u'],
   ['--host h --password p-w', 'password', 'p-w'],
   ['--host h --db 2', 'db', 2],
   ['--host h --tls --ca a.pem', 'caFile', 'a.pem'],
@@ -247,7 +247,7 @@ test('every option is read by its own name and by its variable', () => {
     const value =
       text ?? { run: 'x', url: 'redis://h', guard: 'off' }[option.name] ?? option.choices?.at(-1) ?? 'h'
     const needs = /** @type {Record<string, string>} */ ({
-      username: '--host h',
+      username: '--host h --password p',
       password: '--host h',
       'password-file': '--host h',
       'ask-password': '--host h',
