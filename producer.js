@@ -9,10 +9,13 @@ import { openResults } from './lib/report/files.js'
 import { runDocument } from './lib/report/result.js'
 import { agentWords, claimAgents } from './lib/run/agents.js'
 import { factsOf } from './lib/run/facts.js'
+import { guardOf } from './lib/run/guard.js'
 import { placementWarnings } from './lib/run/placement.js'
+import { unlessInterrupted } from './lib/run/start-up.js'
 import { millraceVersion, versionsOf } from './lib/run/versions.js'
 import { writeRun } from './lib/run/write-run.js'
 import { openTarget } from './lib/target/open.js'
+import { preflight } from './lib/target/preflight.js'
 
 await program('producer', async (settings, { stop, stopNow }) => {
   const screen = screenOf(settings)
@@ -21,8 +24,17 @@ await program('producer', async (settings, { stop, stopNow }) => {
   /** @type {(() => Promise<void>)[]} */
   const undo = [results.discard]
   try {
-    const target = await openTarget(settings, { say })
+    const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
+    const facts = await factsOf(settings, target)
+    const found = await preflight({
+      target,
+      plan: planOf(settings, facts),
+      allow: settings.allow,
+      say,
+      warn,
+      clock: () => performance.now(),
+    })
     const agents = await claimAgents({
       settings,
       target,
@@ -32,7 +44,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       signal: stop,
     })
     undo.unshift(agents.release)
-    const plan = planOf(settings, await factsOf(settings, target, agents.agents))
+    const plan = planOf(settings, { ...facts, agents: agents.agents })
     await agents.announce(cardOf(plan, millraceVersion()))
     say(agentWords(plan))
     placementWarnings(plan, target.topology).forEach(warn)
@@ -42,6 +54,8 @@ await program('producer', async (settings, { stop, stopNow }) => {
       target,
       liveAgents: agents.live,
       results,
+      guard: guardOf(settings.guard),
+      onGuarded: screen.guarded,
       stop,
       stopNow,
       ...screen.progress,
@@ -53,7 +67,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       kind: 'producer',
       run: results.run,
       versions: versionsOf(target),
-      target: { kind, origin },
+      target: { kind, origin, found },
       warnings,
     })
     await results.finish(document)

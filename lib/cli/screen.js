@@ -44,6 +44,8 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     warn,
     say: (/** @type {string} */ line) => log.info(plainText(line)),
     lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
+    guarded: (/** @type {string} */ reason) =>
+      warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
       show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {

@@ -15,6 +15,7 @@
  *
  * @typedef {object} Gauges
  * @property {number | null} memory_bytes
+ * @property {number | null} memory_limit_bytes its maxmemory, else the memory of its machine
  * @property {number | null} data_bytes keys, values and their tables: without start-up, clients, replication, AOF
  * @property {number} keys
  * @property {number | null} clients
@@ -77,6 +78,7 @@ export const reading = ({ fields, commands, databases }, atMs) => {
     },
     gauges: {
       memory_bytes: known(number('used_memory')),
+      memory_limit_bytes: known(number('maxmemory') || number('total_system_memory')),
       data_bytes: known(Math.max(0, number('used_memory') - besides)),
       keys: Object.values(databases).reduce((sum, { keys }) => sum + Number(keys), 0),
       clients: known(number('connected_clients')),

@@ -16,6 +16,7 @@ import { verdict } from './verdict.js'
  * @property {Figure} gaps
  */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
+/** @typedef {Omit<Items, 'failed_by'> & { agent: number }} AgentItems */
 /**
  * What a run wrote down; the sections are spelled as they stand in run.json.
  * @typedef {object} RunParts
@@ -28,8 +29,9 @@ import { verdict } from './verdict.js'
  * @property {boolean} [interrupted]
  * @property {Record<string, any>} plan
  * @property {{ millrace: string, node: string, servers: string[] }} versions
- * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached' }} [target]
+ * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found }} [target]
  * @property {Items} items
+ * @property {AgentItems[]} [agents] of a writer, each with its part of the items
  * @property {{ sent: number, repeated: number, errors_by: Record<string, number> }} commands
  * @property {{ nominal: Figure, achieved: Figure }} rate
  * @property {{ intended?: Partial<Percentiles> | null, service?: Partial<Percentiles> | null }} latency in us
@@ -55,6 +57,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['versions']} versions
  * @property {NonNullable<RunParts['target']> | null} target
  * @property {Items} items
+ * @property {AgentItems[]} agents
  * @property {RunParts['commands']} commands
  * @property {RunParts['rate']} rate
  * @property {{ intended: Percentiles, service: Percentiles }} latency_us
@@ -101,13 +104,19 @@ const readable = (data) => {
  */
 const filled = (shape, given) => ({ ...shape, ...readable(plainData(given ?? {})) })
 
+/** @param {Omit<Items, 'failed_by'>} items */
+const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
+  acked + failed + uncertain + dropped + unsettled
+
 /**
  * The identity that every run checks: what was offered is what was counted under the outcomes.
  * @param {Items} items
+ * @param {AgentItems[]} agents
  * @returns {import('./verdict.js').Warning[]}
  */
-const accountingFaults = ({ offered, acked, failed, uncertain, dropped, unsettled, failed_by: failedBy }) => {
-  const outcomes = acked + failed + uncertain + dropped + unsettled
+const accountingFaults = (items, agents) => {
+  const { offered, failed, uncertain, failed_by: failedBy } = items
+  const outcomes = outcomesOf(items)
   const causes = Object.values(failedBy).reduce((sum, n) => sum + n, 0)
   /** @type {string[]} */
   const faults = []
@@ -117,6 +126,12 @@ const accountingFaults = ({ offered, acked, failed, uncertain, dropped, unsettle
     faults.push(
       `${count(failed + uncertain)} items failed or are uncertain, but ${count(causes)} have a cause`,
     )
+  for (const own of agents) {
+    if (own.offered !== outcomesOf(own))
+      faults.push(
+        `agent ${own.agent} was offered ${count(own.offered)} items, but ${count(outcomesOf(own))} have an outcome`,
+      )
+  }
   return faults.map((fault) => ({
     code: 'accounting',
     message: `${fault}: this is a fault of Millrace, please report it`,
@@ -137,6 +152,7 @@ const measurements = (parts) => ({
   versions: plainData(parts.versions),
   target: plainData(parts.target ?? null),
   items: plainData(parts.items),
+  agents: plainData(parts.agents ?? []),
   commands: plainData(parts.commands),
   rate: filled({ nominal: null, achieved: null }, parts.rate),
   latency_us: {
@@ -161,6 +177,9 @@ const measurements = (parts) => ({
  */
 export const runDocument = (parts) => {
   const measured = measurements(parts)
-  const judged = verdict(measured, [...accountingFaults(parts.items), ...plainData(parts.warnings ?? [])])
+  const judged = verdict(measured, [
+    ...accountingFaults(parts.items, parts.agents ?? []),
+    ...plainData(parts.warnings ?? []),
+  ])
   return { ...measured, ...judged }
 }

@@ -34,10 +34,10 @@ const checkMembers = ({ maxMembers, quantity, chunks }, { majorVersion, address,
 /**
  * @param {Settings} settings
  * @param {Target} target
- * @param {number[]} agents
+ * @param {number[]} [agents]
  * @returns {Promise<import('../plan/plan.js').Facts>}
  */
-export const factsOf = async (settings, target, agents) => {
+export const factsOf = async (settings, target, agents = []) => {
   checkMembers(settings, target)
   return {
     agents,

@@ -6,11 +6,34 @@
  */
 
 /** The hardest-worked node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
-const busiest = (rows, role) => {
+export const busiest = (rows, role) => {
   const figures = rows.flatMap((row) =>
     row.role === role && row.engine_cpu_pct != null ? [row.engine_cpu_pct] : [],
   )
   return figures.length > 0 ? Math.max(...figures) : null
+}
+
+/**
+ * Does something each second, and once more at the end, for the last, shorter second.
+ * @param {() => Promise<void>} second
+ */
+export const onceASecond = (second) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  /** @type {Promise<unknown>} */
+  let underWay = Promise.resolve()
+  return {
+    start() {
+      timer = setInterval(() => {
+        underWay = second().catch(() => {})
+      }, 1000)
+    },
+    async stop() {
+      clearInterval(timer)
+      await underWay
+      await second()
+    },
+  }
 }
 
 /** @param {Record<string, number>} counts */
@@ -27,6 +50,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
+ * @param {(rows: NodeRow[]) => void} needs.look
  * @param {(line: object) => void} needs.write
  * @param {(snapshot: Snapshot) => void} needs.show
  */
@@ -40,15 +64,12 @@ export const everySecond = ({
   driver,
   elapsed,
   phase,
+  look,
   write,
   show,
 }) => {
   let before = { ...ledger.whole, atMs: 0 }
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
   let waitingBytesMax = 0
-  /** @type {Promise<unknown>} */
-  let sampling = Promise.resolve()
 
   const second = async () => {
     driver.watch()
@@ -73,6 +94,7 @@ export const everySecond = ({
     const felt = bystander.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const nodes = await sampler.sample()
+    look(nodes)
     write({
       at_ms: Math.round(atMs),
       phase: phase(),
@@ -98,18 +120,5 @@ export const everySecond = ({
     })
   }
 
-  return {
-    start() {
-      timer = setInterval(() => {
-        sampling = second().catch(() => {})
-      }, 1000)
-    },
-    /** The last, shorter second. */
-    async stop() {
-      clearInterval(timer)
-      await sampling
-      await second()
-    },
-    waitingBytesMax: () => waitingBytesMax,
-  }
+  return { ...onceASecond(second), waitingBytesMax: () => waitingBytesMax }
 }

@@ -26,6 +26,8 @@ const settleLimitMs = 10_000
 const interruptedLimitMs = 3000
 // The counters are read a little before the first measured tick, so that they hold all of it.
 const markEarlyMs = 25
+// A server's words may be long.
+const longestEvent = 300
 // A first byte later than this is told as a late tick.
 const lateMs = 10
 
@@ -43,6 +45,8 @@ const openDriver = async (plan) =>
  * @param {(share: number) => void} needs.onEncoding
  * @param {(ready: { encodeMs: number, tapeBytes: number }) => void} needs.onReady
  * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {(rows: import('../measure/node-sampler.js').NodeRow[]) => string | null} [needs.guard] why to end the run now
+ * @param {(reason: string) => void} [needs.onGuarded] told once
  * @param {AbortSignal} needs.stop stop offering, settle, and sum up
  * @param {AbortSignal} needs.stopNow do not even settle
  * @returns {Promise<Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>>}
@@ -56,6 +60,8 @@ export const writeRun = async ({
   onEncoding,
   onReady,
   onEvent,
+  guard = () => null,
+  onGuarded = () => {},
   stop,
   stopNow,
 }) => {
@@ -71,11 +77,14 @@ export const writeRun = async ({
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
 
-  const event = (/** @type {string} */ kind, /** @type {string} */ text) => {
-    const entry = { at_ms: Math.round(elapsed()), kind, text }
+  const note = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    const entry = { at_ms: Math.round(elapsed()), kind, text: text.slice(0, longestEvent) }
     events.push(entry)
     results.event(entry)
-    onEvent(kind, text)
+  }
+  const event = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    note(kind, text)
+    onEvent(kind, text.slice(0, longestEvent))
   }
 
   if (plan.strategy.startsWith('script-')) {
@@ -120,6 +129,16 @@ export const writeRun = async ({
   writing = writer({ plan, driver, ledger, clock, epochMs: Date.now })
   let draining = false
   let measuring = false
+  let guarded = false
+  /** @param {import('../measure/node-sampler.js').NodeRow[]} rows */
+  const look = (rows) => {
+    const reason = draining || guarded ? null : guard(rows)
+    if (reason === null) return
+    guarded = true
+    note('guard', reason)
+    onGuarded(reason)
+    writing?.stop()
+  }
   const phase = () => (draining ? 'draining' : measuring ? 'measuring' : 'warm-up')
   const second = everySecond({
     plan,
@@ -131,6 +150,7 @@ export const writeRun = async ({
     driver,
     elapsed,
     phase,
+    look,
     write: results.interval,
     show,
   })
@@ -167,7 +187,9 @@ export const writeRun = async ({
   await sampler.sample()
   // A schedule's last interval lasts its whole time, however late the timer that ends it wakes.
   const overMs =
-    isScheduled(plan) && plan.ticks !== null && !stop.aborted ? plan.ticks * plan.spacingMs : offeredMs
+    isScheduled(plan) && plan.ticks !== null && !stop.aborted && !guarded
+      ? plan.ticks * plan.spacingMs
+      : offeredMs
   const endMs = Math.max(overMs, writing.lastSettledMs())
   probe.stop()
   await second.stop()

@@ -1,0 +1,34 @@
+// Ends a run before it harms the target: judged once a second by what the nodes say.
+import { bytes, count, percent, plainText } from '../report/units.js'
+
+/** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
+
+/**
+ * @param {import('../../settings.js').GuardLimits} limits
+ * @returns {(rows: NodeRow[]) => string | null} takes each second's rows; the first limit that is passed, in words
+ */
+export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
+  /** @type {Map<string, number>} */
+  const evicted = new Map()
+
+  /** @param {NodeRow} row */
+  const fault = (row) => {
+    const { address, evicted: more = 0, memory_bytes: used, memory_limit_bytes: limit, lag_bytes: lag } = row
+    const sum = (evicted.get(address) ?? 0) + Number(more ?? 0)
+    evicted.set(address, sum)
+    const part = used && limit ? (Number(used) / Number(limit)) * 100 : 0
+    if (mostEvicted !== null && sum > mostEvicted)
+      return `evicted ${count(sum)} keys (evicted>${mostEvicted}); raise maxmemory, shorten --ttl or write less`
+    if (memoryPct !== null && part > memoryPct)
+      return `uses ${percent(part)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten --ttl or write less`
+    if (lagBytes !== null && Number(lag ?? 0) > lagBytes)
+      return `is ${bytes(Number(lag))} behind its master (lag>${bytes(lagBytes)}); lower -q or look at its network`
+  }
+
+  return (rows) => {
+    // Every row is taken, so that none is missed in the sums.
+    const faults = rows.map((row) => ({ address: row.address, words: fault(row) }))
+    const first = faults.find(({ words }) => words)
+    return first ? `${plainText(first.address)} ${first.words}` : null
+  }
+}

@@ -1,0 +1,131 @@
+// What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
+import { isGenuine, isLease, prefixOf, typesOf } from '../plan/ownership.js'
+import { slotOf } from '../wire/slot.js'
+import { planKey, plansIn } from './plan-key.js'
+
+/**
+ * @typedef {import('./open.js').Target} Target
+ * @typedef {import('ioredis').Redis} Redis
+ * @typedef {{ key: string, type: string }} FoundKey
+ *
+ * @typedef {object} Findings of one master's database
+ * @property {number} looked names looked at
+ * @property {number} foreign of them
+ * @property {FoundKey[]} examples of those
+ * @property {boolean} mortal some of those have a lifetime
+ */
+
+const scanCount = 1000
+const typesAtOnce = 500
+// What a look may cost: about a quarter of a second of the client, and half of that of a server.
+const mostNames = 100_000
+const mostTypes = 2000
+const mostStrange = 100
+const mostPrefixes = 100
+const longestLookMs = 5000
+
+/**
+ * Names from a SCAN, in batches.
+ * @param {Redis} client
+ * @param {{ match?: string }} [options]
+ */
+export async function* scan(client, { match } = {}) {
+  let cursor = '0'
+  do {
+    const pattern = match === undefined ? [] : ['MATCH', match]
+    const reply = await client.call('SCAN', cursor, ...pattern, 'COUNT', String(scanCount))
+    const [next, keys] = /** @type {[string, string[]]} */ (reply)
+    cursor = String(next)
+    yield keys
+  } while (cursor !== '0')
+}
+
+/**
+ * The types of keys; those that went in the meantime are left out.
+ * @param {Redis} client
+ * @param {string[]} keys
+ * @returns {Promise<FoundKey[]>}
+ */
+export const typed = async (client, keys) => {
+  /** @type {FoundKey[]} */
+  const found = []
+  for (let from = 0; from < keys.length; from += typesAtOnce) {
+    const some = keys.slice(from, from + typesAtOnce)
+    const types = await Promise.all(some.map((key) => client.type(key)))
+    some.forEach((key, i) => {
+      if (types[i] !== 'none') found.push({ key, type: types[i] })
+    })
+  }
+  return found
+}
+
+/** The master that owns a key. @param {Target} target @param {string} key */
+export const ownerOf = ({ topology: { masters, owners } }, key) => masters[owners ? owners[slotOf(key)] : 0]
+
+/**
+ * Tells by the plans that stand in a database whose a key is. A plan is looked up once a prefix.
+ * @param {Target} target
+ * @param {number} nowMs by the server's clock
+ * @param {number} [db]
+ */
+export const ownersBook = (target, nowMs, db) => {
+  /** @type {Map<string, Promise<((key: string) => string | null)[]>>} */
+  const books = new Map()
+
+  /** @param {string} prefix */
+  const read = async (prefix) => {
+    const key = planKey(prefix)
+    const client = target.control(ownerOf(target, key), db)
+    if ((await client.type(key)) !== 'hash') return []
+    const cards = await plansIn(client, prefix, nowMs)
+    return cards.filter((card) => isGenuine(card, prefix)).map(typesOf)
+  }
+
+  /** The types that the plans give a key of this name; none when it is not ours. @param {string} key @returns {Promise<string[]>} */
+  return async (key) => {
+    if (isLease(key)) return ['string']
+    const prefix = prefixOf(key)
+    if (prefix === null) return []
+    const known = books.get(prefix)
+    if (!known && books.size === mostPrefixes) return []
+    const types = known ?? read(prefix)
+    if (!known) books.set(prefix, types)
+    return (await types).flatMap((typeOf) => typeOf(key) ?? [])
+  }
+}
+
+/**
+ * @param {Target} target
+ * @param {string} master
+ * @param {{ nowMs: number, clock: () => number, db?: number }} options
+ * @returns {Promise<Findings>}
+ */
+export const findKeys = async (target, master, { nowMs, clock, db }) => {
+  const client = target.control(master, db)
+  const untilMs = clock() + longestLookMs
+  /** @type {Set<string>} */
+  const names = new Set()
+  for await (const keys of scan(client)) {
+    for (const key of keys) names.add(key)
+    if (names.size >= mostNames || clock() > untilMs) break
+  }
+  // Read behind the names: a plan stands before its first key.
+  const typesFor = ownersBook(target, nowMs, db)
+  /** @type {string[]} */
+  const strange = []
+  /** @type {string[]} */
+  const familiar = []
+  for (const key of names) ((await typesFor(key)).length > 0 ? familiar : strange).push(key)
+  const step = Math.ceil(familiar.length / mostTypes)
+  const sample = familiar.filter((_, i) => i % step === 0)
+  for (const { key, type } of await typed(client, sample))
+    if (!(await typesFor(key)).includes(type)) strange.push(key)
+  const foreign = await typed(client, strange.slice(0, mostStrange))
+  const lives = await Promise.all(foreign.map(({ key }) => client.pttl(key)))
+  return {
+    looked: names.size,
+    foreign: foreign.length < mostStrange ? foreign.length : strange.length,
+    examples: foreign.slice(0, 2),
+    mortal: lives.some((ms) => ms > 0),
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { forecastOf } from '../../lib/plan/forecast.js'
+import { slotCount, slotOf } from '../../lib/wire/slot.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const single = { masters: ['a:1'], owners: null }
+const three = {
+  masters: ['a:1', 'b:1', 'c:1'],
+  owners: Uint16Array.from({ length: slotCount }, (_, slot) => Math.floor((slot * 3) / slotCount)),
+}
+const big = { quantity: 1_000_000, valueBytes: 100 }
+const buffers = 4e6
+
+/** @param {Parameters<typeof samplePlan>[0]} settings @param {Parameters<typeof forecastOf>[1]} [topology] */
+const forecast = (settings, topology = single) =>
+  forecastOf(samplePlan(settings, { masters: topology.masters.length }), topology).map((n) => n - buffers)
+
+const sum = (/** @type {number[]} */ parts) => parts.reduce((total, part) => total + part, 0)
+const near = (/** @type {number} */ a, /** @type {number} */ b) =>
+  assert.ok(Math.abs(a / b - 1) < 0.02, `${a} ${b}`)
+
+test('items lie evenly over the masters, one sorted set on one of them', () => {
+  const [whole] = forecast(big)
+  const parts = forecast(big, three)
+  near(sum(parts), whole)
+  const heaviest = three.owners[slotOf('latest-ids')]
+  parts.forEach((bytes, i) => {
+    if (i !== heaviest) near(bytes, parts[(heaviest + 1) % 3])
+  })
+  assert.ok(parts[heaviest] > 1.8 * parts[(heaviest + 1) % 3])
+})
+
+test('the rule of shares: it counts the items of all agents, whichever are here', () => {
+  assert.deepEqual(forecast({ ...big, totalAgents: 8 }), forecast(big))
+})
+
+test('more of anything takes more', () => {
+  const [base] = forecast(big)
+  for (const more of [
+    { quantity: 2_000_000 },
+    { valueBytes: 200 },
+    { extraSortedSets: 1 },
+    { prefix: 'a-long-prefix:' },
+    { once: true },
+    { strategy: /** @type {const} */ ('hash') },
+  ])
+    assert.ok(forecast({ ...big, ...more })[0] > 1.05 * base, JSON.stringify(more))
+})
+
+test('items written once live for the ttl, and ten seconds more in the set', () => {
+  const [short] = forecast({ ...big, once: true, ttlS: 100 })
+  const [long] = forecast({ ...big, once: true, ttlS: 1000 })
+  assert.ok(long > 8 * short && long < 10 * short)
+  const [cutShort] = forecast({ ...big, once: true, ttlS: 1000, durationMs: 100_000 })
+  assert.ok(cutShort < short && cutShort > 0.9 * short)
+})
+
+test('a set a minute: as many as live at once', () => {
+  const strategy = /** @type {const} */ ('set')
+  const [brief] = forecast({ ...big, strategy, durationMs: 10_000 })
+  const [lasting] = forecast({ ...big, strategy })
+  assert.ok(lasting > 1.2 * brief)
+  assert.deepEqual(forecast({ ...big, strategy, durationMs: 3_600_000 }), [lasting])
+})
+
+test('items of a spread script lie with their set', () => {
+  const settings = {
+    ...big,
+    strategy: /** @type {const} */ ('script-batch'),
+    placement: /** @type {const} */ ('spread'),
+  }
+  const parts = forecast({ ...settings, sortedSets: 3 }, three)
+  for (const part of parts) near(part, parts[0])
+  assert.deepEqual(
+    forecast(settings, three).map((bytes) => bytes > 0),
+    [false, true, false],
+  )
+})

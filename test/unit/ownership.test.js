@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isGenuine, isLease, prefixOf, typesOf } from '../../lib/plan/ownership.js'
+import { cardOf } from '../../lib/plan/plan-card.js'
+import { contextOf } from '../../lib/strategies/context.js'
+import { strategies } from '../../lib/strategies/index.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const nowMs = Date.UTC(2026, 10, 21)
+const minute = nowMs / 60_000
+
+/** @param {Parameters<typeof samplePlan>[0]} settings */
+const cardFor = (settings) => ({
+  ...cardOf(samplePlan(settings, { fieldExpiry: 'HSETEX' }), '0.1.0'),
+  startedMs: nowMs,
+  renewedMs: nowMs + 60_000,
+  ended: false,
+})
+
+/** @type {Record<string, string>} the type that a command makes of its key */
+const madeBy = {
+  SETEX: 'string',
+  ZADD: 'zset',
+  EVALSHA: 'zset',
+  RPUSH: 'list',
+  PFADD: 'string',
+  SADD: 'set',
+  HSET: 'hash',
+  HSETEX: 'hash',
+  XADD: 'stream',
+}
+
+/** @param {import('../../lib/wire/encode.js').Argument} part */
+const text = (part) =>
+  (Array.isArray(part) ? part : [part])
+    .map((piece) => (typeof piece === 'object' && 'hole' in piece ? minute : String(piece)))
+    .join('')
+
+for (const strategy of /** @type {(keyof typeof import('../../settings.js').STRATEGIES)[]} */ (
+  Object.keys(strategies)
+)) {
+  for (const settings of [{}, { prefix: 'team-a:' }, { once: true }, { sortedSets: 3, extraSortedSets: 1 }])
+    test(`every key that ${strategy} writes is covered, with its type: ${JSON.stringify(settings)}`, () => {
+      const all = { strategy, ...settings }
+      const plan = samplePlan(all, { fieldExpiry: 'HSETEX' })
+      const typeOf = typesOf(cardFor(all))
+      let made = 0
+      for (const step of strategies[strategy](contextOf(plan))) {
+        if (step.kind === 'once') continue
+        for (let n = 1; n <= plan.quantity; n++) {
+          /** @type {import('../../lib/wire/encode.js').Argument[]} */
+          const args = step.kind === 'each' ? step.args(n) : step.args(step.key(n), [n])
+          const type = madeBy[String(args[0])]
+          if (!type) continue
+          assert.equal(typeOf(text(args[step.keyAt ?? 1])), type, text(args[step.keyAt ?? 1]))
+          made++
+        }
+      }
+      assert.ok(made >= plan.quantity)
+    })
+}
+
+test('items of a spread script carry the tag of their set, and no other', () => {
+  const typeOf = typesOf(cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' }))
+  const { sets } = cardFor({ strategy: 'script-batch', sortedSets: 2, placement: 'spread' })
+  const [even, odd] = sets.map((set) => set.slice(set.indexOf('{')))
+  assert.equal(typeOf(`item:4${even}`), 'string')
+  assert.equal(typeOf(`item:5${odd}`), 'string')
+  assert.equal(typeOf(`item:4${odd}`), null)
+  assert.equal(typeOf('item:4'), null)
+})
+
+test('similar names of others are not covered', () => {
+  const typeOf = typesOf(cardFor({ prefix: 'p:' }))
+  const foreign = [
+    ...[
+      'item:1',
+      'p:item:0',
+      'p:item:101',
+      'p:item:abc',
+      'p:item:01',
+      'p:item:1 ',
+      'p:item:1{x}',
+      'p:item:-1',
+    ],
+    ...[
+      'p:item:',
+      'p:item:1:2',
+      'p:items:1',
+      'latest-ids',
+      'p:latest-ids:0',
+      'p:latest-ids-list',
+      'q:latest-ids',
+    ],
+    ...['p:latest-hash:1', 'p:latest-stream', 'p:latest-fields:0', 'p:latest-ids:29396160', 'p:p:item:1', ''],
+    ...['millrace:plan', 'p:item:1.0', 'p:item:1e1', 'p:item:99999999999999999999', 'P:item:1'],
+  ]
+  for (const key of foreign) assert.equal(typeOf(key), null, key)
+  assert.equal(typeOf('p:item:100'), 'string')
+  assert.equal(typesOf(cardFor({ prefix: 'p:', once: true }))('p:item:101'), 'string')
+})
+
+test('a minute is ours while the plan was alive, with a day for clocks that differ', () => {
+  const typeOf = typesOf(cardFor({ strategy: 'set' }))
+  assert.equal(typeOf(`latest-ids:${minute}`), 'set')
+  assert.equal(typeOf(`latest-ids:${minute + 1441}`), 'set')
+  assert.equal(typeOf(`latest-ids:${minute + 1442}`), null)
+  assert.equal(typeOf(`latest-ids:${minute - 1441}`), null)
+  assert.equal(typeOf('latest-ids:12345678'), null)
+})
+
+test('a prefix is what stands in front of a name of ours', () => {
+  const table = /** @type {[string, string | null][]} */ ([
+    ['item:1', ''],
+    ['a:item:1', 'a:'],
+    ['a:latest-ids:3{forced-slot}', 'a:'],
+    ['millrace:lease:0123456789:1', ''],
+    ['user:1', null],
+    ['{a}item:1', null],
+    [`${'x'.repeat(101)}item:1`, null],
+  ])
+  for (const [key, prefix] of table) assert.equal(prefixOf(key), prefix, key)
+})
+
+test('a lease is told by its name', () => {
+  assert.ok(isLease('millrace:lease:0a1b2c3d4e:12'))
+  assert.ok(isLease('p:millrace:lease:0a1b2c3d4e:1'))
+  for (const key of [
+    'millrace:lease:0a1b2c3d4:1',
+    'millrace:lease:0a1b2c3d4e:0',
+    'millrace:lease:x:1',
+    'lease:1',
+  ])
+    assert.ok(!isLease(key), key)
+})
+
+test('a card speaks for its own prefix and its own names only', () => {
+  const card = cardFor({ prefix: 'p:', sortedSets: 3, extraSortedSets: 2 })
+  assert.ok(isGenuine(card, 'p:'))
+  assert.ok(!isGenuine(card, ''))
+  assert.ok(!isGenuine({ ...card, sets: ['p:latest-ids:0', 'p:latest-ids:1', 'users'] }, 'p:'))
+  assert.ok(!isGenuine({ ...card, extraSets: ['sessions'] }, 'p:'))
+})
