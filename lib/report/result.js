@@ -89,7 +89,7 @@ const noServer = {
 }
 
 /** Nobody reads the ninth digit of a measurement. @param {any} data @returns {any} */
-const readable = (data) => {
+export const readable = (data) => {
   if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
   if (Array.isArray(data)) return data.map(readable)
   if (data === null || typeof data !== 'object') return data
@@ -102,7 +102,7 @@ const readable = (data) => {
  * @param {Record<string, any> | null | undefined} given
  * @returns {any}
  */
-const filled = (shape, given) => ({ ...shape, ...readable(plainData(given ?? {})) })
+export const filled = (shape, given) => ({ ...shape, ...readable(plainData(given ?? {})) })
 
 /** @param {Omit<Items, 'failed_by'>} items */
 const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>

@@ -1,0 +1,168 @@
+// The figures of a run against what the servers and the system say.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import * as hdr from 'hdr-histogram-js'
+import { at, linesOf, outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
+
+/** @param {import('../helpers/servers.js').TestServer} server @param {string} name */
+const callsOf = async (server, name) => {
+  const stats = await cli(server, 'INFO', 'commandstats')
+  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+}
+
+describe('one server', { concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: acked items are the SETEX calls of the server, and its keys`, async (t) => {
+      const server = await startServer(t)
+      const { code, document } = await runProducer(
+        t,
+        `-q 700 -c 7 -p 700 --intervals 3 --ttl 100 --driver ${driver}`,
+        { env: at(server) },
+      )
+      assert.equal(code, 0)
+      assert.equal(document.items.acked, 2100)
+      assert.equal(await callsOf(server, 'setex'), 2100)
+      assert.equal(await callsOf(server, 'zadd'), 21)
+      assert.equal(document.server.commands.setex.calls, 2100)
+      // Items and latest-ids, and what the run says of itself in millrace:plan.
+      const others = (await cli(server, '--scan', '--pattern', 'millrace:*')).split('\n').filter(Boolean)
+      assert.deepEqual(others, ['millrace:plan'], 'the lease is given back')
+      assert.equal(await cli(server, 'DBSIZE'), '702')
+      assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '700')
+      assert.equal(document.server.share, 1)
+    })
+
+  test('-a 2-3 of -t 4 writes exactly these; the last agent takes the rest', async (t) => {
+    const server = await startServer(t)
+    const items = async () =>
+      (await cli(server, '--scan', '--pattern', 'item:*'))
+        .split('\n')
+        .filter(Boolean)
+        .map((key) => Number(key.slice('item:'.length)))
+        .sort((a, b) => a - b)
+    const line = '-q 103 -t 4 -p 200 --intervals 2 --ttl 100'
+    const middle = await runProducer(t, `${line} -a 2-3`, { env: at(server) })
+    assert.equal(middle.code, 0)
+    assert.match(middle.stderr, /agents 2, 3 of 4: 50 of 103 items an interval; -a all for everything/)
+    assert.deepEqual(
+      await items(),
+      Array.from({ length: 50 }, (_, i) => 26 + i),
+    )
+    assert.deepEqual(middle.document.plan.agents, [
+      { agent: 2, first: 26, count: 25 },
+      { agent: 3, first: 51, count: 25 },
+    ])
+    const last = await runProducer(t, `${line} -a 4`, { env: at(server) })
+    assert.deepEqual(last.document.plan.agents, [{ agent: 4, first: 76, count: 28 }])
+    assert.deepEqual(
+      await items(),
+      Array.from({ length: 78 }, (_, i) => 26 + i),
+    )
+  })
+
+  test('each agent of a process has its own account, and they sum to the whole', async (t) => {
+    const { document } = await runProducer(t, '-q 103 -t 4 -p 200 --intervals 2')
+    const agents = /** @type {any[]} */ (document.agents)
+    assert.deepEqual(
+      agents.map(({ agent, offered }) => [agent, offered]),
+      [
+        [1, 50],
+        [2, 50],
+        [3, 50],
+        [4, 56],
+      ],
+    )
+    for (const counts of agents) assert.equal(outcomesOf(counts), counts.offered)
+    assert.equal(
+      agents.reduce((sum, { acked }) => sum + acked, 0),
+      document.items.acked,
+    )
+  })
+
+  test('histograms of the seconds merge to the percentiles of the run', async (t) => {
+    const { document, folder } = await runProducer(t, '-q 400 -c 8 --duration 3')
+    const lines = linesOf(join(folder, 'intervals.ndjson'))
+    for (const name of /** @type {const} */ (['intended', 'service'])) {
+      const parts = lines.flatMap(({ latency_us: latency }) => latency[name] ?? [])
+      const whole = hdr.decodeFromCompressedBase64(parts[0].hdr)
+      whole.autoResize = true
+      for (const { hdr: more } of parts.slice(1)) whole.add(hdr.decodeFromCompressedBase64(more))
+      const { p50, p99, max } = document.latency_us[name]
+      const near = (/** @type {number} */ a, /** @type {number} */ b) =>
+        assert.ok(Math.abs(a - b) <= 0.002 * b, `${name}: ${a}, not ${b}`)
+      near(whole.getValueAtPercentile(50), p50)
+      near(whole.getValueAtPercentile(99), p99)
+      near(whole.maxValue, max)
+      // Every item twice: by its SETEX and by its part of the ZADD.
+      assert.equal(whole.totalCount, 2 * document.items.acked)
+    }
+  })
+
+  test('the CPU of a node is what the system says of its process', async (t) => {
+    const server = await startServer(t)
+    const ticksPerS = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+    const used = () => {
+      const stat = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / ticksPerS
+    }
+    const running = startProducer(t, '--rate max -q 5000 --duration 4', { env: at(server) })
+    await running.says(/encoded/)
+    const before = used()
+    const { document } = await running.ended
+    const byTheSystem = used() - before
+    const byTheRun = (document.nodes[0].cpu_pct / 100) * document.measured_s
+    assert.ok(byTheSystem > 0.2, `the server worked for ${byTheSystem} s`)
+    // 5 %, two clock ticks, and what was done between the last sample and the end.
+    assert.ok(
+      Math.abs(byTheRun - byTheSystem) <= 0.05 * byTheSystem + 2 / ticksPerS,
+      `${byTheRun} s by the run, ${byTheSystem} s by the system`,
+    )
+  })
+
+  test('the warm-up is counted in items and kept out of the rest', async (t) => {
+    const server = await startServer(t)
+    const { code, document, folder } = await runProducer(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
+      env: at(server),
+    })
+    assert.equal(code, 0)
+    assert.equal(document.items.acked, 900)
+    assert.equal(await callsOf(server, 'setex'), 900)
+    assert.deepEqual([document.warm_up_s, document.measured_s, document.duration_s], [1, 2, 3])
+    assert.equal(document.rate.achieved, 300)
+    assert.equal(document.ticks.count, 6)
+    assert.equal(document.server.commands.setex.calls, 600)
+    const recorded = linesOf(join(folder, 'intervals.ndjson')).map(
+      ({ latency_us: { intended } }) => intended?.count ?? 0,
+    )
+    assert.equal(
+      recorded.reduce((sum, n) => sum + n, 0),
+      2 * 600,
+    )
+  })
+})
+
+test('a cluster stores on its masters what was acked, and replicas follow', async (t) => {
+  const { nodes, access } = await startCluster(t, { shards: 2, replicas: 1 })
+  const env = at({ ...nodes[0], ...access })
+  const { code, document } = await runProducer(t, '-q 500 -p 500 --intervals 2 --ttl 100 --cluster', { env })
+  assert.equal(code, 0)
+  assert.deepEqual(document.nodes.map((/** @type {any} */ { role }) => role).sort(), [
+    'master',
+    'master',
+    'replica',
+    'replica',
+  ])
+  const itemsOn = async (/** @type {typeof nodes[number]} */ node) =>
+    (await cli({ ...node, ...access }, '--scan', '--pattern', 'item:*')).split('\n').filter(Boolean).length
+  const on = async (/** @type {string} */ role) => {
+    const counts = await Promise.all(nodes.filter((node) => node.role === role).map(itemsOn))
+    return counts.reduce((sum, n) => sum + n, 0)
+  }
+  assert.equal(await on('master'), 500)
+  await until('replicas have everything', async () => (await on('replica')) === 500)
+})
