@@ -46,3 +46,10 @@ export class TargetError extends MillraceError {
     super(code, message, { cause, exitCode: ExitCode.target })
   }
 }
+
+/** Stopped by hand before anything was sent. */
+export class InterruptedError extends MillraceError {
+  constructor() {
+    super('INTERRUPTED', 'interrupted before anything was sent', { exitCode: ExitCode.interrupted })
+  }
+}

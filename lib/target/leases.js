@@ -1,8 +1,9 @@
 // Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
-import { TargetError } from '../errors.js'
+import { InterruptedError, TargetError } from '../errors.js'
 import { loadHash } from '../plan/plan-card.js'
 import { endpointOf } from './address.js'
 import { announcePlan } from './plan-key.js'
@@ -18,8 +19,10 @@ import { scriptBody } from './scripts.js'
  * @typedef {{ token: string, host: string, pid: number, run: string, since: string }} Holder
  */
 
-export const leaseMs = 30_000
-export const renewMs = 5_000
+const leaseMs = 30_000 // renewed six times in its life
+const retryMs = 500
+// At the end of a run a server may be away, and nobody waits for it.
+const answerLimitMs = 1000
 
 /** @param {Terms} terms @param {number} agent */
 export const leaseKey = (terms, agent) => `${terms.prefix}millrace:lease:${loadHash(terms)}:${agent}`
@@ -64,8 +67,9 @@ const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) 
  * @param {(message: string) => void} options.onLost
  * @param {() => number} options.clock
  * @param {AbortSignal} [options.signal] stops waiting
+ * @param {number} [options.lastMs] how long a lease lasts that nobody renews
  */
-export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
+export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs = leaseMs }) => {
   const client = clientFor(target)
   client.on('error', () => {})
   const holder = JSON.stringify({
@@ -83,9 +87,16 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
   let card = null
 
   const claim = async (/** @type {number} */ agent) => {
-    const answer = await client.set(leaseKey(terms, agent), holder, 'PX', leaseMs, 'NX')
+    const answer = await client.set(leaseKey(terms, agent), holder, 'PX', lastMs, 'NX')
     if (answer === 'OK') held.add(agent)
     return answer === 'OK'
+  }
+  const giveBack = async () => {
+    const agents = [...held]
+    held.clear()
+    await Promise.all(
+      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), holder)),
+    )
   }
   const holders = async () => {
     const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
@@ -98,7 +109,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
     if (card) announcePlan(client, card).catch(() => {})
     for (const agent of held) {
       try {
-        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), holder, leaseMs)
+        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), holder, lastMs)
         if (kept === 1) continue
         // It may only have run out while nobody could reach the server.
         if (await claim(agent)) continue
@@ -118,12 +129,13 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
   const patiently = async (attempt, wanted) => {
     const startMs = clock()
     let told = false
-    while (!(await attempt())) {
-      signal?.throwIfAborted()
-      if (clock() - startMs > leaseMs + 1000) throw await refusal(await wanted())
-      if (!told) say(`every agent asked for is taken; waiting ${leaseMs / 1000} s for a lease to run out`)
+    for (;;) {
+      if (signal?.aborted) throw new InterruptedError()
+      if (await attempt()) return
+      if (clock() - startMs > lastMs + lastMs / 30) throw await refusal(await wanted())
+      if (!told) say(`every agent asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
       told = true
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await sleep(retryMs)
     }
   }
   const refusal = async (/** @type {number[]} */ wanted) => {
@@ -148,18 +160,25 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
         }
         await patiently(anyFree, async () => Array.from({ length: terms.totalAgents }, (_, i) => i + 1))
       } else {
+        // All or none: what is not renewed would run out while the others are waited for.
         const allMine = async () => {
-          for (const agent of wanted) if (!held.has(agent)) await claim(agent)
-          return wanted.every((agent) => held.has(agent))
+          for (const agent of wanted) if (!(await claim(agent))) break
+          if (held.size === wanted.length) return true
+          await giveBack()
+          return false
         }
-        await patiently(allMine, async () => wanted.filter((agent) => !held.has(agent)))
+        await patiently(allMine, async () => [...wanted])
       }
-      timer = setInterval(renew, renewMs)
+      timer = setInterval(renew, lastMs / 6)
       timer.unref()
       return [...held].sort((a, b) => a - b)
     },
     /** Agents at work now, on all boxes. */
-    live: async () => (await holders()).filter(({ taken }) => taken).map(({ agent }) => agent),
+    live: async () => {
+      const all = holders().then((list) => list.filter(({ taken }) => taken).map(({ agent }) => agent))
+      const mine = () => [...held]
+      return Promise.race([all.catch(mine), sleep(answerLimitMs).then(mine)])
+    },
     /**
      * Says what is written under these leases, now and with each renewal.
      * @param {import('./plan-key.js').Announcement} plan
@@ -170,11 +189,10 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal }) => {
     },
     async release() {
       clearInterval(timer)
-      const away = [...held].map((agent) =>
-        client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), holder).catch(() => {}),
-      )
+      /** @type {Promise<unknown>[]} */
+      const away = [giveBack().catch(() => {})]
       if (card) away.push(announcePlan(client, card, { ended: true }).catch(() => {}))
-      await Promise.race([Promise.all(away), new Promise((resolve) => setTimeout(resolve, 1000))])
+      await Promise.race([Promise.all(away), sleep(answerLimitMs)])
       client.disconnect()
     },
   }

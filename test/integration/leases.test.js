@@ -1,0 +1,194 @@
+// Who is which agent: the module with short leases, and the same command on two boxes.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { InterruptedError, TargetError } from '../../lib/errors.js'
+import { leaseKey, leases } from '../../lib/target/leases.js'
+import { at, runProducer, startProducer, until } from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+const lastMs = 1500
+
+describe('leases', () => {
+  /** @type {import('../helpers/servers.js').TestServer} */
+  let server
+  /** @type {(() => any)[]} */
+  const undo = []
+  before(async () => {
+    server = await startServer({ after: (step) => void undo.push(step) })
+  })
+  after(async () => {
+    for (const step of undo) await step()
+  })
+
+  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal }} change */
+  const office = (t, { prefix, totalAgents = 2, signal }) => {
+    const { host, port, password } = server
+    const terms = { prefix, quantity: 100, totalAgents, strategy: 'sorted-set' }
+    /** @type {string[]} */
+    const said = []
+    /** @type {string[]} */
+    const lost = []
+    const one = leases({
+      target: {
+        kind: 'single',
+        topology: { masters: [`${host}:${port}`], owners: null },
+        access: { password },
+      },
+      terms,
+      run: `secret-name-${prefix}`,
+      say: (line) => said.push(line),
+      onLost: (line) => lost.push(line),
+      clock: () => performance.now(),
+      signal,
+      lastMs,
+    })
+    t.after(one.release)
+    return { ...one, key: (/** @type {number} */ agent) => leaseKey(terms, agent), said, lost }
+  }
+
+  test('each asker is the next free agent, and gives it back', async (t) => {
+    const [first, second] = [office(t, { prefix: 'next:' }), office(t, { prefix: 'next:' })]
+    assert.deepEqual(await first.claim('next'), [1])
+    assert.deepEqual(await second.claim('next'), [2])
+    assert.deepEqual(await first.live(), [1, 2])
+    await first.release()
+    assert.equal(await cli(server, 'GET', first.key(1)), '')
+    const third = office(t, { prefix: 'next:' })
+    assert.deepEqual(await third.claim('next'), [1])
+  })
+
+  test('another load, or another prefix, has its own; the name of the run is not in the key', async (t) => {
+    const here = office(t, { prefix: 'load:' })
+    assert.match(here.key(1), /^load:millrace:lease:[0-9a-f]{8,}:1$/)
+    const more = office(t, { prefix: 'load:', totalAgents: 3 })
+    assert.notEqual(here.key(1), more.key(1))
+    assert.deepEqual([await here.claim('next'), await more.claim('next')], [[1], [1]])
+  })
+
+  test('a lease is renewed for as long as its holder lives', async (t) => {
+    const one = office(t, { prefix: 'renew:' })
+    await one.claim([1])
+    const fromMs = performance.now()
+    await until('it would have run out', () => performance.now() - fromMs > 1.5 * lastMs)
+    assert.ok(Number(await cli(server, 'PTTL', one.key(1))) > 0)
+    assert.deepEqual(one.lost, [])
+  })
+
+  test('all taken: waits one lease, then names the holders', async (t) => {
+    const holder = office(t, { prefix: 'taken:' })
+    await holder.claim([1, 2])
+    const late = office(t, { prefix: 'taken:' })
+    await assert.rejects(late.claim('next'), (error) => {
+      assert.ok(error instanceof TargetError)
+      assert.equal(error.exitCode, 3)
+      const who = `pid ${process.pid} since [^;]+`
+      assert.match(error.message, new RegExp(`agent 1: .+ ${who}; agent 2: .+ ${who}\\. Raise -t`))
+      return true
+    })
+    assert.equal(late.said.length, 1)
+    assert.match(late.said[0], /waiting 1\.5 s for a lease to run out/)
+  })
+
+  test('a lease that nobody renews runs out, and the one who waits has it', async (t) => {
+    const next = office(t, { prefix: 'dead:' })
+    await cli(server, 'SET', next.key(1), 'not even JSON', 'PX', '700')
+    assert.deepEqual(await next.claim([1]), [1])
+  })
+
+  test('several agents are claimed all or none', async (t) => {
+    const second = office(t, { prefix: 'some:' })
+    await second.claim([2])
+    const stop = new AbortController()
+    const both = office(t, { prefix: 'some:', signal: stop.signal })
+    const claimed = both.claim([1, 2])
+    await until('it waits', () => both.said.length > 0)
+    await until('agent 1 is free meanwhile', async () => (await cli(server, 'EXISTS', both.key(1))) === '0')
+    await second.release()
+    assert.deepEqual(await claimed, [1, 2])
+    const third = office(t, { prefix: 'some:', signal: stop.signal })
+    const waiting = assert.rejects(third.claim('next'), InterruptedError)
+    stop.abort()
+    await waiting
+  })
+
+  test('one that was stolen is told once, and left to the thief', async (t) => {
+    const one = office(t, { prefix: 'thief:' })
+    await one.claim([1])
+    await cli(server, 'DEL', one.key(1))
+    await cli(server, 'SET', one.key(1), 'thief')
+    await until('it is told', () => one.lost.length > 0)
+    assert.match(one.lost[0], /^agent 1's lease was lost to another process/)
+    await one.release()
+    assert.equal(await cli(server, 'GET', one.key(1)), 'thief')
+    assert.equal(one.lost.length, 1)
+  })
+
+  test('one that vanished is claimed again', async (t) => {
+    const one = office(t, { prefix: 'gone:' })
+    await one.claim([1])
+    await cli(server, 'DEL', one.key(1))
+    await until('it is back', async () => (await cli(server, 'EXISTS', one.key(1))) === '1')
+    assert.deepEqual(one.lost, [])
+  })
+})
+
+describe('the same command on several boxes', { concurrency: 2 }, () => {
+  test('they become agents 1 and 2, and store everything together', async (t) => {
+    const server = await startServer(t)
+    const env = at(server)
+    const boxes = [
+      startProducer(t, '-q 101 -t 2 -c 5', { env }),
+      startProducer(t, '-q 101 -t 2 -c 5', { env }),
+    ]
+    for (const box of boxes) await until('it writes', () => box.intervals().length > 2)
+    assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '101')
+    const numbers = (await cli(server, 'ZRANGE', 'latest-ids', '0', '-1')).split('\n')
+    assert.equal(new Set(numbers).size, 101)
+    for (const box of boxes) box.kill('SIGINT')
+    const ended = await Promise.all(boxes.map((box) => box.ended))
+    const agents = ended.map(({ document }) => document.plan.agents[0]).sort((a, b) => a.agent - b.agent)
+    assert.deepEqual(agents, [
+      { agent: 1, first: 1, count: 50 },
+      { agent: 2, first: 51, count: 51 },
+    ])
+    for (const { code, document, stderr } of ended) {
+      assert.equal(code, 130, stderr)
+      assert.ok(document.server.share > 0.3 && document.server.share < 0.9, `share ${document.server.share}`)
+      assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'share'))
+      assert.match(stderr, /agent [12] of 2: 5[01] of 101 items\/s; -a all for everything/)
+    }
+    assert.equal(await cli(server, '--scan', '--pattern', 'millrace:lease:*'), '')
+  })
+
+  test('a third waits one lease and ends with 3; kill -9 frees an agent after its lease', async (t) => {
+    const server = await startServer(t)
+    const env = at(server)
+    const first = startProducer(t, '-q 100 -t 2 -a 1-2', { env })
+    await first.says(/all of 2 agents/)
+    const third = await runProducer(t, '-q 100 -t 2', { env })
+    assert.equal(third.code, 3, third.stderr)
+    assert.match(
+      third.stderr,
+      new RegExp(`agent 1: \\S+ pid ${first.pid} since .*; agent 2: \\S+ pid ${first.pid}`),
+    )
+    assert.equal(third.folder, '')
+    first.kill('SIGKILL')
+    await first.ended
+    assert.equal((await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env })).code, 0)
+  })
+
+  test('a stolen lease is a warning in the result, not a crash', async (t) => {
+    const server = await startServer(t)
+    const running = startProducer(t, '-q 100 -p 200', { env: at(server) })
+    await running.says(/all of 1 agent/)
+    const key = await cli(server, '--scan', '--pattern', 'millrace:lease:*')
+    await cli(server, 'SET', key, 'thief')
+    await running.says(/lease was lost to another process/)
+    running.kill('SIGINT')
+    const { code, document } = await running.ended
+    assert.equal(code, 130)
+    assert.equal(document.valid, true)
+    assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'lease'))
+    assert.equal(await cli(server, 'GET', key), 'thief')
+  })
+})
