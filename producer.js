@@ -7,6 +7,7 @@ import { planOf } from './lib/plan/plan.js'
 import { cardOf } from './lib/plan/plan-card.js'
 import { openResults } from './lib/report/files.js'
 import { runDocument } from './lib/report/result.js'
+import { textReport } from './lib/report/text.js'
 import { agentWords, claimAgents } from './lib/run/agents.js'
 import { factsOf } from './lib/run/facts.js'
 import { guardOf } from './lib/run/guard.js'
@@ -71,7 +72,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       warnings,
     })
     await results.finish(document)
-    screen.result(document, results.folder)
+    screen.result(document, results.folder, textReport)
     if (stop.aborted) return ExitCode.interrupted
     return document.valid ? ExitCode.done : ExitCode.invalid
   } finally {

@@ -1,6 +1,7 @@
 // Which agents this process is, and what that means in words.
 import { count, several } from '../report/units.js'
 import { leases } from '../target/leases.js'
+import { unlessInterrupted } from './start-up.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -26,12 +27,29 @@ const wantedAgents = ({ agent, totalAgents }, origin) => {
 export const claimAgents = async ({ settings, target, run, say, onLost, signal }) => {
   const office = leases({ target, terms: settings, run, say, onLost, clock: () => performance.now(), signal })
   try {
-    const agents = await office.claim(wantedAgents(settings, target.origin))
+    const agents = await unlessInterrupted(signal, office.claim(wantedAgents(settings, target.origin)))
     return { agents, live: office.live, announce: office.announce, release: office.release }
   } catch (error) {
     await office.release()
     throw error
   }
+}
+
+/**
+ * Which of the run's consumers this process is. Only `-a auto`, typed, writes to the target: a lease, as for writers.
+ * @param {Parameters<typeof claimAgents>[0] & { strategy: string }} needs
+ */
+export const claimReaders = async ({ settings, strategy, ...needs }) => {
+  const { agent, totalAgents, given, prefix } = settings
+  if (agent === 'auto' && given.agent === 'command line') {
+    const terms = { prefix, quantity: 0, totalAgents, strategy: `read ${strategy}` }
+    return claimAgents({
+      settings: { ...settings, ...terms, strategy: /** @type {any} */ (terms.strategy) },
+      ...needs,
+    })
+  }
+  const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
+  return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }
 }
 
 /** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */

@@ -1,0 +1,137 @@
+// How a run is stopped by hand, and what happens when its servers go away.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { processStart } from '../../lib/target/embedded-state.js'
+import { at, outcomesOf, ownFolder, startProducer, until } from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+/** @param {string} stderr */
+const assertNoStack = (stderr) => assert.ok(!/^ {4}at |a fault of Millrace/m.test(stderr), stderr)
+
+describe('interrupted', { concurrency: 2 }, () => {
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    test(`${signal}: drains, writes the result, and ends with 130`, async (t) => {
+      const running = startProducer(t, '-q 2000 -c 4')
+      await until('a second has passed', () => running.intervals().length > 0)
+      running.kill(signal)
+      const { code, document, stdout, stderr } = await running.ended
+      assert.equal(code, 130, stderr)
+      assert.equal(document.interrupted, true)
+      assert.equal(document.items.acked, document.items.offered)
+      assert.equal(document.valid, true, 'an interrupt makes no figure wrong')
+      assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'interrupted'))
+      assert.match(stdout, /stopped by hand/)
+    })
+
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: a second one does not wait for answers, and there is a result`, async (t) => {
+      const server = await startServer(t)
+      const running = startProducer(t, `-q 2000 -p 200 --driver ${driver}`, { env: at(server) })
+      await until('a second has passed', () => running.intervals().length > 0)
+      const fromMs = performance.now()
+      process.kill(server.pid, 'SIGSTOP')
+      const seconds = running.intervals().length
+      await until('items wait', () => running.intervals().length > seconds)
+      running.kill('SIGINT')
+      // Two signals at once may arrive as one: the second comes when the first was seen.
+      await until('it drains', () => running.intervals().at(-1).phase === 'draining')
+      running.kill('SIGINT')
+      const { code, document, stderr } = await running.ended
+      assert.equal(code, 130, stderr)
+      assertNoStack(stderr)
+      assert.ok(document.items.unsettled > 0)
+      assert.equal(outcomesOf(document.items), document.items.offered)
+      assert.equal(document.valid, false)
+      assert.ok(performance.now() - fromMs < 30_000)
+    })
+
+  test('while the servers are still starting', async (t) => {
+    const running = startProducer(t, '-q 100 --cluster')
+    await until('servers are being started', () =>
+      readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8').trim(),
+    )
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+    running.kill('SIGINT')
+    const { code, stderr } = await running.ended
+    assert.equal(code, 130, stderr)
+    assertNoStack(stderr)
+    await until('no server is left', () => children.every((pid) => processStart(Number(pid)) === undefined))
+  })
+
+  test('while a server says nothing', async (t) => {
+    const server = await startServer(t)
+    process.kill(server.pid, 'SIGSTOP')
+    const running = startProducer(t, '-q 100', { env: at(server) })
+    await until('its folder is there', () => existsSync(running.out) && readdirSync(running.out).length > 0)
+    running.kill('SIGINT')
+    const { code, stderr, folder } = await running.ended
+    assert.equal(code, 130, stderr)
+    assert.equal(stderr, 'interrupted before anything was sent\n')
+    assert.equal(folder, '')
+  })
+
+  test('while it waits for a lease', async (t) => {
+    const server = await startServer(t)
+    const first = startProducer(t, '-q 100', { env: at(server) })
+    await first.says(/all of 1 agent/)
+    const second = startProducer(t, '-q 100', { env: at(server) })
+    await second.says(/waiting 30 s for a lease/)
+    second.kill('SIGINT')
+    const { code, stderr, folder } = await second.ended
+    assert.equal(code, 130, stderr)
+    assertNoStack(stderr)
+    assert.equal(folder, '')
+    first.kill('SIGINT')
+    assert.equal((await first.ended).code, 130)
+  })
+})
+
+describe('servers that go away', { concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: an attached run outlives the one that owns the servers, and ends with a result`, async (t) => {
+      const runtimeDir = ownFolder(t, 'runtime')
+      const owner = startProducer(t, '-q 100 --prefix a:', { runtimeDir })
+      await owner.says(/all of 1 agent/)
+      const other = startProducer(t, `-q 100 -p 200 --prefix b: --duration 4 --driver ${driver}`, {
+        runtimeDir,
+      })
+      await other.says(/attached to the embedded server/)
+      await until('it writes', () => other.intervals().some(({ items }) => items.acked > 0))
+      owner.kill('SIGINT')
+      assert.equal((await owner.ended).code, 130)
+      const { code, document, stderr } = await other.ended
+      assertNoStack(stderr)
+      assert.equal(code, 4, stderr)
+      assert.equal(document.target.origin, 'attached')
+      assert.equal(outcomesOf(document.items), document.items.offered)
+      assert.ok(document.items.offered > document.items.acked)
+      assert.ok(document.events.length > 0)
+    })
+
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: a server that is killed and comes back costs nothing that is not told`, async (t) => {
+      const server = await startServer(t)
+      const running = startProducer(t, `-q 500 -p 200 --max-behind 5s --driver ${driver}`, {
+        env: at(server),
+      })
+      await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
+      await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
+      const lines = running.intervals().length
+      await until('the run goes on', () =>
+        running
+          .intervals()
+          .slice(lines + 1)
+          .some(({ items }) => items.acked >= 2000),
+      )
+      running.kill('SIGINT')
+      const { code, document, stderr } = await running.ended
+      assert.equal(code, 130, stderr)
+      assertNoStack(stderr)
+      assert.equal(outcomesOf(document.items), document.items.offered)
+      assert.equal(document.items.acked, document.items.offered, 'SETEX and ZADD may be repeated')
+      if (driver === 'socket') assert.ok(document.events.length > 0)
+    })
+})
