@@ -1,0 +1,122 @@
+// When things are sent: schedules, saturation, the published sleep, and what happens behind a server that stands still.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { at, linesOf, outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+/** @param {import('../helpers/servers.js').TestServer} server @param {string} name */
+const callsOf = async (server, name) => {
+  const stats = await cli(server, 'INFO', 'commandstats')
+  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+}
+
+describe('pacing', { concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: --rate max by time and by intervals has no nominal rate and is not judged by it`, async (t) => {
+      const byTime = await runProducer(t, `--rate max -q 2000 --duration 1 --driver ${driver} --json`)
+      const { document } = byTime
+      assert.equal(document.rate.nominal, null)
+      assert.ok(document.items.acked > 4000 && document.items.acked === document.items.offered)
+      assert.ok(
+        !document.warnings.some((/** @type {any} */ { code }) => code === 'rate' || code === 'dropped'),
+      )
+      const byIntervals = await runProducer(t, `--rate max -q 2000 -c 2 --intervals 7 --driver ${driver}`)
+      assert.equal(byIntervals.document.items.acked, 14_000)
+      assert.equal(byIntervals.document.ticks.count, 14)
+    })
+
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: --pacing closed sleeps after each batch, achieves less, and is valid`, async (t) => {
+      const { code, document } = await runProducer(
+        t,
+        `-q 2000 -t 2 -p 100 --intervals 6 --pacing closed --driver ${driver}`,
+      )
+      assert.equal(code, 0)
+      assert.equal(document.items.acked, 12_000)
+      assert.equal(document.rate.nominal, 20_000)
+      assert.ok(document.rate.achieved < 20_000, `${document.rate.achieved} items/s`)
+      assert.ok(document.duration_s > 0.6)
+    })
+
+  test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
+    const server = await startServer(t)
+    const { code, document } = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {
+      env: at(server),
+    })
+    assert.equal(code, 0)
+    assert.equal(document.plan.chunks, 200)
+    assert.equal(document.ticks.count, 400)
+    assert.equal(await callsOf(server, 'zadd'), 400)
+    const few = await runProducer(t, '-q 10 -p 200 --intervals 2 --pacing smooth', { env: at(server) })
+    assert.equal(few.document.plan.chunks, 10)
+  })
+
+  test('variadic commands are cut where --max-members says, and with 0 never', async (t) => {
+    const server = await startServer(t)
+    const line = '-q 2500 -p 400 --intervals 1'
+    const calls = async (/** @type {string} */ more) => {
+      const before = await callsOf(server, 'zadd')
+      const { code } = await runProducer(t, `${line} ${more}`, { env: at(server) })
+      assert.equal(code, 0)
+      return (await callsOf(server, 'zadd')) - before
+    }
+    assert.equal(await calls('--max-members 0'), 1)
+    assert.equal(await calls('--max-members 700'), 4)
+    assert.equal(await calls(''), 3)
+    assert.equal(await calls('--max-members 700 -c 5'), 5)
+    assert.equal(await calls('--max-members 0 --extra-sorted-sets 2'), 3)
+    assert.equal(await calls('--max-members 0 -t 4 -a all'), 4)
+  })
+})
+
+describe('a server that stands still', { concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: longer than --max-behind: ticks are dropped, the run goes on, and the account closes`, async (t) => {
+      const server = await startServer(t)
+      const running = startProducer(
+        t,
+        `-q 4000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
+        { env: at(server) },
+      )
+      const acked = () => running.intervals().reduce((sum, { items }) => sum + items.acked, 0)
+      await until('items are acked', () => acked() > 0)
+      process.kill(server.pid, 'SIGSTOP')
+      await until('items are dropped', () => running.intervals().some(({ items }) => items.dropped > 0))
+      process.kill(server.pid, 'SIGCONT')
+      const lines = running.intervals().length
+      await until('the run goes on', () =>
+        running
+          .intervals()
+          .slice(lines + 1)
+          .some(({ items }) => items.acked > 0),
+      )
+      running.kill('SIGINT')
+      const { code, document, folder, stderr } = await running.ended
+      assert.equal(code, 130, stderr)
+      const { items } = document
+      assert.equal(document.valid, false)
+      assert.ok(items.dropped > 0)
+      assert.equal(outcomesOf(items), items.offered)
+      assert.equal(items.failed + items.uncertain, 0)
+      assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'dropped'))
+      if (driver !== 'socket') return
+      // What waits in the process is bounded by the window and the write that shut it.
+      for (const { client } of linesOf(join(folder, 'intervals.ndjson')))
+        assert.ok(client.waiting_bytes <= 100_000 + 65_536, `${client.waiting_bytes} bytes wait`)
+    })
+
+  test('a run that ends by its time after dropping has exit code 4', async (t) => {
+    const server = await startServer(t)
+    const running = startProducer(t, '-q 2000 -p 100 --max-behind 300ms --duration 6', { env: at(server) })
+    await until('a second has passed', () => running.intervals().length > 0)
+    process.kill(server.pid, 'SIGSTOP')
+    await until('items are dropped', () => running.intervals().some(({ items }) => items.dropped > 0))
+    process.kill(server.pid, 'SIGCONT')
+    const { code, document } = await running.ended
+    assert.equal(code, 4)
+    assert.equal(document.items.offered, 120_000)
+    assert.equal(outcomesOf(document.items), 120_000)
+    assert.ok(document.items.acked > 0 && document.items.dropped > 0)
+  })
+})
