@@ -23,7 +23,7 @@ export const STRATEGIES = Object.freeze({
 
 /**
  * @typedef {keyof typeof STRATEGIES} StrategyName
- * @typedef {'producer' | 'consumer'} Program
+ * @typedef {'producer' | 'consumer' | 'cleanup'} Program
  * @typedef {'command line' | 'environment' | '.env' | 'default'} Origin
  *
  * @typedef {object} Settings
@@ -56,6 +56,8 @@ export const STRATEGIES = Object.freeze({
  * @property {number} [port]
  * @property {string} [username]
  * @property {string} [password]
+ * @property {string} [sentinel] name of the primary; host and port are then a sentinel's
+ * @property {string} [sentinelPassword]
  * @property {string} [passwordFile]
  * @property {boolean} askPassword
  * @property {number} db
@@ -92,9 +94,10 @@ export const STRATEGIES = Object.freeze({
  * @property {boolean} count
  *
  * @typedef {Settings & Reading} ReaderSettings
+ * @typedef {Settings & { yes: boolean }} CleanupSettings
  *
  * @typedef {Exclude<keyof Settings, 'given'>} SettingKey
- * @typedef {Exclude<keyof ReaderSettings, 'given'>} AnyKey
+ * @typedef {Exclude<keyof ReaderSettings | keyof CleanupSettings, 'given'>} AnyKey
  *
  * @typedef {object} Row an option as the table below declares it
  * @property {string} name long form, without dashes
@@ -124,6 +127,8 @@ export const STRATEGIES = Object.freeze({
 const both = ['producer', 'consumer']
 /** @type {Program[]} */
 const reader = ['consumer']
+/** @type {Program[]} */
+const all = [...both, 'cleanup']
 
 // biome-ignore format: a table, an option a row
 /** @type {Record<string, Row[]>} */
@@ -165,7 +170,7 @@ const groups = {
       help: "the tick's time in every value, so that a reader can tell a stale one" },
     { name: 'once', for: both, key: 'once', type: 'flag',
       help: 'item numbers go on counting, each item is written once' },
-    { name: 'prefix', for: both, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
+    { name: 'prefix', for: all, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
       expects: 'up to 100 characters without blanks and braces', otherwise: 'none', default: '',
       help: 'stands in front of every key' },
     { name: 'seed', for: both, key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
@@ -219,36 +224,44 @@ const groups = {
       help: 'count unique items by every structure that is there, side by side' },
   ],
   'Where (without an address: a private server, started here)': [
-    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: both,
+    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: all,
       help: 'the target is a cluster' },
-    { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: both,
+    { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
       insteadOf: ['host', 'port'],
       help: 'address as redis://[user:password@]host[:port][/db], or rediss:// for TLS' },
-    { name: 'host', key: 'host', type: 'host', env: 'REDIS_HOST', for: both, otherwise: 'embedded',
+    { name: 'host', key: 'host', type: 'host', env: 'REDIS_HOST', for: all, otherwise: 'embedded',
       help: 'name or address of the server, or of any node of the cluster' },
-    { name: 'port', key: 'port', type: 'integer', range: ['1', '65535'], env: 'REDIS_PORT', for: both,
+    { name: 'port', key: 'port', type: 'integer', range: ['1', '65535'], env: 'REDIS_PORT', for: all,
       otherwise: '6379',
       help: 'its port' },
+    { name: 'sentinel', key: 'sentinel', type: 'text', pattern: /^[\w.-]{1,100}$/,
+      expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: all,
+      otherwise: 'none',
+      help: 'name of the primary that sentinels watch; --host and --port (26379) are then a sentinel, which names ' +
+        'the others' },
+    { name: 'sentinel-password', key: 'sentinelPassword', type: 'secret', env: 'REDIS_SENTINEL_PASSWORD',
+      secret: true, for: all,
+      help: 'password of the sentinels themselves; better in REDIS_SENTINEL_PASSWORD' },
     { name: 'username', key: 'username', type: 'text', pattern: /^[^\s\p{C}]+$/u,
-      expects: 'a name without blanks', env: 'REDIS_USERNAME', for: both,
+      expects: 'a name without blanks', env: 'REDIS_USERNAME', for: all,
       help: 'ACL user' },
-    { name: 'password', key: 'password', type: 'secret', env: 'REDIS_PASSWORD', secret: true, for: both,
+    { name: 'password', key: 'password', type: 'secret', env: 'REDIS_PASSWORD', secret: true, for: all,
       help: 'better in REDIS_PASSWORD: other users of the machine can see a command line' },
-    { name: 'password-file', key: 'passwordFile', type: 'path', env: 'REDIS_PASSWORD_FILE', for: both,
+    { name: 'password-file', key: 'passwordFile', type: 'path', env: 'REDIS_PASSWORD_FILE', for: all,
       insteadOf: ['password'],
       help: 'file whose first line is the password' },
-    { name: 'ask-password', key: 'askPassword', type: 'flag', for: both, insteadOf: ['password', 'password-file'],
+    { name: 'ask-password', key: 'askPassword', type: 'flag', for: all, insteadOf: ['password', 'password-file'],
       help: 'ask for the password on the terminal, unseen' },
-    { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: both,
+    { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: all,
       help: 'number of the database' },
-    { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: both, help: 'encrypt the connections' },
-    { name: 'tls-insecure', key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: both,
+    { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections' },
+    { name: 'tls-insecure', key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: all,
       help: 'believe any certificate: whoever is in between can read and change everything' },
-    { name: 'ca', key: 'caFile', type: 'path', env: 'REDIS_CA', for: both,
+    { name: 'ca', key: 'caFile', type: 'path', env: 'REDIS_CA', for: all,
       help: 'file with the authority that signed the certificate of the server' },
-    { name: 'cert', key: 'certFile', type: 'path', env: 'REDIS_CERT', for: both,
+    { name: 'cert', key: 'certFile', type: 'path', env: 'REDIS_CERT', for: all,
       help: 'file with our certificate' },
-    { name: 'key', key: 'keyFile', type: 'path', env: 'REDIS_KEY', for: both,
+    { name: 'key', key: 'keyFile', type: 'path', env: 'REDIS_KEY', for: all,
       help: 'file with its private key' },
     { name: 'server-bin', key: 'serverBin', type: 'path',
       otherwise: 'redis-server or valkey-server from PATH',
@@ -258,11 +271,13 @@ const groups = {
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
       help: 'replicas of each of them' },
   ],
-  'What must not happen to the target': [
+  'What may be done to the target': [
     { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'none'],
       default: 'none',
       help: 'write although it holds keys of others (foreign-keys), is a replica, or would pass 70 % of its ' +
         'memory; several with commas' },
+    { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
+      help: 'of scripts/cleanup.js: remove what it counts; without it nothing is changed' },
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',
       help: 'end the run when a node has evicted more keys, uses more of its memory, or a replica is further ' +
         'behind; off = never' },
@@ -287,7 +302,7 @@ const groups = {
       help: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },
     { name: 'log-level', key: 'logLevel', type: 'choice',
-      choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: both,
+      choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: all,
       help: 'what the log on stderr holds' },
   ],
 }
@@ -316,8 +331,8 @@ export const optionsOf = (program) => OPTIONS.filter((option) => option.for.incl
 /**
  * The settings without their secrets, for a plan, a result or a log.
  * @param {Settings} settings
- * @returns {Readonly<Omit<Settings, 'password'>>}
+ * @returns {Readonly<Omit<Settings, 'password' | 'sentinelPassword'>>}
  */
-export function publicSettings({ password, ...rest }) {
+export function publicSettings({ password, sentinelPassword, ...rest }) {
   return Object.freeze(rest)
 }

@@ -129,6 +129,13 @@ const targetRules = [
     (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
   ),
 
+  (s, named) => s.sentinel && !s.host && `${named('sentinel')} needs the address of a sentinel: --host`,
+
+  (s, named) => s.sentinel && s.cluster && `${named('sentinel')} and ${named('cluster')} exclude each other`,
+
+  (s, named) =>
+    s.sentinelPassword && !s.sentinel && `${named('sentinelPassword')} needs ${named('sentinel')}`,
+
   // Without one the connection would be the default user's.
   (s, named) =>
     s.username &&
@@ -179,7 +186,12 @@ const targetRules = [
  * @param {(key: AnyKey) => string} named
  */
 export function conflictIn(settings, named) {
-  const own = 'limit' in settings ? /** @type {readonly Rule[]} */ (readerRules) : writerRules
+  const own =
+    'limit' in settings
+      ? /** @type {readonly Rule[]} */ (readerRules)
+      : 'quantity' in settings
+        ? writerRules
+        : []
   for (const rule of [...own, ...targetRules]) {
     const sentence = rule(settings, named)
     if (sentence) return sentence

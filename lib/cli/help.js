@@ -6,8 +6,16 @@ import { optionsOf } from '../../settings.js'
  * @typedef {import('../../settings.js').Program} Program
  */
 
-/** @type {Record<string, { does: string, examples: [what: string, command: string][] }>} */
+/** @type {Record<Program, { file?: string, does: string, examples: [what: string, command: string][] }>} */
 const programs = {
+  cleanup: {
+    file: 'scripts/cleanup.js',
+    does: 'Removes what runs have left under a prefix, by the plans that stand there, and nothing else.',
+    examples: [
+      ['what is there, and what would go', '--cluster --host cache.example.net --tls'],
+      ['remove it', '--cluster --host cache.example.net --tls --yes'],
+    ],
+  },
   producer: {
     does: 'Writes items at a rate that is really held, and reports what they cost.',
     examples: [
@@ -64,10 +72,10 @@ export function meaning({ help, choices = [] }) {
  * @param {number} columns
  */
 export function helpText(program, columns) {
-  const { does, examples } = programs[program]
+  const { does, examples, file = `${program}.js` } = programs[program]
   const help = yargs([])
     .detectLocale(false)
-    .scriptName(`node ${program}.js`)
+    .scriptName(`node ${file}`)
     .usage(`${does}\n\nUsage: $0 [options]`)
     .wrap(Math.max(60, Math.min(columns, 120)))
     .help(false)
@@ -75,7 +83,7 @@ export function helpText(program, columns) {
     .epilogue(
       [
         'Examples',
-        ...examples.flatMap(([what, command]) => [`  # ${what}`, `  node ${program}.js ${command}`]),
+        ...examples.flatMap(([what, command]) => [`  # ${what}`, `  node ${file} ${command}`]),
         '',
         ...notes,
       ].join('\n'),

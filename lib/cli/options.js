@@ -16,7 +16,6 @@ import { shown, VALUE_TYPES } from './values.js'
  * @typedef {import('../../settings.js').Program} Program
  * @typedef {import('../../settings.js').Settings} Settings
  * @typedef {import('../../settings.js').AnyKey} AnyKey
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  *
  * @typedef {object} Source
  * @property {Origin} origin
@@ -170,7 +169,7 @@ function settled(options, offers) {
   }
   if (values.host ?? values.port) {
     values.host ??= '127.0.0.1'
-    values.port ??= 6379
+    values.port ??= values.sentinel === undefined ? 6379 : 26379
   }
 
   const settings = /** @type {Settings} */ (Object.freeze({ ...values, given: Object.freeze(given) }))
@@ -194,5 +193,5 @@ function defaultOf(option) {
 function namedSetting(key, settings, options, offer) {
   const option = offer?.reading.option ?? options.find((candidate) => candidate.key === key)
   const named = offer?.reading.named ?? `--${option?.name}`
-  return option?.type === 'choice' ? `${named} ${/** @type {ReaderSettings} */ (settings)[key]}` : named
+  return option?.type === 'choice' ? `${named} ${/** @type {any} */ (settings)[key]}` : named
 }

@@ -1,6 +1,5 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
 import { liveView } from '../report/live.js'
-import { textReport } from '../report/text.js'
 import { bytes, period, plainText } from '../report/units.js'
 import { logTo } from './log.js'
 
@@ -47,7 +46,9 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     guarded: (/** @type {string} */ reason) =>
       warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
-      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
+      show: (
+        /** @type {import('../report/live.js').Snapshot | import('../report/live.js').FetchSnapshot} */ snapshot,
+      ) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
         toldMs ||= performance.now()
         if (performance.now() - toldMs < patienceMs || share === 1) return
@@ -60,14 +61,19 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
       onEvent: (/** @type {string} */ kind, /** @type {string} */ text) =>
         log.warn({ kind }, plainText(text)),
     },
-    /** @param {import('../report/result.js').RunDocument} document @param {string} folder */
-    result(document, folder) {
+    /**
+     * @template {object} Document
+     * @param {Document} document
+     * @param {string} folder
+     * @param {(document: Document, look: { columns: number, color: boolean }) => string} report
+     */
+    result(document, folder, report) {
       view?.done()
       view = null
       if (json) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
         const columns = stdout.columns ?? 100
-        stdout.write(`${textReport(document, { columns, color: stdout.isTTY === true })}\n`)
+        stdout.write(`${report(document, { columns, color: stdout.isTTY === true })}\n`)
       }
       log.info(`results in ${folder}`)
     },

@@ -65,6 +65,8 @@ test('defaults', () => {
     url: undefined,
     host: undefined,
     port: undefined,
+    sentinel: undefined,
+    sentinelPassword: undefined,
     username: undefined,
     password: undefined,
     passwordFile: undefined,

@@ -1,0 +1,100 @@
+// What runs have left under a prefix: counted, and taken away by name and type.
+import { TargetError } from '../errors.js'
+import { isLease } from '../plan/ownership.js'
+import { slotOf } from '../wire/slot.js'
+import { ownersBook, scan, typed } from './found-keys.js'
+import { planKey } from './plan-key.js'
+
+/**
+ * @typedef {import('./open.js').Target} Target
+ *
+ * @typedef {object} Leavings of one master
+ * @property {string} master
+ * @property {Record<string, number>} ours by type
+ * @property {number} foreign that stay, though their names begin like ours
+ * @property {number} removed
+ */
+
+/** Of SCAN's patterns. @param {string} prefix */
+const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
+
+/**
+ * @param {object} needs
+ * @param {Target} needs.target
+ * @param {string} needs.prefix
+ * @param {boolean} needs.remove false: only counts
+ * @param {number} needs.nowMs by the clock of the servers
+ * @param {(looked: number, removed: number) => void} needs.onProgress
+ * @param {AbortSignal} needs.signal ends between two batches
+ * @returns {Promise<Leavings[]>}
+ */
+export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress, signal }) => {
+  const { masters, owners } = target.topology
+  const marker = planKey(prefix)
+  const holder = masters[owners ? owners[slotOf(marker)] : 0]
+  const typesFor = ownersBook(target, nowMs)
+  if (!(await typesFor(marker)).includes('hash'))
+    throw new TargetError(
+      `${target.address}: no plan of Millrace stands under the prefix '${prefix}', so nothing there is known to be ours; correct --prefix (plans leave with the last of their keys)`,
+      { code: 'NO_PLAN' },
+    )
+  let looked = 0
+  let removed = 0
+  const results = /** @type {Leavings[]} */ ([])
+  for (const master of masters) {
+    const client = target.control(master)
+    const found = { master, ours: /** @type {Record<string, number>} */ ({}), foreign: 0, removed: 0 }
+    results.push(found)
+    for await (const keys of scan(client, { match: `${escaped(prefix)}*` })) {
+      if (signal.aborted) return results
+      const names = /** @type {string[]} */ ([])
+      for (const key of keys) {
+        if (isLease(key)) continue // it runs out by itself
+        if ((await typesFor(key)).length > 0) names.push(key)
+        else found.foreign++
+      }
+      const ours = /** @type {string[]} */ ([])
+      for (const { key, type } of await typed(client, names)) {
+        if (!(await typesFor(key)).includes(type)) {
+          found.foreign++
+          continue
+        }
+        found.ours[type] = (found.ours[type] ?? 0) + 1
+        if (key !== marker) ours.push(key)
+      }
+      if (remove) found.removed += await unlink(client, ours)
+      looked += keys.length
+      removed += remove ? ours.length : 0
+      onProgress(looked, removed)
+    }
+  }
+  // Last: as long as it stands, what is left is known to be ours.
+  if (remove && !signal.aborted) {
+    const last = /** @type {Leavings} */ (results.find(({ master }) => master === holder))
+    last.removed += await unlink(target.control(holder), [marker])
+  }
+  return results
+}
+
+/**
+ * One key a command: in a cluster several may lie in different slots.
+ * @param {import('ioredis').Redis} client
+ * @param {string[]} keys at most what one SCAN gave
+ */
+const unlink = async (client, keys) => {
+  const gone = await Promise.all(keys.map((key) => client.unlink(key)))
+  return gone.reduce((sum, n) => sum + n, 0)
+}
+
+/**
+ * Agents that hold a lease under the prefix.
+ * @param {Target} target
+ * @param {string} prefix
+ */
+export const leasesUnder = async (target, prefix) => {
+  let leases = 0
+  for (const master of target.topology.masters)
+    for await (const keys of scan(target.control(master), { match: `${escaped(prefix)}millrace:lease:*` }))
+      leases += keys.filter(isLease).length
+  return leases
+}
