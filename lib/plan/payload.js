@@ -54,23 +54,80 @@ const identity = (n, width) => {
 export const identityWidth = (payload, valueBytes) =>
   payload === 'zero' ? 0 : Math.min(payload === 'sparse' ? 4 : 8, valueBytes)
 
+/** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, seed: number, stamp: boolean }} PayloadTerms */
+
 /**
- * @param {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, seed: number, stamp: boolean }} plan
- * @returns {(n: number) => import('../wire/encode.js').Part[]} the parts of item n's value
+ * What stands behind the stamp: so many letters of identity, then bytes of a pool from a place of the item's own.
+ * @param {PayloadTerms} terms
  */
-export const payloadOf = ({ payload, valueBytes, seed, stamp }) => {
+const bodyOf = ({ payload, valueBytes, seed, stamp }) => {
   const bytes = valueBytes - (stamp ? STAMP_BYTES : 0)
   const head = identityWidth(payload, bytes)
   const tail = bytes - head
-  const lead = stamp ? [/** @type {const} */ ({ hole: 'stamp', width: STAMP_BYTES })] : []
-  if (payload !== 'random') {
-    const rest = Buffer.alloc(tail, payload === 'zero' ? 0 : '.')
-    return (n) => [...lead, identity(n, head), rest]
-  }
-  const pool = randomPool(seed, poolBytes + tail)
+  if (payload !== 'random')
+    return { head, tail, pool: Buffer.alloc(tail, payload === 'zero' ? 0 : '.'), placeOf: () => 0 }
   const salt = mix(seed)
+  return {
+    head,
+    tail,
+    pool: randomPool(seed, poolBytes + tail),
+    placeOf: (/** @type {number} */ n) => mix(n ^ salt) % poolBytes,
+  }
+}
+
+/**
+ * @param {PayloadTerms} terms
+ * @returns {(n: number) => import('../wire/encode.js').Part[]} the parts of item n's value
+ */
+export const payloadOf = (terms) => {
+  const { head, tail, pool, placeOf } = bodyOf(terms)
+  const lead = terms.stamp ? [/** @type {const} */ ({ hole: 'stamp', width: STAMP_BYTES })] : []
   return (n) => {
-    const from = mix(n ^ salt) % poolBytes
+    const from = placeOf(n)
     return [...lead, identity(n, head), pool.subarray(from, from + tail)]
+  }
+}
+
+/**
+ * Whether bytes[from, to) are what `payloadOf` makes of item n; the digits of a stamp are not looked at.
+ * @param {PayloadTerms} terms
+ * @returns {(n: number, bytes: Buffer, from: number, to: number) => boolean}
+ */
+export const payloadMatcher = (terms) => {
+  const { head, tail, pool, placeOf } = bodyOf(terms)
+  const lead = terms.stamp ? STAMP_BYTES : 0
+  const size = lead + head + tail
+  return (n, bytes, from, to) => {
+    if (to - from !== size) return false
+    let rest = n
+    for (let at = from + lead; at < from + lead + head; at++) {
+      const next = Math.floor(rest / 64)
+      if (bytes[at] !== codes[rest - next * 64]) return false
+      rest = next
+    }
+    const place = placeOf(n)
+    return tail === 0 || pool.compare(bytes, to - tail, to, place, place + tail) === 0
+  }
+}
+
+/**
+ * The item whose value would begin like this, -1 where none would.
+ * @param {PayloadTerms} terms
+ * @returns {(bytes: Buffer, from: number, to: number) => number}
+ */
+export const itemOfValue = (terms) => {
+  const lead = terms.stamp ? STAMP_BYTES : 0
+  const head = identityWidth(terms.payload, terms.valueBytes - lead)
+  const digits = new Int8Array(256).fill(-1)
+  for (const [digit, code] of codes.entries()) digits[code] = digit
+  return (bytes, from, to) => {
+    if (to - from < lead + head) return -1
+    let n = 0
+    for (let at = from + lead + head - 1; at >= from + lead; at--) {
+      const digit = digits[bytes[at]]
+      if (digit < 0) return -1
+      n = n * 64 + digit
+    }
+    return n
   }
 }

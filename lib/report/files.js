@@ -121,7 +121,7 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning })
     end,
     /**
      * Writes run.json whole or not at all.
-     * @param {import('./result.js').RunDocument} document
+     * @param {object} document
      * @returns {Promise<boolean>} whether it stands
      */
     async finish(document) {

@@ -1,9 +1,13 @@
 // The live line: one line, redrawn in place on a terminal, and now and then a log line elsewhere.
 import { Writable } from 'node:stream'
+import { fetchFields, fetchLogFields } from './fetch-live.js'
 import { painter } from './layout.js'
 import { clockTime, count, dash, micros, rate, several } from './units.js'
 
 /**
+ * @typedef {import('./fetch-live.js').FetchSnapshot} FetchSnapshot
+ * @typedef {import('./fetch-live.js').LiveField} LiveField
+ *
  * @typedef {object} Snapshot
  * @property {number} elapsedMs
  * @property {number | null} totalMs null: until interrupted
@@ -69,16 +73,18 @@ const liveFields = (snapshot) => {
 
 /**
  * One line of at most `columns`: what matters most gets its place first, then its long form.
- * @param {Snapshot} snapshot
+ * @param {Snapshot | FetchSnapshot} snapshot
  * @param {number} columns
  * @param {boolean} [color]
  */
 export const liveLine = (snapshot, columns, color = false) => {
-  const fields = liveFields(snapshot).map((field) => ({ ...field, text: '' }))
+  /** @type {LiveField[]} */
+  const given = 'fetches' in snapshot ? fetchFields(snapshot) : liveFields(snapshot)
+  const fields = given.map((field) => ({ ...field, text: '' }))
   const line = (ink = (/** @type {string} */ text) => text) =>
     fields
       .filter(({ text }) => text)
-      .map(({ text, ...field }) => ('alarm' in field && field.alarm ? ink(text) : text))
+      .map(({ text, alarm }) => (alarm ? ink(text) : text))
       .join('  ')
   for (const form of /** @type {const} */ (['short', 'long'])) {
     for (const field of fields.toSorted((a, b) => a.rank - b.rank)) {
@@ -106,7 +112,7 @@ const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, errors, 
 
 /**
  * @typedef {object} LiveView
- * @property {(snapshot: Snapshot) => void} update
+ * @property {(snapshot: Snapshot | FetchSnapshot) => void} update
  * @property {(write: () => void) => void} above runs `write` with the line out of the way
  * @property {Writable} logStream whole log lines, written above the line: a destination for pino
  * @property {() => void} done takes the line away
@@ -124,7 +130,7 @@ const loggedView = (stream, log) => {
     update(snapshot) {
       if (snapshot.elapsedMs < dueMs) return
       dueMs = (Math.floor(snapshot.elapsedMs / logEveryMs) + 1) * logEveryMs
-      log(logFields(snapshot))
+      log('fetches' in snapshot ? fetchLogFields(snapshot) : logFields(snapshot))
     },
     above: (write) => write(),
     logStream: writableTo((text) => stream.write(text)),
@@ -148,7 +154,7 @@ const writableTo = (write) =>
  * @returns {LiveView}
  */
 const terminalView = (stream, color) => {
-  /** @type {Snapshot | null} */
+  /** @type {Snapshot | FetchSnapshot | null} */
   let latest = null
   let drawnWidth = 0
 

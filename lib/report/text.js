@@ -25,7 +25,7 @@ const labelWidth = 11
 const shownEvents = 20
 
 /** A label in front, its text broken at the gaps and hanging. @param {Page} page @param {string} label @param {string} text */
-const entry = ({ columns, paint }, label, text) =>
+export const entry = ({ columns, paint }, label, text) =>
   (text ? wrapped(text, columns - labelWidth, gap) : []).map(
     (line, at) => paint.dim((at === 0 ? label : '').padEnd(labelWidth)) + line,
   )
@@ -86,7 +86,7 @@ const sharedEnding = ([first, ...others]) => {
 }
 
 /** @param {Page} page */
-const nodeTable = ({ run, columns, paint }) => {
+export const nodeTable = ({ run, columns, paint }) => {
   if (run.nodes.length === 0) return []
   const ending = sharedEnding(run.nodes.map(({ address }) => address))
   const short = (/** @type {string} */ name) =>
@@ -114,7 +114,7 @@ const nodeTable = ({ run, columns, paint }) => {
 }
 
 /** @param {Page} page */
-const eventLines = ({ run, columns, paint }) => {
+export const eventLines = ({ run, columns, paint }) => {
   const seconds = run.events.map(({ at_ms: atMs }) => `${(atMs / 1000).toFixed(1)} s`)
   const width = Math.max(labelWidth, ...seconds.map((text) => text.length + 2))
   const lines = run.events

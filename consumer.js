@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+// Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
+import { program } from './lib/cli/program.js'
+import { screenOf } from './lib/cli/screen.js'
+import { ExitCode } from './lib/errors.js'
+import { fetchDocument } from './lib/report/fetch-result.js'
+import { fetchReport } from './lib/report/fetch-text.js'
+import { openResults } from './lib/report/files.js'
+import { claimReaders } from './lib/run/agents.js'
+import { findPlan } from './lib/run/find-plan.js'
+import { readRun } from './lib/run/read-run.js'
+import { versionsOf } from './lib/run/versions.js'
+import { openTarget } from './lib/target/open.js'
+
+/** @typedef {import('./settings.js').ReaderSettings} ReaderSettings */
+
+await program('consumer', async (given, { stop, stopNow }) => {
+  const settings = /** @type {ReaderSettings} */ (given)
+  const screen = screenOf(settings)
+  const { say, warn, warnings } = screen
+  const results = await openResults({
+    ...settings,
+    strategy: 'consumer',
+    epochMs: Date.now(),
+    onWarning: warn,
+  })
+  /** @type {(() => Promise<void>)[]} */
+  const undo = [results.discard]
+  try {
+    const target = await openTarget(settings, { say, mayStart: false })
+    undo.unshift(target.close)
+    const found = await findPlan({ settings, target, say })
+    const readers = await claimReaders({
+      settings,
+      strategy: found.plan.strategy,
+      target,
+      run: results.run,
+      say,
+      onLost: screen.lost,
+      signal: stop,
+    })
+    undo.unshift(readers.release)
+    const plan = { ...found.plan, agents: readers.agents }
+
+    const parts = await readRun({
+      ...found,
+      plan,
+      target,
+      results,
+      stop,
+      stopNow,
+      say,
+      warn,
+      ...screen.progress,
+    })
+    await results.end()
+    const { kind, origin } = target
+    const document = fetchDocument({
+      ...parts,
+      run: results.run,
+      versions: versionsOf(target),
+      target: { kind, origin },
+      warnings,
+    })
+    await results.finish(document)
+    screen.result(document, results.folder, fetchReport)
+    if (stop.aborted) return ExitCode.interrupted
+    return document.valid ? ExitCode.done : ExitCode.invalid
+  } finally {
+    screen.done()
+    for (const step of undo) await step()
+  }
+})

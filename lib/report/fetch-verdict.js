@@ -1,0 +1,138 @@
+// Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
+import { count, percent, plainText, several } from './units.js'
+
+/**
+ * @typedef {import('./verdict.js').Warning} Warning
+ * @typedef {import('./fetch-result.js').FetchMeasurements} Evidence
+ */
+
+const busyLimitPct = 90
+// Beyond this, cut-offs and ages mean little.
+const clockLimitMs = 1000
+
+/** @param {Evidence} run @returns {Warning[]} */
+const nothingRead = ({ fetches, plan }) => {
+  if (fetches.count === 0)
+    return [
+      {
+        code: 'no-fetch',
+        message: 'no fetch was completed: run for longer (--duration), or fetch less (--limit)',
+      },
+    ]
+  if (fetches.items > 0) return []
+  return [
+    {
+      code: 'no-items',
+      message: `nothing was there to read: no writer of ${plan.strategy} is at work under ${plan.prefix ? `prefix ${plan.prefix}` : 'no prefix'}; start one, or set --strategy, --prefix`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const failures = ({ fetches }) => {
+  if (fetches.failed === 0) return []
+  const causes = Object.entries(fetches.failed_by).map(([cause, n]) => `${plainText(cause)} ${count(n)}`)
+  return [
+    {
+      code: 'failed',
+      message: `${count(fetches.failed)} of ${count(fetches.failed + fetches.count)} fetches failed (${causes.join(', ')})`,
+      cause: Object.keys(fetches.failed_by)[0],
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const overruns = ({ fetches, client, plan }) => {
+  if (fetches.overrun === 0) return []
+  const own =
+    client.busy_pct > busyLimitPct
+      ? `this process was ${percent(client.busy_pct)} busy: read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`
+      : 'the servers or the network were not fast enough: read less (--limit) or less often (-p)'
+  return [
+    {
+      code: 'overrun',
+      message: `${several(fetches.overrun, 'deadline')} passed while the fetch before was under way; ${own}`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const wrongValues = ({ verify, plan }) => {
+  if (!verify) return []
+  const { missing, corrupt, unexpected, stale, unjudged, examples } = verify
+  const wrong = { missing, corrupt, unexpected, stale }
+  const found = Object.entries(wrong).filter(([, n]) => n > 0)
+  /** @type {Warning[]} */
+  const warnings = []
+  if (found.length > 0)
+    warnings.push({
+      code: 'verify',
+      message: `not everything read is right: ${found.map(([what, n]) => `${count(n)} ${what}`).join(', ')}; for example ${examples.slice(0, 3).map(plainText).join('; ')}`,
+    })
+  if (!plan.knowsBytes)
+    warnings.push({
+      code: 'verify-limited',
+      message:
+        'no plan stands in the target, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) tell them',
+      invalidates: false,
+    })
+  else if (verify.checked === 0 && found.length === 0)
+    warnings.push({ code: 'verify-nothing', message: 'no value was verified: there was none to read' })
+  if (unjudged > 0)
+    warnings.push({
+      code: 'verify-unjudged',
+      message: `${count(unjudged)} missing values could not be asked for again, so nothing is said of them`,
+      invalidates: false,
+    })
+  return warnings
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const observations = (run) => {
+  const { fetches, client, clocks, interrupted, duration_s: durationS, plan, nodes } = run
+  const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
+  const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  /** @type {[boolean, string, string][]} */
+  const all = [
+    [
+      client.busy_pct > busyLimitPct && fetches.overrun === 0,
+      'client-saturated',
+      `this process was ${percent(client.busy_pct)} busy: the times of the fetches are its own as much as the servers'`,
+    ],
+    [
+      ahead.length > 0,
+      'clock',
+      `the clock of ${ahead.map(({ address }) => plainText(address)).join(', ')} differs from ours by more than a second; cut-offs are by theirs`,
+    ],
+    [
+      plan.values && !plan.verify && fetches.nils > fetches.items / 10,
+      'nils',
+      `${count(fetches.nils)} of ${count(fetches.items)} ids had no value any more; --verify tells why`,
+    ],
+    [
+      gaps > 0,
+      'gaps',
+      `${several(gaps, 'sample')} of the nodes missing: their figures leave those seconds out`,
+    ],
+    [
+      interrupted,
+      'interrupted',
+      `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`,
+    ],
+  ]
+  return all
+    .filter(([applies]) => applies)
+    .map(([, code, message]) => ({ code, message, invalidates: false }))
+}
+
+/**
+ * @param {Evidence} run
+ * @param {Warning[]} given what others noticed
+ * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
+ */
+export const fetchVerdict = (run, given) => {
+  const found = [nothingRead, failures, overruns, wrongValues, observations].flatMap((rule) => rule(run))
+  const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
+  warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
+  return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
+}

@@ -1,0 +1,42 @@
+// What a consumer reads by: the plan in the target, or the options where there is none.
+import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
+import { planKey, plansIn } from '../target/plan-key.js'
+import { scriptSha } from '../target/scripts.js'
+import { slotOf } from '../wire/slot.js'
+import { isLive } from './plan-watch.js'
+
+/**
+ * @param {object} needs
+ * @param {import('../../settings.js').ReaderSettings} needs.settings
+ * @param {import('../target/open.js').Target} needs.target
+ * @param {(line: string) => void} needs.say
+ */
+export const findPlan = async ({ settings, target, say }) => {
+  const { prefix } = settings
+  const holder = () => {
+    const { masters, owners } = target.topology
+    return target.control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
+  }
+  const now = async () => {
+    const [seconds, micros] = await holder().time()
+    return Number(seconds) * 1000 + Number(micros) / 1000
+  }
+  const readCards = async () => plansIn(holder(), prefix, await now())
+  const nowMs = await now()
+  const cards = await readCards()
+  const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
+  const plan = readPlanOf(settings, {
+    card,
+    agents: [],
+    cluster: target.kind === 'cluster',
+    masters: target.topology.masters.length,
+    fetchScript: scriptSha('fetch-latest-items'),
+  })
+  if (card)
+    say(`reading ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer gives no sign of life)'}`)
+  else
+    say(
+      `no plan stands under ${prefix ? `prefix ${prefix}` : 'no prefix'}: reading ${plan.strategy} with a ttl of ${plan.ttlS} s, as the options and their defaults say`,
+    )
+  return { plan, card, cards, readCards }
+}

@@ -1,0 +1,68 @@
+// Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
+
+/**
+ * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ */
+
+const everyMs = 1000
+// Two renewals that did not come, and a little.
+const silenceMs = 12_000
+const rewriteSlackMs = 500
+
+/** A sign of life just now. @param {PlanCard} card @param {number} nowMs */
+export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewedMs < silenceMs
+
+/** What makes a plan another one. @param {PlanCard} card */
+const terms = ({ startedMs, renewedMs, ended, version, ...rest }) => JSON.stringify(rest)
+
+/**
+ * @param {object} needs
+ * @param {PlanCard | null} needs.card the one that is read by
+ * @param {() => Promise<readonly PlanCard[]>} needs.read
+ * @param {() => number} needs.now by the clock of the server that holds it
+ * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
+ * @param {(ms: number) => Promise<void>} needs.sleep
+ */
+export const planWatch = ({ card, read, now, onChanged, sleep }) => {
+  let current = card
+  let changed = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  const look = async () => {
+    if (!card) return
+    const cards = await read().catch(() => null)
+    if (!cards) return
+    current = cards.find((other) => terms(other) === terms(card)) ?? current
+    const rival = cards.find(
+      (other) =>
+        other.strategy === card.strategy &&
+        other.startedMs > card.startedMs &&
+        terms(other) !== terms(card) &&
+        isLive(other, now()),
+    )
+    if (!changed && rival) {
+      changed = true
+      onChanged()
+    }
+  }
+  return {
+    start() {
+      if (card) timer = setInterval(look, everyMs)
+    },
+    stop: () => clearInterval(timer),
+    /** Whether all items have been written again after that moment; waits for the writers' next sign of life. @param {number} sinceMs */
+    async wasRewritten(sinceMs) {
+      if (!card || card.once) return false
+      const neededMs = sinceMs + card.periodMs + rewriteSlackMs
+      for (;;) {
+        const { ended, renewedMs } = /** @type {PlanCard} */ (current)
+        if (changed || ended) return false
+        if (renewedMs >= neededMs) return true
+        if (now() > neededMs + silenceMs) return false
+        await sleep(500)
+        await look()
+      }
+    },
+  }
+}

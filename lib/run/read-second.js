@@ -1,0 +1,101 @@
+// What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
+import { busiest, onceASecond } from './second.js'
+
+/**
+ * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ * @typedef {import('../measure/info.js').CommandUse} CommandUse
+ */
+
+/** Commands that the nodes of each role ran, over the run. */
+export const commandsByRole = () => {
+  /** @type {Record<'master' | 'replica', Record<string, CommandUse>>} */
+  const sums = { master: {}, replica: {} }
+  return {
+    /** @param {readonly NodeRow[]} rows */
+    add(rows) {
+      for (const { role, commands = {} } of rows) {
+        for (const [name, { calls, usec }] of Object.entries(commands)) {
+          sums[role][name] ??= { calls: 0, usec: 0 }
+          sums[role][name].calls += calls
+          sums[role][name].usec += usec
+        }
+      }
+    },
+    sums,
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
+ * @param {ReturnType<typeof import('../measure/fetches.js').fetchesOf>} needs.fetches
+ * @param {ReturnType<typeof import('../measure/judge.js').judgeOf> | null} needs.judge
+ * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
+ * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {ReturnType<typeof commandsByRole>} needs.roles
+ * @param {{ watch: () => void }} needs.driver
+ * @param {() => number} needs.elapsed
+ * @param {(line: object) => void} needs.write
+ * @param {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} needs.show
+ */
+export const everyReadSecond = ({
+  plan,
+  fetches,
+  judge,
+  uniqueness,
+  health,
+  sampler,
+  roles,
+  driver,
+  elapsed,
+  write,
+  show,
+}) => {
+  let before = { ...fetches.whole, atMs: 0 }
+
+  const second = async () => {
+    driver.watch()
+    const atMs = elapsed()
+    const now = { ...fetches.whole }
+    const overS = (atMs - before.atMs) / 1000
+    const itemsPerS = overS > 0 ? (now.items - before.items) / overS : null
+    const counts = Object.fromEntries(
+      Object.entries(now).map(([name, n]) => [name, n - before[/** @type {keyof typeof now} */ (name)]]),
+    )
+    before = { ...now, atMs }
+    const times = fetches.turn()
+    const client = health.sample()
+    const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
+    roles.add(nodes)
+    const wrong = judge
+      ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
+      : 0
+    write({
+      at_ms: Math.round(atMs),
+      fetches: counts,
+      items_per_s: itemsPerS,
+      ...times,
+      numbers: fetches.last()?.numbers ?? {},
+      verify: judge ? { ...judge.counts } : null,
+      client,
+      nodes,
+    })
+    show({
+      elapsedMs: atMs,
+      totalMs: plan.durationMs,
+      fetches: counts.count,
+      itemsPerS,
+      p50Us: times.duration_us?.p50 ?? null,
+      p99Us: times.duration_us?.p99 ?? null,
+      ageUs: times.freshness_us?.p50 ?? null,
+      masterCpuPct: busiest(nodes, 'master'),
+      replicaCpuPct: busiest(nodes, 'replica'),
+      overrun: now.overrun,
+      failed: now.failed,
+      wrong,
+      checked: judge ? judge.counts.checked : null,
+    })
+  }
+  return onceASecond(second)
+}
