@@ -37,7 +37,7 @@ const badParts = {
 
 test('run.json has the keys of the design in their order', () => {
   const run = runDocument(sampleParts())
-  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target']
+  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target', 'agents']
   const designed =
     'schema run kind started duration_s plan versions items commands rate latency_us bystander_us ticks client server nodes events valid warnings'
   assert.deepEqual(
@@ -60,6 +60,15 @@ test('run.json has the keys of the design in their order', () => {
   ])
   assert.deepEqual([run.schema, run.started, run.duration_s], [1, '2026-11-21T07:30:05.000Z', 65.0123])
   assert.deepEqual(JSON.parse(JSON.stringify(run)), run)
+})
+
+test('an agent whose account does not close makes the run invalid', () => {
+  const own = { agent: 3, offered: 10, acked: 9, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
+  const { valid, warnings } = runDocument(sampleParts({ agents: [{ ...own, acked: 10 }, own] }))
+  assert.equal(valid, false)
+  const told = warnings.filter(({ code }) => code === 'accounting').map(({ message }) => message)
+  assert.equal(told.length, 1)
+  assert.match(told[0], /^agent 3 was offered 10 items, but 9 have an outcome/)
 })
 
 test('what was not measured is null in the document and a dash in the table', () => {
