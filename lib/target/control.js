@@ -86,6 +86,14 @@ export const controlConnections = (access) => {
         throw new TargetError(reasonFor(address, cause), { code: 'CONNECT', cause })
       }
     },
+    /** Servers that have left are not connected to any more. @param {string[]} addresses that stay */
+    keep(addresses) {
+      for (const [name, client] of clients) {
+        if (addresses.includes(name.split('/', 1)[0])) continue
+        client.disconnect()
+        clients.delete(name)
+      }
+    },
     close() {
       for (const client of clients.values()) client.disconnect()
       clients.clear()

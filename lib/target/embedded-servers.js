@@ -18,6 +18,8 @@ import { TargetError } from '../errors.js'
 
 const watchdogFile = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 const host = '127.0.0.1'
+const configFile = 'server.conf'
+const logFile = 'server.log'
 const startAttempts = 3
 const portTaken = /in use|Failed listening/
 
@@ -67,8 +69,7 @@ export function serverGroup(binary) {
   return {
     dir,
     launch(name, port, config) {
-      const child = spawnServer(binary, join(dir, name), config)
-      const ended = lastWords(child, join(dir, name, 'server.log'))
+      const { child, ended } = spawnServer(binary, join(dir, name), config)
       members.push({ child, ended })
       if (child.pid) watchdog.stdin.write(`pid ${child.pid}\n`)
       return { host, port, pid: child.pid ?? 0, ended }
@@ -113,27 +114,35 @@ export async function inServerGroup(binary, start) {
 }
 
 /**
+ * A server in a folder of its own.
  * @param {import('./embedded-binary.js').ServerBinary} binary
  * @param {string} home
  * @param {ConfigLine[]} config
  */
-function spawnServer(binary, home, config) {
-  mkdirSync(home, { mode: 0o700 })
-  const configFile = join(home, 'server.conf')
+export function spawnServer(binary, home, config) {
   const lines = config.map(
     ([name, ...values]) => `${name} ${values.map((v) => JSON.stringify(`${v}`)).join(' ')}\n`,
   )
-  writeFileSync(configFile, lines.join(''), { mode: 0o600 })
-  const log = openSync(join(home, 'server.log'), 'a', 0o600)
+  mkdirSync(home, { mode: 0o700 })
+  writeFileSync(join(home, configFile), lines.join(''), { mode: 0o600 })
+  return spawnAgain(binary, home)
+}
+
+/**
+ * @param {import('./embedded-binary.js').ServerBinary} binary
+ * @param {string} home with its configuration
+ */
+export function spawnAgain(binary, home) {
+  const log = openSync(join(home, logFile), 'a', 0o600)
   try {
-    const child = spawn(binary.file, [configFile], {
+    const child = spawn(binary.file, [join(home, configFile)], {
       argv0: binary.argv0,
       cwd: home,
       detached: true,
       stdio: ['ignore', log, log],
     })
     child.unref()
-    return child
+    return { child, ended: lastWords(child, join(home, logFile)) }
   } finally {
     closeSync(log)
   }
@@ -141,22 +150,22 @@ function spawnServer(binary, home, config) {
 
 /**
  * @param {import('node:child_process').ChildProcess} child
- * @param {string} logFile
+ * @param {string} file its log
  * @returns {Promise<string>}
  */
-function lastWords(child, logFile) {
+function lastWords(child, file) {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('exit', (code, signal) =>
-      resolve(lastLogLine(logFile) ?? `ended by ${signal ?? `exit code ${code}`}`),
+      resolve(lastLogLine(file) ?? `ended by ${signal ?? `exit code ${code}`}`),
     )
   })
 }
 
-/** @param {string} logFile */
-function lastLogLine(logFile) {
+/** @param {string} file */
+function lastLogLine(file) {
   try {
-    const lines = readFileSync(logFile, 'utf8').trim().split('\n')
+    const lines = readFileSync(file, 'utf8').trim().split('\n')
     const refusal = lines.findLast((line) => portTaken.test(line))
     return refusal ?? (lines.at(-1) || undefined)
   } catch {

@@ -6,8 +6,10 @@ import { addressOf, endpointOf } from './address.js'
 import { controlConnections } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
+import { lookoutOf } from './lookout.js'
 import { loadScript } from './scripts.js'
-import { clusterLayout, orphanSlots, singleLayout } from './topology.js'
+import { sentinelsOf } from './sentinel.js'
+import { orphanSlots } from './topology.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -102,30 +104,32 @@ const serverVersion = (/** @type {Record<string, string>} */ fields) =>
  */
 export const openTarget = async (settings, { say, mayStart = true }) => {
   const place = await locate(settings, say, mayStart)
-  const { endpoint, access, origin, cluster } = place
+  const { access, origin, cluster } = place
   const control = controlConnections(access)
+  const { sentinel: name, sentinelPassword } = settings
+  const sentinels =
+    name === undefined
+      ? null
+      : sentinelsOf({ name, endpoint: place.endpoint, password: sentinelPassword, tls: access.tls })
   const close = async () => {
     control.close()
+    sentinels?.close()
     await place.close()
   }
   try {
+    const mayBeReplica = (settings.allow ?? []).includes('replica')
+    const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
     const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
     const info = parseInfo(String(await seed.call('INFO', 'everything')))
     checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
 
-    /** @param {Endpoint} asked @returns {Promise<Layout>} */
-    const layoutFrom = async (asked) =>
-      cluster
-        ? clusterLayout(/** @type {any[]} */ (await control.of(asked).call('CLUSTER', 'SLOTS')), asked.host)
-        : singleLayout(
-            endpoint,
-            parseInfo(String(await control.of(asked).call('INFO', 'replication'))).replicas,
-          )
-
-    let layout = await layoutFrom(endpoint)
+    const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica })
+    let layout = await lookout.first()
     checkSlots(layout, address)
     const versions = new Set([serverVersion(info.fields)])
+    /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
+    const topology = () => ({ masters: layout.masters, owners: layout.owners, epoch: layout.epoch })
 
     return {
       kind: /** @type {'single' | 'cluster'} */ (cluster ? 'cluster' : 'single'),
@@ -136,8 +140,9 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
       majorVersion: Number.parseInt(info.fields.redis_version ?? '7', 10),
       nodes: () => layout.nodes,
       get topology() {
-        return { masters: layout.masters, owners: layout.owners }
+        return topology()
       },
+      sentinels,
       /** @param {string} at @param {number} [db] */
       control: (at, db) => control.of(endpointOf(at), db),
       info: async (/** @type {string} */ at) =>
@@ -146,13 +151,11 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
       ) => dial(endpointOf(at), access, events),
-      /** Asks every node at once and believes the first that answers. */
+      /** Asks the nodes, or the sentinels, what is now. */
       refresh: async () => {
-        const addresses = [
-          ...new Set([...layout.masters, ...layout.nodes.map((node) => node.address), address]),
-        ]
-        layout = await Promise.any(addresses.map((at) => layoutFrom(endpointOf(at))))
-        return { masters: layout.masters, owners: layout.owners }
+        layout = await lookout.again(layout)
+        control.keep([address, ...layout.nodes.map((node) => node.address)])
+        return topology()
       },
       loadScripts: async (/** @type {string} */ at, names = ['store-item', 'store-items']) => {
         const client = control.of(endpointOf(at))

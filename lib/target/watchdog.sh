@@ -16,6 +16,11 @@ while read -r word rest; do
   esac
 done
 
+# Servers that joined later, whoever started them.
+if [ -r "$folder/pids" ]; then
+  while read -r late; do pids="$pids $late"; done <"$folder/pids"
+fi
+
 # True while the number still belongs to a server of ours: its configuration file stands in its command line.
 ours() {
   if [ -r "/proc/$1/cmdline" ]; then

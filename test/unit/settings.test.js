@@ -115,6 +115,10 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--guard off', 'guard', { evicted: null, memoryPct: null, lagBytes: null }],
   ['--guard lag>64MB', 'guard', { evicted: null, memoryPct: null, lagBytes: 64_000_000 }],
   ['--guard memory>80.5%,evicted>1k', 'guard', { evicted: 1000, memoryPct: 80.5, lagBytes: null }],
+  ['--host h --sentinel my-master.1', 'sentinel', 'my-master.1'],
+  ['--host h --sentinel m', 'port', 26_379],
+  ['--host h --sentinel m --port 7', 'port', 7],
+  ['--host h --sentinel m --sentinel-password s', 'sentinelPassword', 's'],
   ['--host h --ask-password', 'askPassword', true],
   ['--host h --password-file /run/secret', 'passwordFile', '/run/secret'],
   ['--host h --tls --tls-insecure', 'tlsInsecure', true],
@@ -251,6 +255,8 @@ test('every option is read by its own name and by its variable', () => {
     const needs = /** @type {Record<string, string>} */ ({
       username: '--host h --password p',
       password: '--host h',
+      sentinel: '--host h',
+      'sentinel-password': '--host h --sentinel m',
       'password-file': '--host h',
       'ask-password': '--host h',
       'tls-insecure': '--host h --tls',
@@ -276,6 +282,9 @@ const count = (/** @type {string} */ ends) => `must be a whole number from ${end
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
 const allowances = 'one of foreign-keys, replica, memory, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
+  ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
+  ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
+  ['--host h --sentinel-password s', '--sentinel-password needs --sentinel'],
   ['--guard on', `--guard must be ${limits}, not 'on'`],
   ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
   ['--guard memory>80', `--guard must be ${limits}, not 'memory>80'`],

@@ -1,0 +1,97 @@
+// Where the topology is read from, at the start and again whenever it may have changed.
+import { TargetError } from '../errors.js'
+import { parseInfo } from '../measure/info.js'
+import { addressOf, endpointOf } from './address.js'
+import { asker, newestLayout, viewOf, withOldShards } from './newest.js'
+import { singleLayout } from './topology.js'
+
+/**
+ * @typedef {import('./topology.js').Layout & { epoch?: number }} Layout
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {ReturnType<typeof import('./control.js').controlConnections>} Control
+ * @typedef {{ address: string, role: string, master: string | null, layout: Layout }} Said what one server says of itself
+ */
+
+/** @param {Layout} layout @param {string} seed */
+const addressesIn = (layout, seed) => [
+  ...new Set([...layout.masters, ...layout.nodes.map(({ address }) => address), seed]),
+]
+
+/** @param {Control} control @param {Endpoint} endpoint */
+const clusterLookout = (control, endpoint) => {
+  const seed = addressOf(endpoint)
+  const ask = asker(async (address) => {
+    const { host } = endpointOf(address)
+    const client = control.of(endpointOf(address))
+    const [rows, nodes] = await Promise.all([
+      client.call('CLUSTER', 'SLOTS'),
+      // Who may not ask it does without the epochs.
+      client.call('CLUSTER', 'NODES').catch(() => ''),
+    ])
+    return viewOf(/** @type {any[]} */ (rows), String(nodes), host)
+  })
+  return {
+    /** @returns {Promise<Layout>} */
+    first: async () => newestLayout(await ask([seed])),
+    /** @param {Layout} before @returns {Promise<Layout>} */
+    again: async (before) => withOldShards(before, newestLayout(await ask(addressesIn(before, seed)))),
+  }
+}
+
+/**
+ * @param {Control} control
+ * @param {Endpoint} endpoint
+ * @param {{ sentinels: import('./sentinel.js').Sentinels | null, mayBeReplica: boolean }} options
+ */
+const singleLookout = (control, endpoint, { sentinels, mayBeReplica }) => {
+  const ask = asker(
+    /** @returns {Promise<Said>} */
+    async (address) => {
+      const text = String(await control.of(endpointOf(address)).call('INFO', 'replication'))
+      const { fields, replicas } = parseInfo(text)
+      const { role, master_host: host, master_port: port } = fields
+      const master = host === undefined ? null : addressOf({ host, port: Number(port) })
+      return { address, role, master, layout: singleLayout(endpointOf(address), replicas) }
+    },
+  )
+  const isMaster = (/** @type {Said} */ { role }) => mayBeReplica || role === 'master'
+
+  const bySentinels = async (/** @type {import('./sentinel.js').Sentinels} */ from) => {
+    const { primary, epoch } = await from.primary()
+    const address = addressOf(primary)
+    const [said] = await ask([address])
+    // A sentinel may name a new primary a moment before it has been promoted.
+    if (!isMaster(said)) throw new TargetError(`${address} is not a master yet`, { code: 'TOPOLOGY' })
+    return { ...said.layout, epoch }
+  }
+  /** @param {Layout} before */
+  const byServers = async (before) => {
+    const said = await ask(addressesIn(before, addressOf(endpoint)))
+    const current = said.find(({ address }) => address === before.masters[0])
+    if (current && isMaster(current)) return current.layout
+    const named = current?.master ?? null
+    const next =
+      said.find((one) => isMaster(one) && one.address === named) ??
+      (named === null ? said.find(isMaster) : (await ask([named])).find(isMaster))
+    if (!next) throw new TargetError(`${before.masters[0]}: no master answers`, { code: 'TOPOLOGY' })
+    return next.layout
+  }
+  return {
+    /** @returns {Promise<Layout>} */
+    first: async () => (sentinels ? bySentinels(sentinels) : (await ask([addressOf(endpoint)]))[0].layout),
+    /** @param {Layout} before @returns {Promise<Layout>} */
+    again: async (before) =>
+      withOldShards(before, sentinels ? await bySentinels(sentinels) : await byServers(before)),
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {Control} needs.control
+ * @param {Endpoint} needs.endpoint
+ * @param {boolean} needs.cluster
+ * @param {import('./sentinel.js').Sentinels | null} needs.sentinels
+ * @param {boolean} needs.mayBeReplica
+ */
+export const lookoutOf = ({ control, endpoint, cluster, sentinels, mayBeReplica }) =>
+  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, { sentinels, mayBeReplica })

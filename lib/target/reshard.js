@@ -1,0 +1,344 @@
+// Changes of a cluster while it serves: slots moved, shards added and taken away, roles exchanged. Every step goes
+// over control connections, so that no password stands in a process list.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TargetError } from '../errors.js'
+import { slotCount } from '../wire/slot.js'
+import { endpointOf } from './address.js'
+import { clusterNodes, slotNumbers, slotsOwned } from './cluster-nodes.js'
+
+/**
+ * @typedef {import('ioredis').Redis} Redis
+ * @typedef {import('./cluster-nodes.js').ClusterNode} ClusterNode
+ *
+ * @typedef {object} Cluster what a change needs of a target
+ * @property {(address: string) => Redis} control
+ * @property {import('./dial.js').Access} access
+ * @property {() => readonly string[]} addresses any of its nodes; the first that answers is believed
+ *
+ * @typedef {{ kind: 'slots' | 'wait', done: number, total: number, text: string }} Progress
+ * @typedef {{ slots: number, keys: number, tookMs: number }} Moved
+ */
+
+const keysPerBatch = 100
+const migrateTimeoutMs = 5000
+const migrateAttempts = 3
+const agreeLimitMs = 30_000
+const pollMs = 50
+
+/** A server that does not let its clients change the cluster, as managed services do. */
+export class RefusedChange extends TargetError {
+  /** @param {string} address @param {Error} cause */
+  constructor(address, cause) {
+    super(`${address} does not let clients change the cluster (${cause.message})`, { code: 'REFUSED', cause })
+  }
+}
+
+/** @param {unknown} error */
+const isRefusal = (error) =>
+  error instanceof Error &&
+  /unknown (sub)?command|NOPERM|not allowed|not permitted|is disabled/i.test(error.message)
+
+/**
+ * Slots for each target so that all own as many in the end: taken from whoever has most.
+ * @param {{ id: string, numbers: number[] }[]} owners
+ * @param {string[]} receivers ids
+ * @param {boolean} empty owners that are no receivers give away everything
+ * @returns {{ slot: number, to: string }[]}
+ */
+export const evenShares = (owners, receivers, empty) => {
+  const held = new Map(owners.map(({ id, numbers }) => [id, [...numbers]]))
+  for (const id of receivers) if (!held.has(id)) held.set(id, [])
+  /** @type {{ slot: number, to: string }[]} */
+  const moves = []
+  const size = (/** @type {string} */ id) => held.get(id)?.length ?? 0
+  for (;;) {
+    const givers = [...held.keys()].filter((id) => !receivers.includes(id) && size(id) > 0)
+    const [to] = [...receivers].sort((a, b) => size(a) - size(b))
+    const [from] = givers.sort((a, b) => size(b) - size(a))
+    if (to === undefined || from === undefined || (!empty && size(from) <= size(to) + 1)) break
+    const slot = /** @type {number} */ (held.get(from)?.pop())
+    held.get(to)?.push(slot)
+    moves.push({ slot, to })
+  }
+  // One receiver after the other, each with slots that lie together: few ranges, and few new epochs.
+  moves.sort((a, b) => a.slot - b.slot)
+  const order = moves.map(({ to }) => to).sort()
+  return moves.map(({ slot }, i) => ({ slot, to: order[i] }))
+}
+
+/**
+ * @param {object} needs
+ * @param {Cluster} needs.cluster
+ * @param {() => number} needs.clock
+ * @param {(progress: Progress) => void} [needs.onProgress]
+ * @param {AbortSignal} [needs.signal]
+ */
+export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) => {
+  const { control, access } = cluster
+
+  /** @param {string} address @param {(string | number)[]} args */
+  const ask = async (address, ...args) => {
+    try {
+      return await control(address).call(.../** @type {[string, ...string[]]} */ (args.map(String)))
+    } catch (error) {
+      if (isRefusal(error)) throw new RefusedChange(address, /** @type {Error} */ (error))
+      throw error
+    }
+  }
+  /** The cluster as this node sees it. @param {string} address */
+  const seenFrom = async (address) =>
+    clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
+  const view = () => Promise.any(cluster.addresses().map(seenFrom))
+
+  /**
+   * @param {string} what
+   * @param {() => Promise<unknown>} holds
+   * @param {() => Promise<unknown>} [again] done now and then while it does not hold
+   */
+  const until = async (what, holds, again) => {
+    const startMs = clock()
+    for (let turn = 0; !(await holds().catch(() => false)); turn++) {
+      signal?.throwIfAborted()
+      const waitedMs = clock() - startMs
+      if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
+      onProgress({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
+      if (again && turn % 100 === 99) await again()
+      await sleep(pollMs)
+    }
+  }
+
+  /** @param {ClusterNode[]} nodes @param {string | number} wanted an address, or a shard's number from 1 */
+  const masterNamed = (nodes, wanted) => {
+    const masters = nodes
+      .filter(({ role, slots }) => role === 'master' && slots.length > 0)
+      .sort((a, b) => a.slots[0][0] - b.slots[0][0])
+    const found =
+      typeof wanted === 'number'
+        ? masters[wanted - 1]
+        : nodes.find(({ address, role }) => role === 'master' && address === wanted)
+    if (!found) throw new TargetError(`${wanted}: no such ${typeof wanted === 'number' ? 'shard' : 'master'}`)
+    return found
+  }
+
+  const signIn = access.username
+    ? ['AUTH2', access.username, access.password ?? '']
+    : access.password
+      ? ['AUTH', access.password]
+      : []
+
+  /**
+   * One batch of keys; after a broken transfer a copy may lie on both sides, and the source's is the one that is
+   * served.
+   * @param {ClusterNode} from
+   * @param {ClusterNode} to
+   * @param {(string | Buffer)[]} keys
+   */
+  const migrate = async (from, to, keys) => {
+    const { host, port } = endpointOf(to.address)
+    for (let attempt = 1; ; attempt++) {
+      const replace = attempt > 1 ? ['REPLACE'] : []
+      try {
+        const args = [
+          host,
+          port,
+          '',
+          access.db ?? 0,
+          migrateTimeoutMs,
+          ...replace,
+          ...signIn,
+          'KEYS',
+          ...keys,
+        ]
+        await control(from.address).call('MIGRATE', .../** @type {string[]} */ (args))
+        return
+      } catch (error) {
+        const { message } = /** @type {Error} */ (error)
+        if (attempt < migrateAttempts && /^IOERR/.test(message)) continue
+        if (isRefusal(error)) throw new RefusedChange(from.address, /** @type {Error} */ (error))
+        throw error
+      }
+    }
+  }
+
+  /**
+   * @param {number} slot
+   * @param {ClusterNode} from
+   * @param {ClusterNode} to
+   * @param {ClusterNode[]} masters
+   */
+  const moveSlot = async (slot, from, to, masters) => {
+    await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id)
+    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id)
+    let moved = 0
+    for (;;) {
+      const keys = /** @type {Buffer[]} */ (
+        await control(from.address).callBuffer('CLUSTER', 'GETKEYSINSLOT', String(slot), String(keysPerBatch))
+      )
+      if (keys.length === 0) break
+      await migrate(from, to, keys)
+      moved += keys.length
+    }
+    // The new owner first: from then on somebody answers for the slot, whatever happens to us.
+    await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
+    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
+    await Promise.allSettled(
+      masters
+        .filter(({ id }) => id !== to.id && id !== from.id)
+        .map(({ address }) => ask(address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)),
+    )
+    return moved
+  }
+
+  /** @param {ClusterNode[]} nodes @param {{ slot: number, to: string }[]} moves @returns {Promise<Moved>} */
+  const moveAll = async (nodes, moves) => {
+    const startMs = clock()
+    const masters = nodes.filter(({ role }) => role === 'master')
+    const byId = new Map(masters.map((node) => [node.id, node]))
+    /** @type {Map<number, ClusterNode>} */
+    const owner = new Map(masters.flatMap((node) => slotNumbers(node).map((slot) => [slot, node])))
+    let keys = 0
+    let done = 0
+    for (const { slot, to } of moves) {
+      signal?.throwIfAborted()
+      const from = owner.get(slot)
+      const receiver = byId.get(to)
+      if (!from || !receiver) throw new TargetError(`slot ${slot} has no owner; look at CLUSTER INFO`)
+      if (from.id !== to) keys += await moveSlot(slot, from, receiver, masters)
+      done++
+      onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
+    }
+    return { slots: done, keys, tookMs: clock() - startMs }
+  }
+
+  /** Every node of these sees a cluster in which this holds. @param {string} what @param {string[]} addresses @param {(nodes: ClusterNode[]) => boolean} holds */
+  const agreed = (what, addresses, holds) =>
+    until(what, async () => (await Promise.all(addresses.map(seenFrom))).every(holds))
+
+  return {
+    view,
+
+    /** @param {number[]} slots @param {string | number} to an address, or a shard's number from 1 */
+    async move(slots, to) {
+      const nodes = await view()
+      const receiver = masterNamed(nodes, to)
+      return moveAll(
+        nodes,
+        slots.map((slot) => ({ slot, to: receiver.id })),
+      )
+    },
+
+    /**
+     * Empty servers become a shard with its even part of the slots.
+     * @param {{ master: string, busPort?: number, replicas?: { address: string, busPort?: number }[] }} shard
+     */
+    async addShard({ master, busPort, replicas = [] }) {
+      const known = (await view()).filter(({ failed }) => !failed)
+      const [first] = known
+      const members = [{ address: master, busPort }, ...replicas]
+      for (const member of members) {
+        const { host, port } = endpointOf(member.address)
+        const bus = member.busPort ? [member.busPort] : []
+        await ask(first.address, 'CLUSTER', 'MEET', host, port, ...bus)
+      }
+      const all = [...known.map(({ address }) => address), ...members.map(({ address }) => address)]
+      await agreed('the new nodes are known to all', all, (nodes) => {
+        const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
+        return all.every((address) => linked.includes(address))
+      })
+      const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
+      for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
+      const nodes = await view()
+      const owners = nodes
+        .filter(({ role, slots }) => role === 'master' && slots.length > 0)
+        .map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
+      return moveAll(nodes, evenShares(owners, [id], false))
+    },
+
+    /**
+     * Its slots go evenly to the others, then all nodes forget it. Returns who is not part of the cluster any more.
+     * @param {string | number} shard an address, or a shard's number from 1
+     */
+    async removeShard(shard) {
+      const nodes = await view()
+      const leaving = masterNamed(nodes, shard)
+      const staying = nodes.filter(
+        ({ id, role, slots, failed }) =>
+          role === 'master' && id !== leaving.id && slots.length > 0 && !failed,
+      )
+      if (staying.length === 0) throw new TargetError(`${leaving.address} is the only shard`)
+      const owners = [leaving, ...staying].map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
+      const moves = evenShares(
+        owners,
+        staying.map(({ id }) => id),
+        true,
+      )
+      const moved = await moveAll(nodes, moves)
+      const gone = nodes.filter(({ id, masterId }) => id === leaving.id || masterId === leaving.id)
+      const rest = nodes.filter((node) => !gone.includes(node) && !node.failed)
+      for (const node of gone) await leave(node, rest)
+      return { ...moved, gone: gone.map(({ address }) => address) }
+    },
+
+    /** The shard's replica becomes its master, without loss. @param {string | number} shard */
+    async failover(shard) {
+      const startMs = clock()
+      const nodes = await view()
+      const master = masterNamed(nodes, shard)
+      const replica = nodes.find(
+        ({ masterId, failed, linked }) => masterId === master.id && !failed && linked,
+      )
+      if (!replica) throw new TargetError(`${master.address} has no replica that could take over`)
+      const request = () => ask(replica.address, 'CLUSTER', 'FAILOVER')
+      await request()
+      await until(
+        `${replica.address} takes over from ${master.address}`,
+        async () => (await seenFrom(replica.address)).some(({ self, slots }) => self && slots.length > 0),
+        // The master grants it only while the replica keeps up; after 5 s it has to be asked anew.
+        request,
+      )
+      return { from: master.address, to: replica.address, tookMs: clock() - startMs }
+    },
+  }
+
+  /**
+   * The cluster forgets a node. One that has lost its slots has become a replica of whoever got the last of them,
+   * and nobody forgets his master, so this may take some rounds.
+   * @param {ClusterNode} node
+   * @param {ClusterNode[]} rest
+   */
+  async function leave(node, rest) {
+    const forget = async (/** @type {string} */ address) => {
+      const seen = (await seenFrom(address)).some(({ id }) => id === node.id)
+      if (seen) await ask(address, 'CLUSTER', 'FORGET', node.id)
+      return !seen
+    }
+    // A node that is not reset would tell the others of itself again.
+    await until(`${node.address} is not needed any more`, async () => {
+      await ask(node.address, 'CLUSTER', 'RESET', 'SOFT')
+      return true
+    })
+    await until(`${node.address} is forgotten`, async () =>
+      (await Promise.all(rest.map(({ address }) => forget(address)))).every(Boolean),
+    )
+  }
+}
+
+/**
+ * `0-1499,3000` as numbers.
+ * @param {string} text
+ * @returns {number[] | null} null: not slots
+ */
+export const slotsIn = (text) => {
+  const parts = text.split(',').map((part) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()))
+  const slots = parts.flatMap((found) => {
+    if (!found) return [slotCount]
+    const from = Number(found[1])
+    const to = Number(found[2] ?? found[1])
+    return from > to || to >= slotCount
+      ? [slotCount]
+      : Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  })
+  return slots.includes(slotCount) ? null : slots
+}
+
+export { slotsOwned }
