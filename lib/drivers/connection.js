@@ -1,4 +1,5 @@
 // One connection that carries entries: parts of a tape for one tick, settled in the order they were sent.
+import { MillraceError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
 
 /**
@@ -54,10 +55,15 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
       head = 0
     }
   }
+  const next = () => {
+    const entry = sent[head]
+    if (!entry) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    return entry
+  }
   const answered = (/** @type {number} */ count) => {
     let left = count
     while (left > 0) {
-      const entry = sent[head]
+      const entry = next()
       if (entry.lead > 0) {
         entry.lead--
         left--
@@ -71,7 +77,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
     }
   }
   const refused = (/** @type {string} */ line) => {
-    const entry = sent[head]
+    const entry = next()
     // ASKING refused: the command behind it will say what is wrong.
     if (entry.lead > 0) {
       entry.lead--
@@ -108,6 +114,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
       sent.push(entry)
       socket.write(bytes, release ?? undefined)
     },
+    isOpen: () => !socket.destroyed,
     close: () => socket.destroy(),
   }
 }

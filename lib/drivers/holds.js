@@ -46,6 +46,11 @@ export const holdsOf = ({ send }) => {
 
   return {
     any: () => holds.size > 0,
+    /** Some command waits for an earlier tick's. */
+    isWaiting: () => {
+      for (const { queue } of holds.values()) if (queue.length > 0) return true
+      return false
+    },
     has: (/** @type {number} */ slot) => holds.has(slot),
 
     /** A refused command that is to be sent again. @param {number} slot @param {Entry} entry */

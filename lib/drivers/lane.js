@@ -18,9 +18,8 @@ import { cutOf } from './tape.js'
  * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
  * @property {(lane: Lane) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
- * @property {(entry: Entry) => void} onUncertain was sent, its answer is lost, and it must not be repeated
+ * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
  * @property {(commands: number) => void} onSent
- * @property {(commands: number) => void} onRepeated
  * @property {(lane: Lane, state: 'up' | 'down', error?: Error) => void} onState
  *
  * @typedef {ReturnType<typeof laneOf>} Lane
@@ -31,6 +30,8 @@ const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
 const asking = Buffer.alloc(sizeOf(askingArgs))
 encode(askingArgs, asking, 0, noValues)
 
+// How far a range is searched for slots that wait: about the commands of one write.
+const searchCommands = 2048
 const firstRetryMs = 50
 const lastRetryMs = 1000
 
@@ -53,9 +54,12 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
   let urgent = []
   /** @type {Turn[]} */
   let turns = []
-  // Entries of each chunk that are under way here: its next tick waits for them, so that of one item no two
-  // ticks are unanswered at once, and a refused command can be repeated without passing a later one.
+  // Entries of each chunk that are under way here, all of one tick: another tick waits for them, so that of one
+  // item no two ticks are unanswered at once, and a refused command can be repeated without passing a later one.
+  // Repeats do not count: what is later than they waits in holds, slot by slot.
   const underWay = new Uint32Array(chunks)
+  /** @type {(Tick | null)[]} */
+  const tickUnderWay = Array(chunks).fill(null)
   let closed = false
   let retryMs = firstRetryMs
   let written = 0
@@ -67,7 +71,7 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
   let retry
 
   const ended = (/** @type {Entry} */ entry) => {
-    underWay[entry.tick.chunk]--
+    if (!entry.held) underWay[entry.tick.chunk]--
     finished++
   }
   const passMarks = () => {
@@ -91,16 +95,10 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
     },
     onClosed: (unanswered, error) => {
       connection = null
-      const repeats = []
       for (const entry of unanswered) {
         ended(entry)
-        if (entry.tape.step.repeatable === false) events.onUncertain(entry)
-        else {
-          events.onRepeated(entry.to - entry.from)
-          repeats.push({ ...entry, again: true, lead: 0, attempts: entry.attempts + 1 })
-        }
+        events.onLost(entry)
       }
-      urgent = [...repeats, ...urgent]
       events.onState(lane, 'down', error)
       passMarks()
       connectLater()
@@ -109,18 +107,22 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
 
   const connect = async () => {
     if (closed) return
+    let opened
     try {
-      const opened = await connectionOf(open, connectionEvents)
-      if (closed) return opened.close()
-      connection = opened
-      retryMs = firstRetryMs
-      lastReadMs = clock()
-      events.onState(lane, 'up')
-      pump()
+      opened = await connectionOf(open, connectionEvents)
     } catch (error) {
       events.onState(lane, 'down', /** @type {Error} */ (error))
       connectLater()
+      return
     }
+    if (closed) return opened.close()
+    // It may have been closed again before we came to know of it.
+    if (!opened.isOpen()) return
+    connection = opened
+    retryMs = firstRetryMs
+    lastReadMs = clock()
+    events.onState(lane, 'up')
+    pump()
   }
   const connectLater = () => {
     if (closed) return
@@ -140,7 +142,12 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
       tick.firstMs = entry.sentMs
       events.onBegun(tick)
     }
-    underWay[tick.chunk]++
+    if (!entry.held) {
+      underWay[tick.chunk]++
+      tickUnderWay[tick.chunk] = tick
+    }
+    // Silence is counted from the first byte that has no answer yet.
+    if (connection?.unansweredBytes() === 0) lastReadMs = entry.sentMs
     written++
     events.onSent(entry.to - entry.from)
     connection?.write(entry, bytes, release)
@@ -172,8 +179,9 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
       holds.wait(slot, entryOf(turn.tick, tape, values, i, end, true))
       i = end
     }
+    const end = Math.min(to, i + searchCommands)
     let stop = i
-    while (stop < to && !heldAt(stop)) stop++
+    while (stop < end && !heldAt(stop)) stop++
     return { from: i, to: stop }
   }
 
@@ -191,6 +199,8 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
     if (from === ranges[at + 1]) job.at += 2
   }
 
+  const mustWait = (/** @type {Tick} */ tick) => underWay[tick.chunk] > 0 && tickUnderWay[tick.chunk] !== tick
+
   const pump = () => {
     if (!connection || (urgent.length === 0 && turns.length === 0)) return
     connection.cork()
@@ -200,7 +210,7 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
         continue
       }
       const [turn] = turns
-      if (!turn || (!turn.begun && underWay[turn.tick.chunk] > 0)) break
+      if (!turn || mustWait(turn.tick)) break
       turn.begun = true
       const [job] = turn.jobs
       if (job && job.at < job.ranges.length) sendNext(turn, job)
@@ -216,10 +226,8 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
     connect,
     /** @param {Turn} turn */
     offer: (turn) => turns.push(turn),
-    /** In front of every turn. @param {Entry[]} entries */
-    sendFirst: (entries) => {
-      for (const entry of entries) urgent.push(entry)
-    },
+    /** In front of every turn. @param {Entry} entry held */
+    sendFirst: (entry) => urgent.push(entry),
     isUp: () => connection !== null,
     isIdle: () => urgent.length === 0 && turns.length === 0,
     turns: () => turns.length,
@@ -243,6 +251,12 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
       if (taken.length > 0) turns = turns.filter((turn) => !test(turn))
       return taken
     },
+    /** Takes out the repeats that are not under way. */
+    takeUrgent: () => {
+      const all = urgent
+      urgent = []
+      return all
+    },
     /** Takes out everything that is not under way. */
     takeAll: () => {
       const all = { urgent, turns }
@@ -250,7 +264,7 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
       turns = []
       return all
     },
-    /** Ends the connection; what it has not answered comes back by way of `onUncertain` or the urgent queue. */
+    /** Ends the connection; what it has not answered comes back by way of `onLost`. */
     cutOff: () => connection?.close(),
     close: () => {
       closed = true

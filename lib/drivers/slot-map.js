@@ -5,8 +5,8 @@ import { lowerBound } from './tape.js'
 /**
  * @typedef {import('./tape.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ masters: readonly string[], owners: Uint16Array | null }} Topology owners: index into masters by slot;
- * null where there is one server
+ * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
+ * masters by slot; null where there is one server
  */
 
 /**

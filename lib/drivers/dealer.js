@@ -1,0 +1,82 @@
+// Deals what is to be sent to the owners of its slots: a tick that is offered, and all that waits when the map has
+// changed.
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./connection.js').Tick} Tick
+ * @typedef {import('./lane.js').Lane} Lane
+ * @typedef {import('./lane.js').Job} Job
+ * @typedef {import('./lane.js').Turn} Turn
+ * @typedef {ReturnType<typeof import('./slot-map.js').slotMapOf>} SlotMap
+ * @typedef {{ tape: import('./tape.js').Tape, values: import('../wire/encode.js').TickValues }} Pass
+ */
+
+/**
+ * @param {object} needs
+ * @param {SlotMap} needs.map
+ * @param {() => Iterable<Lane>} needs.lanes
+ * @param {(address: string) => Lane} needs.laneAt
+ */
+export const dealerOf = ({ map, lanes, laneAt }) => {
+  /** @param {Map<Lane, Turn>} turns @param {Tick} tick @param {Lane} lane @param {Job} job @param {boolean} begun */
+  const put = (turns, tick, lane, job, begun) => {
+    const turn = turns.get(lane)
+    if (!turn) turns.set(lane, { tick, jobs: [job], begun })
+    else {
+      turn.jobs.push(job)
+      turn.begun ||= begun
+    }
+  }
+
+  /** To whom a repeat goes now. @param {Entry} entry of one slot */
+  const laneFor = (entry) => laneAt(entry.goTo ?? map.ownerOf(entry.tape.slotAt(entry.from, entry.values)))
+
+  /** @param {Turn[]} waiting oldest first */
+  const dealTurns = (waiting) => {
+    /** @type {Map<Tick, Map<Lane, Turn>>} */
+    const dealt = new Map()
+    for (const { tick, jobs, begun } of waiting) {
+      const turns = dealt.get(tick) ?? new Map()
+      dealt.set(tick, turns)
+      for (const { tape, values, ranges: old, at } of jobs) {
+        for (let r = at; r < old.length; r += 2) {
+          for (const [address, ranges] of map.split(tape, values, old[r], old[r + 1])) {
+            put(turns, tick, laneAt(address), { tape, values, ranges, at: 0 }, begun)
+          }
+        }
+      }
+    }
+    for (const turns of dealt.values()) for (const [lane, turn] of turns) lane.offer(turn)
+  }
+
+  return {
+    /** A tick's commands, each to the owner of its slot. @param {Tick} tick @param {Pass[]} passes */
+    offer(tick, passes) {
+      /** @type {Map<Lane, Turn>} */
+      const turns = new Map()
+      for (const { tape, values } of passes) {
+        for (const [address, ranges] of map.rangesOf(tape, values)) {
+          put(turns, tick, laneAt(address), { tape, values, ranges: ranges.slice(), at: 0 }, false)
+        }
+      }
+      for (const [lane, turn] of turns) lane.offer(turn)
+      return turns.keys()
+    },
+
+    laneFor,
+
+    /** Everything that waits, by the map as it is now. */
+    again() {
+      const urgent = /** @type {Entry[]} */ ([])
+      const waiting = /** @type {Turn[]} */ ([])
+      for (const lane of lanes()) {
+        const all = lane.takeAll()
+        urgent.push(...all.urgent)
+        waiting.push(...all.turns)
+      }
+      for (const entry of urgent) laneFor(entry).sendFirst(entry)
+      dealTurns(waiting.sort((a, b) => a.tick.index - b.tick.index))
+      for (const lane of lanes()) lane.pump()
+    },
+  }
+}

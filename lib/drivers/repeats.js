@@ -1,0 +1,139 @@
+// Gives every command that was refused or whose answer was lost its second chance, in order: commands of later ticks
+// wait behind it, slot by slot.
+import { holdsOf } from './holds.js'
+import { verdictOf } from './verdict.js'
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./lane.js').Lane} Lane
+ */
+
+const laterMs = 40
+const maxAttempts = 8
+
+/**
+ * @param {object} needs
+ * @param {{ maxBehindMs: number }} needs.plan
+ * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
+ * @param {(entry: Entry) => Lane} needs.laneFor
+ * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
+ * @param {() => void} needs.onStale the map may be out of date
+ * @param {(address: string) => Promise<void>} needs.loadScripts
+ * @param {import('./story.js').Story} needs.story
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.random
+ */
+export const repeatsOf = ({ plan, ledger, laneFor, onMoved, onStale, loadScripts, story, clock, random }) => {
+  /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
+  const touched = new Set()
+  /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
+  const postponed = new Map()
+  /** @type {Set<Lane>} */
+  const toPump = new Set()
+  let closed = false
+
+  const holds = holdsOf({
+    send: (_, entries) => {
+      for (const entry of entries) {
+        const lane = laneFor(entry)
+        lane.sendFirst(entry)
+        toPump.add(lane)
+      }
+    },
+  })
+  const pump = () => {
+    for (const lane of toPump) {
+      toPump.delete(lane)
+      lane.pump()
+    }
+  }
+
+  const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
+
+  /** @param {Entry} entry @param {number} n of its commands have an outcome */
+  const settle = (entry, n) => {
+    if (entry.held) holds.settle(slotIn(entry), n)
+  }
+  /**
+   * @param {Entry} entry
+   * @param {import('../measure/ledger.js').Loss} outcome
+   * @param {string} cause
+   */
+  const lose = (entry, outcome, cause) => {
+    ledger.lose(entry.tick.account, entry.tape, entry.from, entry.to, outcome, cause)
+    settle(entry, entry.to - entry.from)
+  }
+
+  /** @param {number} slot @param {number} attempts */
+  const postpone = (slot, attempts) => {
+    const waitMs = laterMs * 2 ** Math.min(4, attempts - 1)
+    const slots = postponed.get(waitMs)
+    if (slots) {
+      slots.add(slot)
+      return
+    }
+    const due = new Set([slot])
+    postponed.set(waitMs, due)
+    const resend = () => {
+      postponed.delete(waitMs)
+      if (closed) return
+      for (const each of due) holds.resend(each)
+      pump()
+    }
+    setTimeout(resend, waitMs * (0.5 + random()))
+  }
+
+  return {
+    holds,
+    settle,
+    lose,
+    pump,
+
+    /** @param {Entry} entry @param {number} command @param {string} line @param {Lane} lane */
+    refused(entry, command, line, lane) {
+      const attempts = entry.attempts + 1
+      const one = { ...entry, from: command, to: command + 1, again: true, attempts, lead: 0, goTo: null }
+      const { action, cause, address = lane.address } = verdictOf(line, lane.address)
+      const late = clock() - one.tick.dueMs > plan.maxBehindMs && attempts > maxAttempts
+      if (action === 'give-up' || late) return lose(one, 'failed', cause)
+      ledger.commands.repeated++
+      story.refused(cause)
+      const slot = slotIn(one)
+      if (action === 'there') onMoved(slot, address)
+      if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })
+      if (cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
+      holds.refuse(slot, one)
+      const wait = () => postpone(slot, attempts)
+      if (action === 'load') loadScripts(lane.address).then(wait, wait)
+      else if (action === 'later' || attempts > maxAttempts) wait()
+      else touched.add(slot)
+    },
+
+    /** Its answer will not come. @param {Entry} entry */
+    lost(entry) {
+      if (entry.tape.step.repeatable === false) return lose(entry, 'uncertain', 'CLOSED')
+      ledger.commands.repeated += entry.to - entry.from
+      const { tape, values, held } = entry
+      for (let from = entry.from; from < entry.to; ) {
+        const slot = tape.slotAt(from, values)
+        let to = from + 1
+        while (to < entry.to && (held || tape.slotAt(to, values) === slot)) to++
+        const attempts = entry.attempts + 1
+        holds.refuse(slot, { ...entry, from, to, again: true, attempts, lead: 0, goTo: null })
+        touched.add(slot)
+        from = to
+      }
+    },
+
+    /** Sends again what the read that has just been settled brought back. */
+    resend() {
+      for (const slot of touched) holds.resend(slot)
+      touched.clear()
+      pump()
+    },
+
+    close() {
+      closed = true
+    },
+  }
+}

@@ -1,0 +1,108 @@
+// What happened to the topology, as events that people can read: at most a few a second, however many commands
+// were turned away.
+
+/**
+ * @typedef {ReturnType<typeof storyOf>} Story
+ */
+
+const quietMs = 1000
+
+const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
+  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
+
+/**
+ * @param {object} needs
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {() => number} needs.clock
+ */
+export const storyOf = ({ onEvent, clock }) => {
+  /** @type {Map<string, number>} */
+  const refusals = new Map()
+  /** @type {Map<string, number>} slots by the way they went */
+  const moves = new Map()
+  /** @type {Map<string, { sinceMs: number, told: boolean, reason: string }>} */
+  const down = new Map()
+  /** @type {Map<string, number>} when an address was last spoken of */
+  const spoken = new Map()
+  /** @type {readonly string[] | null} */
+  let masters = null
+  let epoch = 0
+  let toldEpoch = 0
+
+  const isQuiet = (/** @type {string} */ address) =>
+    clock() - (spoken.get(address) ?? Number.NEGATIVE_INFINITY) >= quietMs
+  const speak = (/** @type {string} */ address, /** @type {string} */ kind, /** @type {string} */ text) => {
+    spoken.set(address, clock())
+    onEvent(kind, text)
+  }
+  const tellDown = (/** @type {string} */ address) => {
+    const state = down.get(address)
+    if (!state || state.told || !isQuiet(address)) return
+    state.told = true
+    speak(address, 'disconnected', `${address}: ${state.reason}`)
+  }
+
+  return {
+    /** A server turned a command away. @param {string} cause */
+    refused(cause) {
+      refusals.set(cause, (refusals.get(cause) ?? 0) + 1)
+    },
+
+    /** @param {string} from @param {string} to @param {number} slots */
+    moved(from, to, slots) {
+      const way = `from ${from} to ${to}`
+      moves.set(way, (moves.get(way) ?? 0) + slots)
+    },
+
+    /** The topology as it is now. @param {{ masters: readonly string[], epoch?: number }} topology */
+    topology(topology) {
+      epoch = Math.max(epoch, topology.epoch ?? 0)
+      // The first one is where the run began.
+      if (masters === null) toldEpoch = epoch
+      else {
+        for (const address of topology.masters) {
+          if (!masters.includes(address)) onEvent('new-master', `${address} is a master now`)
+        }
+        for (const address of masters) {
+          if (!topology.masters.includes(address))
+            onEvent('master-gone', `${address} serves no slots any more`)
+        }
+      }
+      masters = [...topology.masters]
+    },
+
+    /** @param {string} address @param {string} reason */
+    down(address, reason) {
+      if (down.has(address)) return
+      down.set(address, { sinceMs: clock(), told: false, reason })
+      tellDown(address)
+    },
+
+    /** @param {string} address */
+    up(address) {
+      const state = down.get(address)
+      if (!state) return
+      down.delete(address)
+      // A connection that comes and goes within a second is told once.
+      if (state.told || isQuiet(address))
+        speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms`)
+    },
+
+    /** Nobody connects to it any more. @param {string} address */
+    left: (address) => down.delete(address),
+
+    /** Once a second. */
+    tell() {
+      for (const address of down.keys()) tellDown(address)
+      for (const [way, slots] of moves) onEvent('slots-moved', `${counted(slots, 'slot')} ${way}`)
+      moves.clear()
+      if (refusals.size > 0) {
+        const list = [...refusals].map(([cause, n]) => `${cause} ${n.toLocaleString('en')}`)
+        onEvent('refused', `and sent again: ${list.join(', ')}`)
+        refusals.clear()
+      }
+      if (epoch > toldEpoch) onEvent('epoch', `the topology's epoch is ${epoch}`)
+      toldEpoch = epoch
+    },
+  }
+}
