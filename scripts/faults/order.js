@@ -1,0 +1,72 @@
+// Reads a sample of items all the time, as an application would, and notices when one goes back in time: a repeat
+// that has passed a later tick. Also for how long an item got nothing new.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster } from 'ioredis'
+
+const pauseMs = 20
+const stampBytes = 13
+
+/**
+ * @param {object} needs
+ * @param {{ host: string, port: number }[]} needs.endpoints
+ * @param {string} needs.password
+ * @param {number} needs.quantity
+ * @param {number} [needs.sample] items
+ */
+export const orderWatch = async ({ endpoints, password, quantity, sample = 100 }) => {
+  const client = new Cluster(endpoints, {
+    redisOptions: { password, maxRetriesPerRequest: 1, connectTimeout: 1000, socketTimeout: 3000 },
+    slotsRefreshInterval: 1000,
+    clusterNodeRetryStrategy: () => 200,
+    lazyConnect: true,
+  })
+  client.on('error', () => {})
+  await client.connect()
+  const items = Array.from({ length: sample }, (_, i) => 1 + Math.floor((i * quantity) / sample))
+  const seen = items.map(() => ({ stamp: 0, score: 0, atMs: 0 }))
+  /** @type {string[]} */
+  const faults = []
+  let reads = 0
+  let longestGapMs = 0
+  let running = true
+
+  /** @param {number} i */
+  const readOne = async (i) => {
+    const last = seen[i]
+    const [value, scoreText] = await Promise.all([
+      client.get(`item:${items[i]}`),
+      client.zscore('latest-ids', `item:${items[i]}`),
+    ])
+    reads++
+    const stamp = value === null ? 0 : Number(value.slice(0, stampBytes))
+    const score = Number(scoreText ?? 0)
+    if (stamp !== 0 && stamp < last.stamp)
+      faults.push(`item:${items[i]} went from ${last.stamp} back to ${stamp}`)
+    if (score !== 0 && score < last.score)
+      faults.push(`the score of item:${items[i]} went from ${last.score} back to ${score}`)
+    if (stamp > last.stamp) {
+      const nowMs = performance.now()
+      if (last.atMs > 0) longestGapMs = Math.max(longestGapMs, nowMs - last.atMs)
+      last.atMs = nowMs
+    }
+    last.stamp = Math.max(last.stamp, stamp)
+    last.score = Math.max(last.score, score)
+  }
+  const loop = async () => {
+    while (running) {
+      await Promise.allSettled(items.map((_, i) => readOne(i)))
+      await sleep(pauseMs)
+    }
+  }
+  const ended = loop()
+  return {
+    /** The first reading has brought something. */
+    hasSeen: () => seen.some(({ stamp }) => stamp > 0),
+    async stop() {
+      running = false
+      await Promise.race([ended, sleep(4000)])
+      client.disconnect()
+      return { reads, faults, longestGapMs }
+    },
+  }
+}
