@@ -33,6 +33,7 @@ export const STRATEGIES = Object.freeze({
  * @property {number} totalAgents
  * @property {'auto' | 'all' | readonly number[]} agent
  * @property {StrategyName} strategy
+ * @property {'store-items' | 'return-zero'} [script] of script-batch; the second for experiments
  * @property {number} sortedSets
  * @property {'plain' | 'same-slot' | 'spread'} placement
  * @property {number} extraSortedSets
@@ -113,6 +114,7 @@ export const STRATEGIES = Object.freeze({
  * @property {string} [otherwise] what holds without a value, where that is no fixed default
  * @property {string} help
  * @property {true} [secret] its value is never shown
+ * @property {true} [hidden] experiments set it, and nobody else has a use for it
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
  * @property {string} [on] what a flag stands for, when it is a name for one value of its key
@@ -145,6 +147,9 @@ const groups = {
       help: 'the sorted set holds the values themselves' },
     { name: 'ws', for: both, key: 'strategy', type: 'flag', on: 'script-batch',
       help: 'write through lua/store-items.lua, a chunk in one call' },
+    { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
+      default: 'store-items',
+      help: 'what --ws calls; return-zero stores nothing: what passing the arguments costs' },
     { name: 'sk', for: both, key: 'strategy', type: 'flag', on: 'script-item',
       help: 'write through lua/store-item.lua, one call an item' },
     { name: 'sl', for: both, key: 'strategy', type: 'flag', on: 'list', help: 'a list instead of the sorted set' },

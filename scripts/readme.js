@@ -8,12 +8,13 @@ import { OPTIONS } from '../settings.js'
 const start = '<!-- options:start -->'
 const end = '<!-- options:end -->'
 
-const groups = [...new Set(OPTIONS.map(({ group }) => group))]
+const told = OPTIONS.filter(({ hidden }) => !hidden)
+const groups = [...new Set(told.map(({ group }) => group))]
 
 /** The options as Markdown, a table for each group. */
 export function optionsTable() {
   const tables = groups.map((group) => {
-    const rows = OPTIONS.filter((option) => option.group === group).map((option) => {
+    const rows = told.filter((option) => option.group === group).map((option) => {
       const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
       const otherwise = option.otherwise ?? code(defaultText(option))
       const cells = [names, option.help, VALUE_TYPES[option.type].shape(option), otherwise, code(option.env)]
@@ -28,7 +29,7 @@ export function optionsTable() {
 /** An example of `.env` that says every variable and changes nothing. */
 export function envExample() {
   const paragraphs = groups.map((group) => {
-    const lines = OPTIONS.filter((option) => option.group === group).flatMap((option) => [
+    const lines = told.filter((option) => option.group === group).flatMap((option) => [
       `# ${meaning(option)} (${defaultText(option)})`,
       `#${option.env}=${exampleOf(option)}`,
     ])

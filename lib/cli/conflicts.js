@@ -67,6 +67,9 @@ const writerRules = [
     `${named('valueBytes')}: values of ${s.valueBytes} bytes (${named('payload')}) tell only ` +
       `${distinctValues(s)} of ${s.quantity} members of ${named('strategy')} apart`,
 
+  (s, named) =>
+    s.script === 'return-zero' && s.strategy !== 'script-batch' && `${named('script')} needs --ws`,
+
   needsSortedSet('placement', 'plain'),
   needsSortedSet('sortedSets', 1),
   needsSortedSet('extraSortedSets', 0),

@@ -89,6 +89,7 @@ export function helpText(program, columns) {
       ].join('\n'),
     )
   for (const option of optionsOf(program)) {
+    if (option.hidden) continue
     const unless = ['off', 'none'].includes(defaultText(option)) ? '' : ` (${defaultText(option)})`
     help.option(option.name, {
       alias: option.aliases,

@@ -44,6 +44,6 @@ export const factsOf = async (settings, target, agents = []) => {
     masters: target.topology.masters.length,
     cluster: target.kind === 'cluster',
     fieldExpiry: settings.strategy === 'hash-ttl' ? await fieldExpiryOf(target) : null,
-    scripts: { storeItem: scriptSha('store-item'), storeItems: scriptSha('store-items') },
+    scripts: { storeItem: scriptSha('store-item'), storeItems: scriptSha(settings.script ?? 'store-items') },
   }
 }

@@ -157,7 +157,7 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()
       },
-      loadScripts: async (/** @type {string} */ at, names = ['store-item', 'store-items']) => {
+      loadScripts: async (/** @type {string} */ at, names = ['store-item', 'store-items', 'return-zero']) => {
         const client = control.of(endpointOf(at))
         await Promise.all(names.map((name) => loadScript(client, name)))
       },

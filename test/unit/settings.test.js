@@ -49,6 +49,7 @@ test('defaults', () => {
     totalAgents: 1,
     agent: 'auto',
     strategy: 'sorted-set',
+    script: 'store-items',
     sortedSets: 1,
     placement: 'plain',
     extraSortedSets: 0,
@@ -130,6 +131,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-t 8 -a all', 'agent', 'all'],
   ['--actual-value', 'strategy', 'actual-value'],
   ['--ws', 'strategy', 'script-batch'],
+  ['--ws --script return-zero', 'script', 'return-zero'],
   ['--sk', 'strategy', 'script-item'],
   ['--sl', 'strategy', 'list'],
   ['--slh', 'strategy', 'list-hll'],
@@ -359,6 +361,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--url redis://%zz@h', '--url must be'],
 
   ['--ws --sl', '--ws and --sl exclude each other'],
+  ['--script return-zero', '--script return-zero needs --ws'],
   ['--strategy hash --ss', '--strategy and --ss exclude each other'],
   ['--slh --ss', '--slh and --ss exclude each other'],
   ['--same-slot --spread', '--same-slot and --spread exclude each other'],
@@ -614,9 +617,9 @@ test('--help and --version', () => {
   for (const columns of [40, 80, 120, 400]) {
     const answer = readSettings({ program: 'producer', argv: ['--help', '--wibble'], env: {}, columns })
     assert.ok('help' in answer)
-    for (const { name, aliases } of optionsOf('producer'))
+    for (const { name, aliases, hidden } of optionsOf('producer'))
       for (const known of [name, ...aliases])
-        assert.match(answer.help, new RegExp(`[ ,]--?${known}\\b`), known)
+        assert.equal(new RegExp(`[ ,]--?${known}\\b(?!-)`).test(answer.help), !hidden, known)
     assert.equal(answer.help.match(/^ {2}node producer\.js .+/gm)?.length, 4)
     for (const line of answer.help.split('\n'))
       assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120)
