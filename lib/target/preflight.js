@@ -93,8 +93,8 @@ const lookAt = async (target, master, { databases, fields }, clock) => {
  * @param {FoundNode[]} nodes
  * @param {Target} target
  */
-const foundWords = (nodes, { kind, address }) => {
-  const masters = nodes.filter(({ forecast_bytes: forecast }) => forecast !== null)
+const foundWords = (nodes, { kind, address, topology }) => {
+  const masters = nodes.filter((node) => topology.masters.includes(node.address))
   const most = (/** @type {'clients' | 'memory_bytes' | 'forecast_bytes'} */ key) =>
     Math.max(...masters.map((node) => node[key] ?? 0))
   const tightest = masters.reduce((a, b) => (b.limit_bytes < a.limit_bytes ? b : a))

@@ -67,13 +67,17 @@ const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, '
  * @param {Scope} t
  * @param {string} program producer.js
  * @param {string} line its options, split at blanks
- * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string }} [options] without runtimeDir it sees
- * no other program's servers
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false }} [options] without
+ * runtimeDir it sees no other program's servers; out: false for a program that has no results
  */
 export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...where } = {}) {
   const own = ownFolder(t, 'program')
-  const out = where.out ?? join(own, 'out')
-  const args = [join(projectFolder, program), ...line.split(' ').filter(Boolean), '--out', out]
+  const out = where.out || join(own, 'out')
+  const args = [
+    join(projectFolder, program),
+    ...line.split(' ').filter(Boolean),
+    ...(where.out === false ? [] : ['--out', out]),
+  ]
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: runtimeDir ?? own, ...env },
