@@ -14,12 +14,20 @@ const groups = [...new Set(told.map(({ group }) => group))]
 /** The options as Markdown, a table for each group. */
 export function optionsTable() {
   const tables = groups.map((group) => {
-    const rows = told.filter((option) => option.group === group).map((option) => {
-      const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
-      const otherwise = option.otherwise ?? code(defaultText(option))
-      const cells = [names, option.help, VALUE_TYPES[option.type].shape(option), otherwise, code(option.env)]
-      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-    })
+    const rows = told
+      .filter((option) => option.group === group)
+      .map((option) => {
+        const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
+        const otherwise = option.otherwise ?? code(defaultText(option))
+        const cells = [
+          names,
+          option.help,
+          VALUE_TYPES[option.type].shape(option),
+          otherwise,
+          code(option.env),
+        ]
+        return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+      })
     const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
     return `**${group}**\n\n${head}\n${rows.join('\n')}`
   })
@@ -29,10 +37,12 @@ export function optionsTable() {
 /** An example of `.env` that says every variable and changes nothing. */
 export function envExample() {
   const paragraphs = groups.map((group) => {
-    const lines = told.filter((option) => option.group === group).flatMap((option) => [
-      `# ${meaning(option)} (${defaultText(option)})`,
-      `#${option.env}=${exampleOf(option)}`,
-    ])
+    const lines = told
+      .filter((option) => option.group === group)
+      .flatMap((option) => [
+        `# ${meaning(option)} (${defaultText(option)})`,
+        `#${option.env}=${exampleOf(option)}`,
+      ])
     return [`## ${group}`, ...lines].join('\n')
   })
   const head = [
