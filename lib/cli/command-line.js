@@ -1,6 +1,7 @@
 // The command line, as yargs splits it.
 import { Parser } from 'yargs/helpers'
 import { OptionError } from '../errors.js'
+import { nearest } from '../report/nearest.js'
 import { shown } from './values.js'
 
 /** @typedef {import('../../settings.js').Option} Option */
@@ -71,32 +72,4 @@ export function typedText(typed, { name, type }) {
   if (Array.isArray(value) && type !== 'flag') throw new OptionError(`--${name} is given twice`)
   if (type !== 'flag' && value === false) throw new OptionError(`unknown option --no-${name}`)
   return value === undefined ? undefined : String(value)
-}
-
-/**
- * The name that was probably meant.
- * @param {string} name
- * @param {string[]} names
- */
-function nearest(name, names) {
-  const [best] = names
-    .filter((candidate) => candidate.length > 1)
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .sort((a, b) => a.distance - b.distance)
-  return best.distance <= Math.max(1, name.length / 3) ? best.candidate : undefined
-}
-
-/**
- * @param {string} a
- * @param {string} b
- */
-function editDistance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length]
 }

@@ -1,5 +1,6 @@
 // The final table: pure, from run.json's document to text that can be pasted into a document.
 import { alignedTable, painter, wrapped } from './layout.js'
+import { sharedEnding } from './node-names.js'
 import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
 import { busiestMaster } from './verdict.js'
 import {
@@ -76,13 +77,6 @@ const nodeRows = (run) => {
     ...(busiest && run.nodes.length > 1 ? [{ ...busiest, ...total, address: 'busiest master' }] : []),
     ...(replicas.length > 1 ? [{ ...means, ...total, address: 'mean of replicas' }] : []),
   ]
-}
-
-/** What all names end in, from a dot on: '.cache.example.com:6379'. @param {string[]} names */
-const sharedEnding = ([first, ...others]) => {
-  const endings = [...first.matchAll(/\./g)].map(({ index }) => first.slice(index))
-  const named = endings.filter((ending) => /^\.[a-z]/i.test(ending))
-  return (others.length > 0 && named.find((ending) => others.every((name) => name.endsWith(ending)))) || ''
 }
 
 /** @param {Page} page */

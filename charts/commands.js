@@ -1,0 +1,22 @@
+import { stackedBars } from '../lib/report/chart-parts.js'
+import { commandCosts } from '../lib/report/cost-parts.js'
+import { count, micros } from '../lib/report/units.js'
+
+const shown = 8
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const commands = {
+  name: 'commands',
+  title: 'Execution time per command',
+  note: 'What each command of the strategy takes of a master per item, with the time of one call and how many there were.',
+  option: ({ run }) => {
+    const costs = commandCosts(run).slice(0, shown)
+    if (costs.length === 0) return null
+    return stackedBars({
+      axis: 'execution time per item',
+      unit: 'us',
+      rows: costs.map(({ name, usPerCall, calls }) => `${name}\n${micros(usPerCall)} × ${count(calls)}`),
+      parts: [{ name: 'execution on the masters', color: '@c1', values: costs.map(({ us }) => us) }],
+    })
+  },
+}

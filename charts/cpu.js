@@ -1,0 +1,13 @@
+import { nodeLines, timeChart, uprightAxis } from '../lib/report/chart-parts.js'
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const cpu = {
+  name: 'cpu',
+  title: 'CPU of every node',
+  note: 'The main thread (engine), in percent of one core. Masters are solid, their replicas dashed in the same colour.',
+  option: (record) =>
+    timeChart(record, {
+      axis: uprightAxis('engine CPU, % of one core', 'pct', { min: 0 }),
+      series: nodeLines(record.seconds, (row) => row.engine_cpu_pct, 'pct'),
+    }),
+}

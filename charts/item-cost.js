@@ -1,0 +1,43 @@
+import { stackedBars } from '../lib/report/chart-parts.js'
+import { costParts } from '../lib/report/cost-parts.js'
+import { micros } from '../lib/report/units.js'
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const itemCost = {
+  name: 'item-cost',
+  title: 'CPU time per item',
+  note: 'What one item costs the masters, their replicas, and the process that writes or reads it.',
+  option: ({ run }) => {
+    const { executing, masters, replicas, client } = costParts(run)
+    if (masters === null && client === null) return null
+    const roles = [
+      { name: 'masters', us: masters },
+      { name: 'replicas', us: replicas },
+      { name: 'client', us: client },
+    ].filter(({ us }) => us !== null)
+    const only = (/** @type {string} */ role, /** @type {number | null} */ us) =>
+      roles.map(({ name }) => (name === role ? us : null))
+    // Commands are timed by the wall: where others took the processor meanwhile, they are no part of its time.
+    const split = masters !== null && executing !== null && executing < masters
+    const ofMasters = split
+      ? [
+          { name: 'masters: executing commands', color: '@c1', values: only('masters', executing) },
+          {
+            name: 'masters: sockets, parsing, replication',
+            color: '@c5',
+            values: only('masters', masters - executing),
+          },
+        ]
+      : [{ name: 'masters', color: '@c1', values: only('masters', masters) }]
+    return stackedBars({
+      axis: 'CPU time per item',
+      unit: 'us',
+      rows: roles.map(({ name, us }) => `${name}\n${micros(us)}`),
+      parts: [
+        ...ofMasters,
+        { name: 'replicas', color: '@c3', values: only('replicas', replicas) },
+        { name: 'client', color: '@c4', values: only('client', client) },
+      ].filter(({ values }) => values.some((value) => value !== null)),
+    })
+  },
+}

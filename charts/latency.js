@@ -1,0 +1,27 @@
+import { colour, highest, latencyAxis, line, overTime, timeChart } from '../lib/report/chart-parts.js'
+
+const shown = /** @type {const} */ ([
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['p999', 'p99.9'],
+  ['max', 'max'],
+])
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const latency = {
+  name: 'latency',
+  title: 'Latency over time',
+  note: 'From the moment an item was due to its answer: waiting behind others of its batch counts, as it does for an application.',
+  option: (record) =>
+    timeChart(record, {
+      axis: latencyAxis('latency from the intended moment'),
+      series: shown.flatMap(([key, name], at) =>
+        line(
+          name,
+          overTime(record.seconds, ({ latency_us: found }) => found?.intended?.[key], highest),
+          { color: colour(at), dashed: key === 'max', width: key === 'p99' ? 2.5 : 1.5, unit: 'us' },
+        ),
+      ),
+    }),
+}

@@ -1,0 +1,13 @@
+import { nodeLines, timeChart, uprightAxis } from '../lib/report/chart-parts.js'
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const memory = {
+  name: 'memory',
+  title: 'Memory of every node',
+  note: 'As the server counts it (used_memory), buffers for clients and replicas included.',
+  option: (record) =>
+    timeChart(record, {
+      axis: uprightAxis('memory, bytes', 'bytes', { min: 0 }),
+      series: nodeLines(record.seconds, (row) => row.memory_bytes, 'bytes'),
+    }),
+}

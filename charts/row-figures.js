@@ -1,0 +1,70 @@
+import { chart, lyingAxis, namesAxis } from '../lib/report/chart-parts.js'
+import { figureNamed } from '../lib/report/figures.js'
+
+/** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+/** The 95 % interval of a row, as a whisker. @param {{ low: number, high: number } | undefined} figure @param {number} row */
+const whisker = (figure, row) =>
+  figure === undefined || figure.low === figure.high
+    ? []
+    : [[{ coord: [figure.low, row] }, { coord: [figure.high, row] }]]
+
+/**
+ * One figure of an experiment over its rows, beside what was published.
+ * @param {string} column
+ * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
+ */
+export const rowFigures = (column) => {
+  const { title, unit, axis } = figureNamed(column)
+  return {
+    name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
+    title,
+    note: 'The median of the repeats with its 95 % interval; a diamond is the published figure.',
+    option: ({ rows }) => {
+      const ours = rows.map(({ figures }) => figures[column])
+      if (ours.every((figure) => figure === undefined)) return null
+      const published = rows.map((row) => row.published?.[column] ?? null)
+      const formats = { tooltip: { valueFormatter: `@${unit}` }, emphasis: { disabled: true } }
+      const some = published.some((value) => value !== null)
+      return chart({
+        tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },
+        legend: { ...chart({}).legend, data: some ? ['measured', 'published'] : ['measured'] },
+        grid: { ...chart({}).grid, top: 40 },
+        xAxis: lyingAxis(axis, unit, { min: 0 }),
+        yAxis: namesAxis(rows.map(({ label }) => label)),
+        series: [
+          {
+            type: 'bar',
+            name: 'measured',
+            data: ours.map((figure) => figure?.median ?? null),
+            barMaxWidth: 26,
+            itemStyle: { color: '@c1' },
+            ...formats,
+            markLine: {
+              silent: true,
+              symbol: ['rect', 'rect'],
+              symbolSize: [2, 10],
+              label: { show: false },
+              lineStyle: { color: '@ink', type: 'solid', width: 1.5 },
+              itemStyle: { color: '@ink' },
+              data: ours.flatMap(whisker),
+            },
+          },
+          ...(some
+            ? [
+                {
+                  type: 'scatter',
+                  name: 'published',
+                  data: published.map((value, row) => [value, row]).filter(([value]) => value !== null),
+                  symbol: 'diamond',
+                  symbolSize: 14,
+                  itemStyle: { color: '@c2', borderColor: '@surface', borderWidth: 1 },
+                  ...formats,
+                },
+              ]
+            : []),
+        ],
+      })
+    },
+  }
+}

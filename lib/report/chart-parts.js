@@ -1,0 +1,313 @@
+// What the charts have in common: axes with their units, lines over time, events, nodes.
+import { colourCount } from './look.js'
+import { shortNames } from './node-names.js'
+
+/**
+ * @typedef {import('./record.js').RunRecord} RunRecord
+ * @typedef {import('./record.js').Second} Second
+ * @typedef {Record<string, any>} Option an echarts option; colours and formats as look.js names them
+ * @typedef {(number | null)[]} Point
+ */
+
+/**
+ * @template From
+ * @typedef {object} Chart
+ * @property {string} name of its file
+ * @property {string} title
+ * @property {string} note how to read it
+ * @property {(record: From) => Option | null} option null: nothing of the kind was measured
+ */
+
+// A screen shows no more; a day of seconds would make a page of megabytes.
+const maxPoints = 1200
+
+// Counters of the system step by some ms: over a shorter while they make rates of nothing.
+const shortestMs = 400
+
+/** The colour that belongs to a number, from 0 on. @param {number} n */
+export const colour = (n) => `@c${(n % colourCount) + 1}`
+
+const axisLook = {
+  axisLine: { show: true, lineStyle: { color: '@line' } },
+  axisTick: { show: false },
+  axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true },
+  nameTextStyle: { color: '@muted', fontSize: 12 },
+  splitLine: { lineStyle: { color: '@grid' } },
+}
+
+/**
+ * An axis of figures.
+ * @param {string} name with its unit
+ * @param {string} format of look.js
+ * @param {Option} [more]
+ */
+export const figureAxis = (name, format, more = {}) => ({
+  type: 'value',
+  name,
+  ...axisLook,
+  axisLine: { show: false },
+  axisLabel: { ...axisLook.axisLabel, formatter: `@${format}` },
+  ...more,
+})
+
+/** The upright axis: its name lies above it, where it needs no room. @param {string} name @param {string} format @param {Option} [more] */
+export const uprightAxis = (name, format, more = {}) =>
+  figureAxis(name, format, {
+    nameLocation: 'end',
+    nameGap: 12,
+    ...more,
+    nameTextStyle: { ...axisLook.nameTextStyle, align: 'left' },
+  })
+
+/** @param {string} name with its unit @param {string} format @param {Option} [more] */
+export const lyingAxis = (name, format, more = {}) =>
+  figureAxis(name, format, { nameLocation: 'middle', nameGap: 26, ...more })
+
+/** About what a text takes in the charts' font. @param {string} text */
+const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 7.4
+
+/** Names of rows, the first on top. @param {string[]} names */
+export const namesAxis = (names) => ({
+  type: 'category',
+  data: names,
+  inverse: true,
+  ...axisLook,
+  axisLabel: {
+    ...axisLook.axisLabel,
+    color: '@ink',
+    hideOverlap: false,
+    lineHeight: 16,
+    width: Math.min(190, Math.max(...names.map(widthOf))),
+    overflow: 'truncate',
+  },
+  splitLine: { show: false },
+})
+
+/** What every chart has. @param {Option} option */
+export const chart = (option) => ({
+  animation: false,
+  textStyle: { fontFamily: 'sans-serif', color: '@ink' },
+  tooltip: { trigger: 'axis', axisPointer: { type: 'line', lineStyle: { color: '@muted' } } },
+  legend: {
+    type: 'plain',
+    top: 0,
+    left: 0,
+    itemWidth: 24,
+    itemGap: 16,
+    textStyle: { color: '@ink', fontSize: 12 },
+  },
+  grid: { left: 4, right: 18, top: 64, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
+  ...option,
+})
+
+/** @typedef {(values: number[]) => number} Merge how neighbouring seconds become one point */
+
+/** @type {Merge} */
+export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+/** @type {Merge} what must not be averaged away */
+export const highest = (values) => Math.max(...values)
+
+/**
+ * A figure over time, thinned to what a screen can show.
+ * @param {Second[]} seconds
+ * @param {(second: Second) => number | null | undefined} figure null: a gap; undefined: no point here
+ * @param {Merge} [merge]
+ * @returns {Point[]} seconds and the figure
+ */
+export const overTime = (seconds, figure, merge = mean) => {
+  const width = Math.ceil(seconds.length / maxPoints) || 1
+  /** @type {Point[]} */
+  const points = []
+  for (let from = 0; from < seconds.length; from += width) {
+    const part = seconds.slice(from, from + width)
+    const figures = part.map(figure)
+    if (figures.every((value) => value === undefined)) continue
+    const known = figures.filter((value) => typeof value === 'number' && Number.isFinite(value))
+    const atS = part[part.length - 1].at_ms / 1000
+    points.push([
+      +atS.toFixed(2),
+      known.length ? +merge(/** @type {number[]} */ (known)).toPrecision(4) : null,
+    ])
+  }
+  return points
+}
+
+/**
+ * A rate, where the second was long enough for one.
+ * @param {(second: Second) => number | null | undefined} figure
+ * @returns {typeof figure}
+ */
+export const whereLong = (figure) => (second) => (second.over_ms < shortestMs ? undefined : figure(second))
+
+/** @param {Point[]} points */
+const hasFigures = (points) => points.some(([, value]) => value !== null)
+
+/**
+ * @param {string} name
+ * @param {Point[]} data
+ * @param {{ color: string, dashed?: boolean, width?: number, unit: string }} look
+ * @returns {Option[]} none without a figure
+ */
+export const line = (name, data, { color, dashed = false, width = 2, unit }) =>
+  hasFigures(data)
+    ? [
+        {
+          type: 'line',
+          name,
+          data,
+          // A point between two gaps would be invisible without its symbol.
+          showSymbol: data.length < 2,
+          symbol: data.length < 2 ? 'circle' : 'none',
+          symbolSize: 5,
+          color,
+          lineStyle: { color, width, type: dashed ? [6, 4] : 'solid' },
+          itemStyle: { color },
+          emphasis: { disabled: true },
+          tooltip: { valueFormatter: `@${unit}` },
+        },
+      ]
+    : []
+
+/**
+ * A line for each node and role: a node that changes its role goes on as another line.
+ * @param {Second[]} seconds
+ * @param {(row: import('../measure/node-sampler.js').NodeRow) => number | null | undefined} figure
+ * @param {string} unit
+ */
+export const nodeLines = (seconds, figure, unit) => {
+  const all = seconds.flatMap(({ nodes = [] }) => nodes)
+  const shortName = shortNames([...new Set(all.map(({ address }) => address))])
+  const kinds = new Map(all.map((row) => [`${row.shard} ${row.role} ${row.address}`, row]))
+  return [...kinds.values()]
+    .sort((a, b) => a.shard - b.shard || a.role.localeCompare(b.role))
+    .flatMap(({ address, shard, role }) => {
+      const points = overTime(seconds, ({ nodes = [] }) => {
+        const row = nodes.find((node) => node.address === address && node.role === role)
+        if (row?.over_ms !== undefined && row.over_ms < shortestMs) return undefined
+        return row ? (figure(row) ?? null) : null
+      })
+      const masters = role === 'master'
+      const look = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
+      return line(`${role} ${shardCount(all) > 1 ? `${shard} ` : ''}· ${shortName(address)}`, points, look)
+    })
+}
+
+/** @param {{ shard: number }[]} rows */
+const shardCount = (rows) => new Set(rows.map(({ shard }) => shard)).size
+
+/**
+ * Events as upright lines. Those that lie too close to be read are one mark.
+ * @param {RunRecord} record
+ */
+const eventMarks = ({ run, seconds }) => {
+  const endMs = seconds.at(-1)?.at_ms ?? 0
+  /** @type {{ fromMs: number, kinds: string[] }[]} */
+  const marks = []
+  for (const { at_ms: atMs, kind } of run.events) {
+    const last = marks.at(-1)
+    if (last && atMs - last.fromMs < endMs * 0.04) last.kinds.push(kind)
+    else marks.push({ fromMs: atMs, kinds: [kind] })
+  }
+  return marks.map(({ fromMs, kinds }) => {
+    const more = kinds.length > 1 ? ` +${kinds.length - 1}` : ''
+    return { xAxis: +(Math.max(0, fromMs) / 1000).toFixed(2), name: `${kinds[0]}${more}` }
+  })
+}
+
+/** Carries the marks: a line without points, which no legend names. @param {RunRecord} record */
+const marksOver = (record) => {
+  const warmUpS = record.run.warm_up_s ?? 0
+  const labels = { show: true, color: '@muted', fontSize: 11 }
+  return {
+    type: 'line',
+    name: '',
+    data: [],
+    silent: true,
+    markLine: {
+      symbol: 'none',
+      silent: true,
+      lineStyle: { color: '@muted', type: [2, 3], width: 1 },
+      label: { ...labels, formatter: '{b}', position: 'end', distance: 3 },
+      data: eventMarks(record),
+    },
+    markArea: {
+      silent: true,
+      itemStyle: { color: '@shade' },
+      label: { ...labels, position: 'insideTop' },
+      data: warmUpS > 0 ? [[{ xAxis: 0, name: 'warm-up' }, { xAxis: warmUpS }]] : [],
+    },
+  }
+}
+
+/**
+ * Lines over the time of a run, with its events.
+ * @param {RunRecord} record
+ * @param {{ axis: Option, series: Option[] }} parts
+ * @returns {Option | null}
+ */
+export const timeChart = (record, { axis, series }) =>
+  series.length === 0
+    ? null
+    : chart({
+        legend: legendOf(series),
+        xAxis: lyingAxis('time, min:s', 'clock', {
+          min: 0,
+          splitLine: { show: false },
+          axisLine: { show: true, lineStyle: { color: '@line' } },
+          ...timeSpan(record),
+        }),
+        yAxis: axis,
+        series: [...series, marksOver(record)],
+      })
+
+/** A legend that shows lines as they are drawn, without a symbol. @param {Option[]} series */
+export const legendOf = (series) => ({
+  ...chart({}).legend,
+  data: series.map(({ name }) => name),
+  itemStyle: { opacity: 0 },
+})
+
+/** The whole run, in steps that people count time in. @param {RunRecord} record */
+const timeSpan = ({ seconds }) => {
+  const wholeS = (seconds.at(-1)?.at_ms ?? 1000) / 1000
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200]
+  const interval = steps.find((step) => wholeS / step <= 10) ?? 86_400
+  const ends = wholeS % interval < interval / 100
+  return {
+    max: +wholeS.toFixed(2),
+    interval,
+    axisLabel: { ...axisLook.axisLabel, formatter: '@clock', showMaxLabel: ends },
+  }
+}
+
+/** An axis for latencies: what matters lies decades apart. @param {string} name */
+export const latencyAxis = (name) =>
+  uprightAxis(`${name}, log scale`, 'us', {
+    type: 'log',
+    minorTick: { show: false, splitNumber: 9 },
+    minorSplitLine: { show: true, lineStyle: { color: '@shade' } },
+  })
+
+/**
+ * Parts of lying bars, stacked: one row of names, a series a part.
+ * @param {{ axis: string, unit: string, rows: string[], parts: { name: string, color: string, values: (number | null)[] }[] }} bars
+ */
+export const stackedBars = ({ axis, unit, rows, parts }) =>
+  chart({
+    tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },
+    legend: { ...chart({}).legend, data: parts.map(({ name }) => name) },
+    grid: { ...chart({}).grid, top: 40 },
+    xAxis: lyingAxis(axis, unit, { min: 0 }),
+    yAxis: namesAxis(rows),
+    series: parts.map(({ name, color, values }) => ({
+      type: 'bar',
+      name,
+      stack: 'all',
+      data: values,
+      barMaxWidth: 30,
+      color,
+      itemStyle: { color, borderColor: '@surface', borderWidth: 1 },
+      emphasis: { disabled: true },
+      tooltip: { valueFormatter: `@${unit}` },
+    })),
+  })

@@ -1,0 +1,175 @@
+// The figures of a run by the names that thresholds, comparisons and experiments use.
+import { OptionError } from '../errors.js'
+import { formatted } from './look.js'
+import { nearest } from './nearest.js'
+
+/**
+ * @typedef {'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
+ * @typedef {Record<string, any>} Document run.json of a producer or a consumer
+ *
+ * @typedef {object} Figure
+ * @property {string} name
+ * @property {string} title
+ * @property {Unit} unit
+ * @property {'lower' | 'higher' | null} better null: neither
+ * @property {string} axis the title of an axis
+ * @property {(document: Document) => number | null} value null: not measured
+ */
+
+const unitWords = {
+  us: 'time',
+  ms: 'time',
+  pct: '% of one core',
+  bytes: 'bytes',
+  mb: 'bytes',
+  count: 'number',
+  rate: 'a second',
+  ratio: 'part of 1',
+}
+
+/** @param {Document} document @param {string} role @param {string} key @returns {number[]} */
+const ofNodes = ({ nodes = [] }, role, key) =>
+  nodes
+    .filter((/** @type {any} */ node) => node.role === role)
+    .map((/** @type {any} */ node) => node[key])
+    .filter(isNumber)
+
+/** @param {unknown} value @returns {value is number} */
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
+
+const mean = (/** @type {number[]} */ values) =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
+const extreme = (/** @type {(...values: number[]) => number} */ pick) => (/** @type {number[]} */ values) =>
+  values.length > 0 ? pick(...values) : null
+
+/** @param {string} role @param {string} key @param {(values: number[]) => number | null} [sum] */
+const nodes =
+  (role, key, sum = mean) =>
+  (/** @type {Document} */ document) =>
+    sum(ofNodes(document, role, key))
+
+/** A name without the units of its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
+const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
+
+/** @param {string} name @param {Document} document @returns {number | null} */
+const at = (name, document) => {
+  const found = name
+    .split('.')
+    .reduce(
+      (part, key) =>
+        part === null || typeof part !== 'object'
+          ? undefined
+          : (part[key] ?? part[`${key}_us`] ?? part[`${key}_ms`]),
+      /** @type {any} */ (document),
+    )
+  return isNumber(found) ? found : null
+}
+
+/** @typedef {[name: string, title: string, unit: Unit, better: Figure['better'], value?: Figure['value']]} Row */
+
+/** @param {string} name @param {string} title @param {Unit} unit @param {string[]} [which] @returns {Row[]} */
+const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
+  which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'lower'])
+
+/** @type {Row[]} */
+const rows = [
+  ['rate.nominal', 'rate asked', 'rate', null],
+  ['rate.achieved', 'rate achieved', 'rate', 'higher'],
+  ['server.cpu_us_per_item', 'server CPU per item', 'us', 'lower'],
+  ['client.cpu_us_per_item', 'client CPU per item', 'us', 'lower'],
+  ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'lower'],
+  ['server.net_bytes_per_item', 'network per item', 'bytes', 'lower'],
+  ['master.cpu_pct', 'CPU of the masters', 'pct', 'lower', nodes('master', 'cpu_pct')],
+  ['master.engine_cpu_pct', 'engine CPU of the masters', 'pct', 'lower', nodes('master', 'engine_cpu_pct')],
+  [
+    'hottest_master.cpu_pct',
+    'CPU of the hottest master',
+    'pct',
+    'lower',
+    nodes('master', 'cpu_pct', extreme(Math.max)),
+  ],
+  [
+    'coldest_master.cpu_pct',
+    'CPU of the coldest master',
+    'pct',
+    null,
+    nodes('master', 'cpu_pct', extreme(Math.min)),
+  ],
+  ['replica.cpu_pct', 'CPU of the replicas', 'pct', 'lower', nodes('replica', 'cpu_pct')],
+  [
+    'replica.engine_cpu_pct',
+    'engine CPU of the replicas',
+    'pct',
+    'lower',
+    nodes('replica', 'engine_cpu_pct'),
+  ],
+  ...percentilesOf('latency.intended', 'latency', 'us'),
+  ...percentilesOf('latency.service', 'service time', 'us'),
+  ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p99', 'max']),
+  ['items.failed', 'items failed', 'count', 'lower'],
+  ['items.uncertain', 'items uncertain', 'count', 'lower'],
+  ['items.dropped', 'items dropped', 'count', 'lower'],
+  ['items.unsettled', 'items unsettled', 'count', 'lower'],
+  ['commands.repeated', 'commands repeated', 'count', 'lower'],
+  ['ticks.late', 'ticks late', 'count', 'lower'],
+  ...percentilesOf('ticks.lateness', 'lateness', 'us', ['p50', 'p99']),
+  ['server.evicted', 'keys evicted', 'count', 'lower'],
+  ['server.share', 'our share of all items', 'ratio', null],
+  ['client.cpu_pct', 'client CPU', 'pct', 'lower'],
+  ['client.busy_pct', 'busiest client thread', 'pct', 'lower'],
+  ['client.rss_mb_max', 'client memory', 'mb', 'lower'],
+  ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'lower'],
+  ['fetches.count', 'fetches', 'count', null],
+  ['fetches.failed', 'fetches failed', 'count', 'lower'],
+  ['fetches.overrun', 'fetches overrun', 'count', 'lower'],
+  ['fetches.items_p50', 'items of a fetch', 'count', null],
+  ...percentilesOf('fetches.duration_ms', 'fetch', 'ms'),
+  ...percentilesOf('fetches.ids_ms', 'ids of a fetch', 'ms'),
+  ...percentilesOf('fetches.values_ms', 'values of a fetch', 'ms'),
+  ['rate.items', 'items read', 'rate', 'higher'],
+  ['rate.value_bytes', 'bytes read a second', 'bytes', 'higher'],
+  ...percentilesOf('freshness_ms', 'age of the newest item', 'ms'),
+  ...percentilesOf('replication_ms', 'replication delay', 'ms'),
+  ...['checked', 'missing', 'lagging', 'expired', 'stale', 'corrupt', 'unexpected'].map(
+    (key) =>
+      /** @type {Row} */ ([`verify.${key}`, `values ${key}`, 'count', key === 'checked' ? null : 'lower']),
+  ),
+]
+
+/** @type {readonly Figure[]} */
+export const FIGURES = Object.freeze(
+  rows.map(([name, title, unit, better, value]) =>
+    Object.freeze({
+      name,
+      title,
+      unit,
+      better,
+      axis: `${title}, ${unitWords[unit]}`,
+      value: value ?? ((/** @type {Document} */ document) => at(bare(name), document)),
+    }),
+  ),
+)
+
+const byName = new Map(FIGURES.map((figure) => [bare(figure.name), figure]))
+
+/**
+ * The figure of that name, with or without the units of its sections.
+ * @param {string} name
+ * @returns {Figure}
+ */
+export const figureNamed = (name) => {
+  const figure = byName.get(bare(name))
+  if (figure) return figure
+  const like = nearest(
+    name,
+    FIGURES.map((known) => known.name),
+  )
+  throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
+}
+
+/**
+ * A value as people read it, with its unit.
+ * @param {Pick<Figure, 'unit'>} figure
+ * @param {number | null | undefined} value
+ */
+export const shownFigure = ({ unit }, value) => formatted(unit, value)

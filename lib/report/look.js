@@ -1,0 +1,89 @@
+// How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
+// units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
+import { bytes, clockTime, count, dash, micros, rate } from './units.js'
+
+/** @typedef {'light' | 'dark'} LookName */
+
+// Okabe and Ito's colours, darkened or lightened until each stands out 3:1 from its page.
+const palettes = {
+  light: {
+    c1: '#0072b2',
+    c2: '#c65300',
+    c3: '#00855f',
+    c4: '#a64d86',
+    c5: '#a87400',
+    c6: '#4a5fc1',
+    bad: '#b3261e',
+    ink: '#1c2126',
+    muted: '#5b6570',
+    line: '#c9d0d6',
+    grid: '#e6eaed',
+    shade: '#5b657014',
+    surface: '#ffffff',
+  },
+  dark: {
+    c1: '#56b4e9',
+    c2: '#ff9450',
+    c3: '#35c79a',
+    c4: '#e08fc1',
+    c5: '#e8b83a',
+    c6: '#9aaaf5',
+    bad: '#ff8a80',
+    ink: '#e8ecef',
+    muted: '#9aa5af',
+    line: '#4a545e',
+    grid: '#2b333a',
+    shade: '#9aa5af1a',
+    surface: '#171c21',
+  },
+}
+
+export const colourCount = 6
+
+/** Marks on an axis need no digits that say nothing: 5 ms, not 5.00 ms. @param {string} text */
+const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?=\s|$)/, '')
+
+/** @param {number} beyond one in so many */
+const percentileName = (beyond) => `${+(100 - 100 / beyond).toPrecision(8)} %`
+
+/** @type {Record<string, (value: any) => string>} */
+const formats = {
+  us: (us) => (us === 0 ? '0' : trimmed(micros(us))),
+  ms: (ms) => (ms === 0 ? '0' : trimmed(micros(ms * 1000))),
+  bytes: (n) => (n === 0 ? '0' : trimmed(bytes(n))),
+  mb: (mb) => (mb === 0 ? '0' : trimmed(bytes(mb * 1e6))),
+  count,
+  rate,
+  pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
+  ratio: (n) => (typeof n === 'number' ? trimmed(n.toFixed(n < 10 ? 3 : 1)) : dash),
+  clock: (s) => clockTime(s * 1000),
+  percentile: percentileName,
+}
+
+/**
+ * A figure in the unit of its column, as charts and their tooltips show it.
+ * @param {string} unit
+ * @param {unknown} value
+ */
+export const formatted = (unit, value) =>
+  value === null || value === undefined ? dash : formats[unit](value)
+
+// Only these hold names of ours: a series or a row may be called '@us' by somebody else.
+const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter', 'valueFormatter'])
+
+/**
+ * The option with its colours and formats resolved.
+ * @param {any} option
+ * @param {LookName} look
+ * @param {string} [key] under which it stands
+ * @returns {any}
+ */
+export const drawn = (option, look, key = '') => {
+  if (Array.isArray(option)) return option.map((part) => drawn(part, look, key))
+  if (typeof option === 'string' && option.startsWith('@') && resolved.has(key)) {
+    const name = option.slice(1)
+    return /** @type {Record<string, string>} */ (palettes[look])[name] ?? formats[name]
+  }
+  if (option === null || typeof option !== 'object') return option
+  return Object.fromEntries(Object.entries(option).map(([name, value]) => [name, drawn(value, look, name)]))
+}
