@@ -34,11 +34,9 @@ const tell = (error, stderr) => {
  * @param {import('../../settings.js').Program} program
  * @param {(settings: import('../../settings.js').Settings, signals: { stop: AbortSignal, stopNow: AbortSignal }) => Promise<number>} work
  */
-export const program = async (program, work) => {
-  const { argv, env, stdout, stderr } = process
-  // A reader that has seen enough (`| head`) ends the output, not the run.
-  stdout.on('error', () => {})
-  try {
+export const program = (program, work) =>
+  concluded(async () => {
+    const { argv, env, stdout } = process
     const settings = readSettings({
       program,
       argv: argv.slice(2),
@@ -48,7 +46,20 @@ export const program = async (program, work) => {
     })
     if ('help' in settings) stdout.write(`${settings.help}\n`)
     else if ('version' in settings) stdout.write(`${settings.version}\n`)
-    else process.exitCode = await work(settings, interrupts())
+    else return work(settings, interrupts())
+    return ExitCode.done
+  })
+
+/**
+ * Does the work of a program and ends it: with the exit code of the work, or of what was thrown, told in a line.
+ * @param {() => Promise<number>} work
+ */
+export const concluded = async (work) => {
+  const { stdout, stderr } = process
+  // A reader that has seen enough (`| head`) ends the output, not the run.
+  stdout.on('error', () => {})
+  try {
+    process.exitCode = await work()
   } catch (error) {
     process.exitCode = tell(error, stderr)
   }

@@ -1,0 +1,43 @@
+// What scripts that have a few options of their own do around their work.
+import { parseArgs } from 'node:util'
+import { ExitCode, OptionError } from '../errors.js'
+import { concluded } from './program.js'
+import { shown } from './values.js'
+
+/** @typedef {import('node:util').ParseArgsConfig['options']} ScriptOptions */
+
+/**
+ * @param {object} script
+ * @param {string} script.usage what --help prints
+ * @param {NonNullable<ScriptOptions>} script.options
+ * @param {(values: Record<string, any>, words: string[], separator: number | null) => Promise<number>} script.work
+ *   separator: how many words stand in front of a lone `--`
+ */
+export const script = ({ usage, options, work }) =>
+  concluded(async () => {
+    const { values, positionals, tokens } = parsed(options)
+    if (values.help) {
+      process.stdout.write(`${usage}\n`)
+      return ExitCode.done
+    }
+    const end = tokens.find(({ kind }) => kind === 'option-terminator')
+    const before = end && tokens.filter(({ kind, index }) => kind === 'positional' && index < end.index)
+    return work(values, positionals, before ? before.length : null)
+  })
+
+/** @param {NonNullable<ScriptOptions>} options */
+const parsed = (options) => {
+  try {
+    return parseArgs({
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+      tokens: true,
+    })
+  } catch (cause) {
+    const [sentence] = /** @type {Error} */ (cause).message.split(/\.(?: |$)/)
+    throw new OptionError(
+      `${shown(sentence).replace(/^./, (first) => first.toLowerCase())} (--help names all options)`,
+      { cause },
+    )
+  }
+}

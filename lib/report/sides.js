@@ -1,0 +1,83 @@
+// The sides of a comparison: each a set of repeats, named by folders or patterns.
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { OptionError } from '../errors.js'
+import { FIGURES } from './figures.js'
+import { readExperiment, readRunDocument } from './record.js'
+
+/**
+ * @typedef {object} Series the repeats of one thing
+ * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
+ * @property {Record<string, number[]>} samples by name of a figure
+ * @property {number} repeats
+ * @property {string[]} invalid names of runs that are not valid
+ *
+ * @typedef {{ name: string, series: Series[] }} Side
+ */
+
+/** `*` and `?` in the last part of a path. @param {string} pattern */
+const matching = async (pattern) => {
+  const name = basename(pattern)
+  if (!/[*?]/.test(name)) return [pattern]
+  const form = new RegExp(
+    `^${name
+      .replace(/[\\^$.|+()[\]{}]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  )
+  const folder = dirname(pattern)
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isDirectory() && form.test(entry.name))
+    .map((entry) => join(folder, entry.name))
+    .sort()
+}
+
+/** The runs of a folder: itself, or those that lie in it. @param {string} folder */
+const runsIn = async (folder) => {
+  const own = await readRunDocument(folder)
+  if (own) return [own]
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
+    throw new OptionError(`${folder} cannot be read (${error.code})`, { cause: error })
+  })
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name))
+  const documents = await Promise.all(folders.map(readRunDocument))
+  return documents.filter((run) => run !== null)
+}
+
+/** @param {import('./result.js').RunDocument[]} runs @returns {Series} */
+const seriesOf = (runs) => ({
+  label: '',
+  repeats: runs.length,
+  invalid: runs.filter(({ valid }) => !valid).map(({ run }) => run),
+  samples: Object.fromEntries(
+    FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
+      ([, samples]) => samples.length > 0,
+    ),
+  ),
+})
+
+/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
+const rowsOf = ({ rows }) =>
+  rows.map(({ label, figures, runs, marks }) => ({
+    label,
+    repeats: runs.length,
+    invalid: marks.length > 0 ? [label] : [],
+    samples: Object.fromEntries(Object.entries(figures).map(([name, { samples }]) => [name, samples])),
+  }))
+
+/**
+ * @param {string[]} patterns folders of runs, of an experiment, or folders that hold runs
+ * @returns {Promise<Side>}
+ */
+export const sideOf = async (patterns) => {
+  const folders = (await Promise.all(patterns.map(matching))).flat()
+  const name = patterns.map((pattern) => basename(resolve(pattern))).join(' ')
+  const experiments = (await Promise.all(folders.map(readExperiment))).filter((found) => found !== null)
+  if (experiments.length > 1 || (experiments.length === 1 && folders.length > 1))
+    throw new OptionError(`${patterns.join(' ')}: one experiment is a side of its own`)
+  if (experiments.length === 1) return { name, series: rowsOf(experiments[0]) }
+  const runs = (await Promise.all(folders.map(runsIn))).flat()
+  if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: no run and no experiment is there`)
+  return { name, series: [seriesOf(runs)] }
+}
