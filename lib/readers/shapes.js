@@ -14,6 +14,7 @@ import { scoreIn } from '../wire/id-list.js'
  * @typedef {object} Collector what the replies of one attempt are put into
  * @property {IdList} list
  * @property {ValueSink} values
+ * @property {number} limit items of a fetch; 0 = all
  * @property {(name: string, n: number) => void} number
  * @property {(score: number) => void} newest
  * @property {(line: string) => void} refused
@@ -82,7 +83,9 @@ const sinks = {
     return {
       ...silent(collector),
       bulk: (bytes, from, to) => {
-        if (!isValue) last = collector.list.add(bytes, from, to)
+        const { list, limit } = collector
+        // Whole buckets come: what is above the limit is left out.
+        if (!isValue) last = limit > 0 && list.count >= limit ? -1 : list.add(bytes, from, to)
         else if (last >= 0) collector.values.value(last, bytes, from, to)
         isValue = !isValue
       },

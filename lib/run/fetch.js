@@ -103,6 +103,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     const collector = {
       list,
       values,
+      limit: plan.limit,
       number: (/** @type {string} */ name, /** @type {number} */ n) => {
         numbers[name] = (numbers[name] ?? 0) + n
       },
@@ -153,6 +154,13 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     const nowMs = found ? nowAt(found.server) : 0
     const chosen = newestOf(list, plan.limit)
     const count = chosen ? chosen.length : list.count
+    if (found && !reader.value && tally.values + tally.nils === 0) {
+      // The ids are the values, and were kept until all sets had answered.
+      for (let k = 0; k < count; k++) {
+        const i = chosen ? chosen[k] : k
+        found.sink.value(-1, list.bytes, list.startOf(i), list.endOf(i))
+      }
+    }
     if (found && plan.values && reader.value && count > 0) {
       const places = chosen ?? firstPlaces(count)
       const refused = await driver.values(list, places, reader.value, found.sink, consumer)
