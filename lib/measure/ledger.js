@@ -1,4 +1,5 @@
 // What became of every item. Exact, and without a clock.
+import { ackedRanges } from './acked-ranges.js'
 
 /**
  * @typedef {'failed' | 'uncertain' | 'dropped' | 'unsettled'} Loss
@@ -29,9 +30,11 @@ const outcomes = /** @type {const} */ (['acked', 'failed', 'uncertain', 'dropped
 export const noCounts = () => ({ offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })
 
 /**
- * @param {{ agents: readonly { agent: number }[] }} plan
+ * @param {{ agents: readonly { agent: number }[], once?: boolean }} plan
  */
-export const ledgerOf = ({ agents }) => {
+export const ledgerOf = ({ agents, once = false }) => {
+  // Items that are written only once can be looked for afterwards.
+  const ranges = once ? ackedRanges() : null
   const whole = noCounts()
   const measured = noCounts()
   const byAgent = new Map(agents.map(({ agent }) => [agent, noCounts()]))
@@ -78,6 +81,7 @@ export const ledgerOf = ({ agents }) => {
         add(account, outcome, sums[o])
       })
     }
+    ranges?.closed(account)
     account.worst = account.causes = null
     account.onClosed?.(account)
   }
@@ -110,6 +114,8 @@ export const ledgerOf = ({ agents }) => {
     commands,
     failedBy,
     errorsBy,
+    /** Which items were acknowledged; null unless each was written only once. */
+    written: () => ranges?.written() ?? null,
 
     /**
      * A tick's items are offered. It stays open until `seal`, however soon its commands are answered.
@@ -120,6 +126,7 @@ export const ledgerOf = ({ agents }) => {
     open({ agent, first, count, measured: counts }, onClosed = null) {
       const account = { agent, first, count, open: 1, measured: counts, worst: null, causes: null, onClosed }
       add(account, 'offered', count)
+      ranges?.opened(account)
       return account
     },
 

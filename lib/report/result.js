@@ -41,6 +41,7 @@ import { verdict } from './verdict.js'
  * @property {Record<string, any>} server
  * @property {NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
+ * @property {import('../measure/acked-ranges.js').Written | null} [written] of a --once run
  * @property {import('./verdict.js').Warning[]} [warnings] what was noticed on the way
  */
 /**
@@ -67,6 +68,7 @@ import { verdict } from './verdict.js'
  * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
+ * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
  */
 /** @typedef {Measurements & ReturnType<typeof verdict>} RunDocument */
 
@@ -168,6 +170,7 @@ const measurements = (parts) => ({
   server: filled(noServer, parts.server),
   nodes: readable(plainData(parts.nodes)),
   events: readable(plainData(parts.events)),
+  ...(parts.written && { written: plainData(parts.written) }),
 })
 
 /**

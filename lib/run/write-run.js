@@ -220,6 +220,7 @@ export const writeRun = async ({
     interrupted: stop.aborted,
     plan,
     items: { ...ledger.whole, failed_by: ledger.failedBy },
+    written: ledger.written(),
     agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
     commands: { sent: ledger.commands.sent, repeated: ledger.commands.repeated, errors_by: ledger.errorsBy },
     rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
