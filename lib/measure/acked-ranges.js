@@ -1,0 +1,68 @@
+// Which items of a --once run were acknowledged, for whoever looks later whether they are still there. Nearly all
+// are, so what is kept is how many ticks each agent offered, and the ranges that were not acknowledged.
+
+/**
+ * @typedef {import('./ledger.js').Account} Account
+ *
+ * @typedef {object} Written as it stands in run.json; item n of agent a's tick i is in chunk i mod chunks of its
+ *   range, in interval floor(i / chunks), whose items begin `quantity` later each time
+ * @property {{ agent: number, ticks: number }[]} agents ticks offered, from the first on
+ * @property {[first: number, last: number][]} not_acked items of those ticks without an acknowledgement
+ * @property {boolean} complete false: there were too many such ranges to keep; nothing is known beyond the last
+ */
+
+const mostRanges = 50_000
+
+export const ackedRanges = () => {
+  /** @type {Map<number, number>} */
+  const ticks = new Map()
+  /** @type {[first: number, last: number][]} */
+  let missing = []
+  let complete = true
+
+  /** Ranges that touch become one. */
+  const merge = () => {
+    missing.sort(([a], [b]) => a - b)
+    /** @type {typeof missing} */
+    const merged = []
+    for (const [first, last] of missing) {
+      const before = merged.at(-1)
+      if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+      else merged.push([first, last])
+    }
+    missing = merged
+  }
+  const put = (/** @type {number} */ first, /** @type {number} */ last) => {
+    const before = missing.at(-1)
+    if (before && before[1] + 1 === first) {
+      before[1] = last
+      return
+    }
+    if (missing.length >= mostRanges) merge()
+    if (missing.length < mostRanges) missing.push([first, last])
+    else complete = false
+  }
+
+  return {
+    /** @param {Pick<Account, 'agent'>} account */
+    opened({ agent }) {
+      ticks.set(agent, (ticks.get(agent) ?? 0) + 1)
+    },
+    /** @param {Pick<Account, 'first' | 'count' | 'worst'>} account */
+    closed({ first, count, worst }) {
+      if (!worst) return
+      for (let i = 0; i < count; i++) {
+        if (worst[i] === 0) continue
+        const from = i
+        while (i + 1 < count && worst[i + 1] !== 0) i++
+        put(first + from, first + i)
+      }
+    },
+    /** @returns {Written} */
+    written() {
+      merge()
+      const agents = [...ticks].map(([agent, offered]) => ({ agent, ticks: offered }))
+      return { agents: agents.sort((a, b) => a.agent - b.agent), not_acked: missing, complete }
+    },
+  }
+}
