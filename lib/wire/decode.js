@@ -1,32 +1,10 @@
 // RESP decoding that is exact at every split of the stream.
-import { MillraceError } from '../errors.js'
+import { lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 const plus = 43
 const minus = 45
 const newline = 10
-
-/**
- * The integer that a header line carries, or -1 for a null.
- * @param {Uint8Array} bytes
- * @param {number} from
- * @param {number} to
- */
-const lengthIn = (bytes, from, to) => {
-  if (bytes[from] === minus) return -1
-  let value = 0
-  for (let i = from; i < to; i++) {
-    const digit = bytes[i] - 48
-    if (digit < 0 || digit > 9) throw protocolError(bytes.subarray(from, to))
-    value = value * 10 + digit
-  }
-  return value
-}
-
-const protocolError = (/** @type {Uint8Array} */ line) =>
-  new MillraceError(
-    'PROTOCOL',
-    `the server's answer is not RESP: ${JSON.stringify(Buffer.from(line).toString('latin1', 0, 60))}`,
-  )
+const carriage = 13
 
 /**
  * Counts whole replies of any depth. `done(n)`: the next n commands were answered without error;
@@ -66,6 +44,7 @@ export const replyCounter = ({ done, failed }) => {
    * @param {number} to
    */
   const header = (bytes, from, to) => {
+    if (bytes[to] !== carriage || to - from > longestLine) throw protocolError(bytes.subarray(from, to))
     switch (bytes[from]) {
       case plus:
       case 58: // :
@@ -81,23 +60,23 @@ export const replyCounter = ({ done, failed }) => {
       case 36: // $
       case 61: {
         // = verbatim
-        const length = lengthIn(bytes, from + 1, to)
+        const length = lengthIn(bytes, from + 1, to, longestBulk)
         if (length >= 0) return length + 2
         element()
         return 0
       }
       case 42: // *
       case 126: // ~ set
-        open(lengthIn(bytes, from + 1, to))
+        open(lengthIn(bytes, from + 1, to, longestArray))
         return 0
       case 37: // % map
-        open(2 * lengthIn(bytes, from + 1, to))
+        open(2 * lengthIn(bytes, from + 1, to, longestArray))
         return 0
       case 62: // > push: answers nobody, so it adds its own element
-        left += lengthIn(bytes, from + 1, to)
+        left += Math.max(0, lengthIn(bytes, from + 1, to, longestArray))
         return 0
       case 124: // | attribute: comes in front of the element it describes
-        left += 2 * lengthIn(bytes, from + 1, to)
+        left += 2 * Math.max(0, lengthIn(bytes, from + 1, to, longestArray))
         return 0
       default:
         throw protocolError(bytes.subarray(from, to))
@@ -114,11 +93,12 @@ export const replyCounter = ({ done, failed }) => {
     let at = 0
     if (cut) {
       const stop = bytes.indexOf(newline)
+      const line = Buffer.concat([cut, stop < 0 ? bytes : bytes.subarray(0, stop)])
+      if (line.length > longestLine) throw protocolError(line)
       if (stop < 0) {
-        cut = Buffer.concat([cut, bytes])
+        cut = line
         return
       }
-      const line = Buffer.concat([cut, bytes.subarray(0, stop)])
       cut = null
       at = stop + 1
       skip = header(line, 0, line.length - 1)
@@ -129,6 +109,7 @@ export const replyCounter = ({ done, failed }) => {
         at += taken
         skip -= taken
         if (skip > 0) break
+        if (bytes[at - 1] !== newline) throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         element()
       }
       if (at >= end) break
@@ -137,7 +118,7 @@ export const replyCounter = ({ done, failed }) => {
         left === 1 &&
         !nested &&
         bytes[at] === plus &&
-        bytes[at + 3] === 13 &&
+        bytes[at + 3] === carriage &&
         at + 4 < end &&
         bytes[at + 4] === newline
       ) {
@@ -148,6 +129,7 @@ export const replyCounter = ({ done, failed }) => {
       let stop = at + 1
       while (stop < end && bytes[stop] !== newline) stop++
       if (stop >= end) {
+        if (end - at > longestLine) throw protocolError(bytes.subarray(at))
         cut = Buffer.from(bytes.subarray(at))
         break
       }

@@ -1,5 +1,5 @@
 // RESP2 replies as values: handed out one by one, exact at every split of the stream, without an object a value.
-import { MillraceError } from '../errors.js'
+import { lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 /**
  * What takes a reply apart. Bytes are a view that is used again after the call. Elements of an array come one
@@ -24,19 +24,10 @@ const star = 42
 const newline = 10
 const carriage = 13
 
-// What no server sends: beyond this the answer is not RESP, or an attack.
-const longestLine = 65_536
-const longestBulk = 512 * 1024 * 1024
-const longestArray = 0x7fffffff
+// More than any reply has.
 const deepest = 32
 // A value that a read has cut is put together here; a larger buffer than this is not kept.
 const keptSpill = 4 << 20
-
-const protocolError = (/** @type {Uint8Array} */ line) =>
-  new MillraceError(
-    'PROTOCOL',
-    `the server's answer is not RESP: ${JSON.stringify(Buffer.from(line).toString('latin1', 0, 60))}`,
-  )
 
 /**
  * @param {Uint8Array} bytes
@@ -88,7 +79,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
     spill = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(bytes)))
   }
   const openArray = (/** @type {ReplySink} */ to, /** @type {number} */ count) => {
-    if (count > longestArray || depth === deepest) throw protocolError(Buffer.from(`*${count}`))
+    if (depth === deepest) throw protocolError(Buffer.from(`*${count}`))
     if (count < 0) {
       to.nil()
       return element()
@@ -107,8 +98,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
     sink ??= sinkOf()
     switch (bytes[from]) {
       case dollar: {
-        const n = integerIn(bytes, from + 1, to)
-        if (n > longestBulk) throw protocolError(bytes.subarray(from, to))
+        const n = lengthIn(bytes, from + 1, to, longestBulk)
         if (n < 0) {
           sink.nil()
           element()
@@ -124,7 +114,7 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
         sink.number(integerIn(bytes, from + 1, to))
         return element()
       case star:
-        return openArray(sink, integerIn(bytes, from + 1, to))
+        return openArray(sink, lengthIn(bytes, from + 1, to, longestArray))
       case plus:
         sink.bulk(bytes, from + 1, to)
         return element()
