@@ -1,0 +1,211 @@
+// Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
+// compared byte by byte, and looked for in its sorted set where it has one.
+
+import { keysOf } from '../plan/keys.js'
+import { payloadMatcher, payloadOf } from '../plan/payload.js'
+import { chunkRange } from '../plan/ranges.js'
+import { plainArgument } from '../wire/encode.js'
+import { idList } from '../wire/id-list.js'
+
+/**
+ * @typedef {import('../measure/acked-ranges.js').Written} Written
+ * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
+ *
+ * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
+ * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set.
+ * @typedef {{ acked: number, present: number, missing: number, expired: number, corrupt: number, unranked: number, examples: string[] }} Checked
+ */
+
+const batchItems = 10_000
+const membersInCommand = 1000
+const shownExamples = 20
+const nothing = () => {}
+const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+
+const byGet = { name: 'GET', after: [], many: true }
+const byField = { name: 'HGET', after: ['value'], many: false }
+const ranked = new Set(['sorted-set', 'script-batch', 'script-item', 'hash'])
+
+/**
+ * The acknowledged items, tick by tick: consecutive ones, and when they were written at the earliest.
+ * @param {Record<string, any>} plan of run.json
+ * @param {Written} written
+ * @param {number} startedMs
+ */
+export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
+  let hole = 0
+  const scheduled = plan.rate !== 'max' && plan.pacing !== 'closed'
+  const ticks = Math.max(0, ...agents.map(({ ticks: offered }) => offered))
+  for (let tick = 0; tick < ticks; tick++) {
+    const interval = Math.floor(tick / plan.chunks)
+    for (const { agent, ticks: offered } of agents) {
+      if (tick >= offered) continue
+      const share = plan.agents.find((/** @type {{ agent: number }} */ one) => one.agent === agent)
+      const part = chunkRange(share, plan.chunks, tick % plan.chunks)
+      const first = part.first + interval * plan.quantity
+      const last = first + part.count - 1
+      const atMs = startedMs + (scheduled ? tick * plan.spacingMs : 0)
+      // Ticks of an agent ascend, but agents and chunks are interleaved: begin at the first hole that matters.
+      while (hole > 0 && holes[hole - 1][1] >= first) hole--
+      while (hole < holes.length && holes[hole][1] < first) hole++
+      let from = first
+      for (let h = hole; h < holes.length && holes[h][0] <= last; h++) {
+        if (holes[h][0] > from) yield { first: from, last: holes[h][0] - 1, atMs }
+        from = Math.max(from, holes[h][1] + 1)
+      }
+      if (from <= last) yield { first: from, last, atMs }
+    }
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {Record<string, any>} needs.plan
+ * @param {Written} needs.written
+ * @param {number} needs.startedMs epoch
+ * @param {() => number} needs.now epoch, by the servers' clock
+ * @param {ReadDriver} needs.driver reads from masters
+ * @returns {Promise<Checked>}
+ */
+export const checkWritten = async ({ plan, written, startedMs, now, driver }) => {
+  const keys = keysOf(/** @type {any} */ (plan))
+  const value = payloadOf(/** @type {any} */ (plan))
+  const matches = payloadMatcher(/** @type {any} */ (plan))
+  /** @type {Checked} */
+  const checked = { acked: 0, present: 0, missing: 0, expired: 0, corrupt: 0, unranked: 0, examples: [] }
+  const { strategy } = plan
+  const example = (/** @type {string} */ text) => {
+    if (checked.examples.length < shownExamples) checked.examples.push(text)
+  }
+  /** A generous bound: an item cannot be gone before. @param {number} atMs */
+  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000
+  const gone = (
+    /** @type {number} */ n,
+    /** @type {number} */ atMs,
+    /** @type {'missing' | 'unranked'} */ what,
+  ) => {
+    if (isOver(atMs)) {
+      checked.expired++
+      return
+    }
+    checked[what]++
+    example(`item ${n}: ${what === 'missing' ? 'not there' : 'not in its sorted set'}`)
+  }
+  const found = (
+    /** @type {number} */ n,
+    /** @type {Buffer} */ bytes,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+  ) => {
+    if (matches(n, bytes, from, to)) checked.present++
+    else {
+      checked.corrupt++
+      example(`item ${n}: other bytes`)
+    }
+  }
+
+  /** @param {number[]} ns @param {number[]} times */
+  const readKeys = async (ns, times) => {
+    const list = idList()
+    const name = strategy === 'hash' ? keys.hash : keys.item
+    for (const n of ns) {
+      const id = Buffer.from(name(n))
+      list.add(id, 0, id.length)
+    }
+    const sink = {
+      value: (
+        /** @type {number} */ i,
+        /** @type {Buffer} */ bytes,
+        /** @type {number} */ from,
+        /** @type {number} */ to,
+      ) => found(ns[i], bytes, from, to),
+      nil: (/** @type {number} */ i) => gone(ns[i], times[i], 'missing'),
+    }
+    const places = Uint32Array.from(ns, (_, i) => i)
+    const refused = await driver.values(list, places, strategy === 'hash' ? byField : byGet, sink, 0)
+    const [cause] = Object.keys(refused)
+    if (cause) throw new Error(`${refused[cause]} items could not be read: ${cause}`)
+  }
+
+  /**
+   * Asks about many members of a key in one command; the reply has an element for each.
+   * @param {number[]} ns
+   * @param {(n: number) => string} keyOf
+   * @param {(key: string, group: number[]) => (string | Buffer)[]} args
+   * @param {(i: number, bytes: Buffer | null, from: number, to: number) => void} told
+   */
+  const askMany = async (ns, keyOf, args, told) => {
+    /** @type {Map<string, number[]>} */
+    const groups = new Map()
+    for (const [i, n] of ns.entries()) {
+      const key = keyOf(n)
+      const group = groups.get(key)
+      if (group) group.push(i)
+      else groups.set(key, [i])
+    }
+    for (const [key, all] of groups) {
+      for (let from = 0; from < all.length; from += membersInCommand) {
+        const group = all.slice(from, from + membersInCommand)
+        let next = 0
+        const sink = {
+          open: nothing,
+          number: nothing,
+          error: nothing,
+          bulk: (/** @type {Buffer} */ bytes, /** @type {number} */ start, /** @type {number} */ end) =>
+            told(group[next++], bytes, start, end),
+          nil: () => told(group[next++], null, 0, 0),
+        }
+        const members = group.map((i) => ns[i])
+        await driver.ask(/** @type {string[]} */ (args(key, members)), key, sink, 0)
+      }
+    }
+  }
+  const valueText = (/** @type {number} */ n) =>
+    Buffer.from(plainArgument(value(n), noValues)).toString('latin1')
+  const member = (/** @type {number} */ n) =>
+    strategy === 'actual-value' ? valueText(n) : strategy === 'hash' ? keys.hash(n) : keys.item(n)
+
+  /** @param {number[]} ns @param {number[]} times */
+  const check = async (ns, times) => {
+    checked.acked += ns.length
+    if (strategy === 'hash-ttl') {
+      await askMany(
+        ns,
+        keys.bucket,
+        (key, group) => ['HMGET', key, ...group.map(keys.item)],
+        (i, bytes, from, to) => (bytes ? found(ns[i], bytes, from, to) : gone(ns[i], times[i], 'missing')),
+      )
+      return
+    }
+    if (strategy !== 'actual-value') await readKeys(ns, times)
+    if (strategy !== 'actual-value' && !ranked.has(strategy)) return
+    await askMany(
+      ns,
+      keys.set,
+      (key, group) => ['ZMSCORE', key, ...group.map(member)],
+      (i, bytes) => {
+        if (strategy !== 'actual-value') {
+          if (!bytes) gone(ns[i], times[i], 'unranked')
+        } else if (bytes) checked.present++
+        else gone(ns[i], times[i], 'missing')
+      },
+    )
+  }
+
+  /** @type {number[]} */
+  let ns = []
+  /** @type {number[]} */
+  let times = []
+  for (const { first, last, atMs } of ackedParts(plan, written, startedMs)) {
+    for (let n = first; n <= last; n++) {
+      ns.push(n)
+      times.push(atMs)
+      if (ns.length < batchItems) continue
+      await check(ns, times)
+      ns = []
+      times = []
+    }
+  }
+  if (ns.length > 0) await check(ns, times)
+  return checked
+}

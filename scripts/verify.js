@@ -1,0 +1,136 @@
+// Whether everything that a run had acknowledged is still there, byte by byte:
+//   node producer.js --once --ttl 10m ...   and then   node scripts/verify.js results/<run> [--host ... | --cluster]
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadDotenv, readSettings } from '../lib/cli/options.js'
+import { concluded } from '../lib/cli/program.js'
+import { socketReadDriver } from '../lib/drivers/read-socket.js'
+import { ExitCode, OptionError } from '../lib/errors.js'
+import { readPlanOf } from '../lib/plan/read-plan.js'
+import { count, plainText } from '../lib/report/units.js'
+import { checkWritten } from '../lib/run/check-written.js'
+import { openTarget } from '../lib/target/open.js'
+
+/** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */
+
+/** @param {string | undefined} folder */
+const documentIn = (folder) => {
+  if (folder === undefined)
+    throw new OptionError('name the folder of a run: node scripts/verify.js results/<run>')
+  const path = folder.endsWith('.json') ? folder : join(folder, 'run.json')
+  /** @type {any} */
+  let document
+  try {
+    document = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(`${path} cannot be read (${code ?? 'it is no JSON'})`, { cause })
+  }
+  const { kind, plan, written, started } = document ?? {}
+  if (kind !== 'producer' || typeof plan?.strategy !== 'string' || Number.isNaN(Date.parse(started)))
+    throw new OptionError(`${path} is not the result of a producer`)
+  if (!plan.once)
+    throw new OptionError(
+      `${path}: the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl`,
+    )
+  if (plan.strategy === 'stream')
+    throw new OptionError(
+      `${path}: a stream keeps about the newest ${plan.quantity} entries only, so the others prove nothing`,
+    )
+  if (!Array.isArray(written?.agents) || !Array.isArray(written?.not_acked))
+    throw new OptionError(`${path} does not say which items were acknowledged; an older Millrace wrote it`)
+  return document
+}
+
+/** The target of the run, unless another is named. @param {any} document @param {string[]} argv */
+const targetArguments = ({ target, nodes }, argv) => {
+  const named = argv.some((word) => /^--(host|url|cluster|cm)\b/.test(word))
+  if (named || target?.origin !== 'address') return argv
+  const { address } = nodes[0]
+  const at = address.lastIndexOf(':')
+  const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1')
+  return [
+    '--host',
+    host,
+    '--port',
+    address.slice(at + 1),
+    ...(target.kind === 'cluster' ? ['--cluster'] : []),
+    ...argv,
+  ]
+}
+
+/** @param {import('../lib/run/check-written.js').Checked} checked @param {any} document */
+const words = ({ acked, present, examples, ...bad }, { run, written }) => {
+  const found = Object.entries(bad).filter(([, n]) => n > 0)
+  const lines = [
+    `${plainText(run)}: ${count(acked)} items acknowledged, ${count(present)} there byte by byte` +
+      (found.length > 0 ? `; ${found.map(([what, n]) => `${count(n)} ${what}`).join(', ')}` : ''),
+    ...examples.map((example) => `  ${plainText(example)}`),
+  ]
+  if (!written.complete) lines.push('  the result holds not all ranges: more was lost than it keeps')
+  if (bad.expired > 0)
+    lines.push('  expired: their ttl was over, so nothing can be said of them; set a longer --ttl')
+  return lines.join('\n')
+}
+
+/** @param {any} document @param {ReaderSettings} settings */
+const checkedIn = async (document, settings) => {
+  const { plan, written } = document
+  const target = await openTarget(settings, { say: () => {}, mayStart: false })
+  try {
+    const readPlan = readPlanOf(
+      { ...settings, reads: 'master', mode: 'manual', fetch: 'get', verify: false, driver: 'socket' },
+      {
+        card: { ...plan, startedMs: 0, renewedMs: 0, ended: true },
+        agents: [1],
+        cluster: target.kind === 'cluster',
+        masters: target.topology.masters.length,
+        fetchScript: '',
+      },
+    )
+    const driver = await socketReadDriver({
+      plan: readPlan,
+      target,
+      clock: () => performance.now(),
+      random: Math.random,
+      onEvent: () => {},
+    })
+    const [seconds] = await target.control(driver.servers()[0]).time()
+    const offsetMs = Number(seconds) * 1000 - Date.now()
+    const startedMs = Date.parse(document.started)
+    const checked = await checkWritten({ plan, written, startedMs, now: () => Date.now() + offsetMs, driver })
+    driver.close()
+    return checked
+  } finally {
+    await target.close()
+  }
+}
+
+const usage = `Looks whether everything that a run had acknowledged is still there, byte by byte.
+
+Usage: node scripts/verify.js RESULTS [--json] [options of the target, as of consumer.js]
+
+RESULTS is the folder of a producer's run with --once and a long --ttl. Without an address it looks where the run
+wrote; a password comes by REDIS_PASSWORD. Exit code 4: something acknowledged is missing, or is not what it was.`
+
+await concluded(async () => {
+  const [folder, ...rest] = process.argv.slice(2)
+  if (folder === '--help' || folder === '-h') {
+    process.stdout.write(`${usage}\n`)
+    return ExitCode.done
+  }
+  const document = documentIn(folder)
+  const settings = /** @type {ReaderSettings} */ (
+    readSettings({
+      program: 'consumer',
+      argv: targetArguments(document, rest),
+      env: process.env,
+      dotenvText: loadDotenv(process.cwd(), process.env),
+    })
+  )
+  const checked = await checkedIn(document, settings)
+  if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
+  else process.stdout.write(`${words(checked, document)}\n`)
+  const lost = checked.missing + checked.corrupt + checked.unranked + checked.expired
+  return lost === 0 && checked.acked > 0 && document.written.complete ? ExitCode.done : ExitCode.invalid
+})
