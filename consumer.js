@@ -10,6 +10,7 @@ import { claimReaders } from './lib/run/agents.js'
 import { findPlan } from './lib/run/find-plan.js'
 import { readRun } from './lib/run/read-run.js'
 import { versionsOf } from './lib/run/versions.js'
+import { accessWarnings } from './lib/target/access.js'
 import { openTarget } from './lib/target/open.js'
 
 /** @typedef {import('./settings.js').ReaderSettings} ReaderSettings */
@@ -27,6 +28,7 @@ await program('consumer', async (given, { stop, stopNow }) => {
   /** @type {(() => Promise<void>)[]} */
   const undo = [results.discard]
   try {
+    accessWarnings(settings).forEach(warn)
     const target = await openTarget(settings, { say, mayStart: false })
     undo.unshift(target.close)
     const found = await findPlan({ settings, target, say })

@@ -15,6 +15,7 @@ import { placementWarnings } from './lib/run/placement.js'
 import { unlessInterrupted } from './lib/run/start-up.js'
 import { millraceVersion, versionsOf } from './lib/run/versions.js'
 import { writeRun } from './lib/run/write-run.js'
+import { accessWarnings } from './lib/target/access.js'
 import { openTarget } from './lib/target/open.js'
 import { preflight } from './lib/target/preflight.js'
 
@@ -25,10 +26,11 @@ await program('producer', async (settings, { stop, stopNow }) => {
   /** @type {(() => Promise<void>)[]} */
   const undo = [results.discard]
   try {
+    accessWarnings(settings).forEach(warn)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
-    const facts = await factsOf(settings, target)
-    const found = await preflight({
+    const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const look = preflight({
       target,
       plan: planOf(settings, facts),
       allow: settings.allow,
@@ -36,6 +38,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       warn,
       clock: () => performance.now(),
     })
+    const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
       settings,
       target,

@@ -5,6 +5,7 @@ import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, TargetError } from '../lib/errors.js'
 import { parseInfo } from '../lib/measure/info.js'
 import { count, plainText, several } from '../lib/report/units.js'
+import { accessWarnings } from '../lib/target/access.js'
 import { clearLeavings, leasesUnder } from '../lib/target/leavings.js'
 import { openTarget } from '../lib/target/open.js'
 
@@ -22,7 +23,8 @@ const words = ({ master, ours, foreign }) => {
 
 await program('cleanup', async (settings, { stop }) => {
   const { prefix, yes } = /** @type {import('../settings.js').CleanupSettings} */ (settings)
-  const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  const { say, warn } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  accessWarnings(settings).forEach(warn)
   const target = await openTarget(settings, { say, mayStart: false })
   try {
     const [first] = target.topology.masters

@@ -1,7 +1,9 @@
 // What every program does around its work: settings, signals, and one place that turns errors into a line and a code.
 import { ExitCode, MillraceError } from '../errors.js'
 import { plainText } from '../report/units.js'
+import { asTargetError } from '../target/reason.js'
 import { loadDotenv, readSettings } from './options.js'
+import { askedPassword } from './password.js'
 
 /** The first interrupt lets the run settle, the second does not. */
 const interrupts = () => {
@@ -18,14 +20,15 @@ const interrupts = () => {
   return { stop: stop.signal, stopNow: stopNow.signal }
 }
 
-/** @param {unknown} error @param {NodeJS.WritableStream} stderr */
-const tell = (error, stderr) => {
+/** @param {unknown} thrown @param {NodeJS.WritableStream} stderr */
+const tell = (thrown, stderr) => {
+  const error = asTargetError(thrown)
   if (error instanceof MillraceError) {
     stderr.write(`${plainText(error.message)}\n`)
     return error.exitCode
   }
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  stderr.write(`a fault of Millrace, please report it: ${fault}\n`)
+  stderr.write(`a fault of Millrace, please report it: ${fault.split('\n').map(plainText).join('\n')}\n`)
   return ExitCode.fault
 }
 
@@ -46,6 +49,8 @@ export const program = (program, work) =>
     })
     if ('help' in settings) stdout.write(`${settings.help}\n`)
     else if ('version' in settings) stdout.write(`${settings.version}\n`)
+    else if (settings.askPassword)
+      return work({ ...settings, password: await askedPassword(process) }, interrupts())
     else return work(settings, interrupts())
     return ExitCode.done
   })

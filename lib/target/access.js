@@ -75,3 +75,20 @@ export const accessOf = (settings) => ({
   db: settings.db,
   tls: settings.tls ? tlsOf(settings) : null,
 })
+
+/**
+ * What must be said loudly of it.
+ * @param {Pick<Settings, 'tlsInsecure'>} settings
+ * @returns {import('../report/verdict.js').Warning[]}
+ */
+export const accessWarnings = ({ tlsInsecure }) =>
+  tlsInsecure
+    ? [
+        {
+          code: 'tls-insecure',
+          message:
+            '--tls-insecure: no certificate is checked, so whoever is in between can read the password and change every answer',
+          invalidates: false,
+        },
+      ]
+    : []

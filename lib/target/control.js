@@ -2,36 +2,12 @@
 import { Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { addressOf } from './address.js'
+import { reasonFor } from './reason.js'
 
 /**
  * @typedef {import('./address.js').Endpoint} Endpoint
  * @typedef {import('./dial.js').Access} Access
  */
-
-/** One line that says what to change. @param {string} address @param {Error} error */
-const reasonFor = (address, error) => {
-  const { message } = error
-  const code = /** @type {NodeJS.ErrnoException} */ (error).code
-  const advice = /** @type {[RegExp, string][]} */ ([
-    [/ECONNREFUSED/, 'nothing listens there; correct --host and --port, or start the server'],
-    [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct --host'],
-    [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'no answer; look at the network and the security group'],
-    [/NOAUTH|HELLO must be called/, 'the server wants a password; set REDIS_PASSWORD'],
-    [
-      /WRONGPASS|invalid password|invalid username/,
-      'wrong user or password; correct --username and REDIS_PASSWORD',
-    ],
-    [/NOPERM/, 'the user lacks rights; extend its ACL'],
-    [/max number of clients/, 'the server takes no more connections; raise maxclients or close some'],
-    [/wrong version number|packet length too long/i, 'the server does not speak TLS; leave out --tls'],
-    [
-      /self.signed|unable to (get|verify)|altname|certificate/i,
-      'its certificate cannot be trusted; set --ca',
-    ],
-  ]).find(([pattern]) => pattern.test(`${code} ${message}`))
-  const text = code && !message.includes(code) ? `${code} ${message}` : message || String(code)
-  return advice ? `${address}: ${advice[1]} (${text})` : `${address}: ${text}`
-}
 
 /**
  * @param {Access} access

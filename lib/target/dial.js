@@ -5,6 +5,7 @@ import { TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { encode, sizeOf } from '../wire/encode.js'
 import { addressOf } from './address.js'
+import { reasonFor } from './reason.js'
 
 /**
  * @typedef {import('./address.js').Endpoint} Endpoint
@@ -68,7 +69,7 @@ export const dial = (
     /** @type {Error | undefined} */
     let fault
     const refuse = (/** @type {string} */ reason, /** @type {unknown} */ cause) => {
-      fault ??= new TargetError(`${address}: ${reason}`, { code: 'CONNECT', cause })
+      fault ??= new TargetError(reasonFor(address, cause ?? new Error(reason)), { code: 'CONNECT', cause })
       socket.destroy()
     }
     const welcome = () => {
@@ -83,7 +84,9 @@ export const dial = (
       },
       // A server may refuse to be told a client's name; that harms nobody.
       failed: (line) =>
-        /setname|unknown (sub)?command|NOPERM.*client/i.test(line) ? welcome() : refuse(line, undefined),
+        /setname|unknown (sub)?command|NOPERM.*client/i.test(line)
+          ? welcome()
+          : refuse(line, Object.assign(new Error(line), { name: 'ReplyError' })),
     })
     const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
       const chunk = /** @type {Buffer} */ (bytes).subarray(0, count)
@@ -101,9 +104,7 @@ export const dial = (
     socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
     socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(encodeAll(commands)))
     socket.on('error', (error) => {
-      fault ??= ready
-        ? error
-        : new TargetError(`${address}: ${error.message}`, { code: 'CONNECT', cause: error })
+      fault ??= ready ? error : new TargetError(reasonFor(address, error), { code: 'CONNECT', cause: error })
     })
     socket.once('close', () => {
       if (ready) onClose(fault)

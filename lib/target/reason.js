@@ -1,0 +1,74 @@
+// Why a server cannot be used, in one line that says what to change.
+import { MillraceError, TargetError } from '../errors.js'
+import { plainText } from '../report/units.js'
+
+const longestReason = 200
+
+/** @type {readonly [RegExp, string][]} the first that fits */
+const advice = [
+  [/ECONNREFUSED/, 'nothing listens there; correct --host and --port, or start the server'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct --host'],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'no answer; look at the network and the security group'],
+  [/NOAUTH|HELLO must be called/, 'the server wants a password; set REDIS_PASSWORD'],
+  [
+    /WRONGPASS|invalid password|invalid username/,
+    'wrong user or password; correct --username and REDIS_PASSWORD',
+  ],
+  [/NOPERM|no permissions/, 'the user lacks rights; extend its ACL'],
+  [/max number of clients/, 'the server takes no more connections; raise maxclients or close some'],
+  [/WRONGTYPE/, 'a key of ours already holds another type; choose another --prefix or remove that key'],
+  [/^OOM/, 'the server is at its memory limit; raise maxmemory'],
+  [/^READONLY/, 'it is a replica; name its master'],
+  [/wrong version number|packet length too long/i, 'the server does not speak TLS; leave out --tls'],
+  [/ALTNAME_INVALID|altnames/i, 'its certificate is for other names; use one of them as --host'],
+  [/CERT_HAS_EXPIRED|certificate has expired/i, 'its certificate has expired; renew it'],
+  [/CERT_NOT_YET_VALID/, 'its certificate is not valid yet; look at the clocks'],
+  [
+    /certificate required|CERTIFICATE_REQUIRED/i,
+    'the server wants a certificate of ours; set --cert and --key',
+  ],
+  [
+    /alert (unknown ca|bad certificate|certificate unknown)/i,
+    'the server does not trust our certificate; correct --cert and --key',
+  ],
+  [/self.signed|unable to (get|verify)|certificate/i, 'its certificate cannot be trusted; set --ca'],
+  [/Command timed out/, 'no answer to a question; look at the server and the network'],
+]
+
+/**
+ * The words of a server or a library, plain and not too long.
+ * @param {string} text
+ */
+const clipped = (text) => {
+  const plain = plainText(text.slice(0, 10 * longestReason))
+  return plain.length > longestReason ? `${plain.slice(0, longestReason)}...` : plain
+}
+
+/** @param {unknown} error */
+const wordsOf = (error) => {
+  const { message = '', code } = /** @type {NodeJS.ErrnoException} */ (error)
+  return clipped(code && !message.includes(code) ? `${code} ${message}` : message || String(code))
+}
+
+/** @param {string} where @param {unknown} error */
+export const reasonFor = (where, error) => {
+  const words = wordsOf(error)
+  const [, told] = advice.find(([pattern]) => pattern.test(words)) ?? []
+  return told ? `${where}: ${told} (${words})` : `${where}: ${words}`
+}
+
+// What ioredis rejects with; the library exports no classes for all of them.
+const libraryErrors = /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError|AbortError|ParserError)$/
+const libraryWords = /^(Connection is closed\.?|Command timed out|Stream isn't writeable.*)$/
+
+/**
+ * An error of the library that asks the servers, as one of ours; every other as it is.
+ * @param {unknown} error
+ */
+export const asTargetError = (error) => {
+  if (error instanceof MillraceError || !(error instanceof Error)) return error
+  if (!libraryErrors.test(error.name) && !libraryWords.test(error.message)) return error
+  const name = /** @type {any} */ (error).command?.name
+  const where = name ? `the target refused ${String(name).toUpperCase()}` : 'the target'
+  return new TargetError(reasonFor(where, error), { cause: error })
+}
