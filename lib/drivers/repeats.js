@@ -98,6 +98,7 @@ export const repeatsOf = ({ plan, ledger, laneFor, onMoved, onStale, loadScripts
       if (action === 'give-up' || late) return lose(one, 'failed', cause)
       ledger.commands.repeated++
       story.refused(cause)
+      ledger.sentAgain(cause)
       const slot = slotIn(one)
       if (action === 'there') onMoved(slot, address)
       if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })

@@ -52,6 +52,10 @@ export const verdictOf = (line, from) => {
   return { action: actions.get(cause) ?? 'give-up', cause: causeOf(line) }
 }
 
+/** The line with which a server refused; null where something else went wrong. @param {unknown} error */
+export const refusalIn = (error) =>
+  error instanceof Error && error.name === 'ReplyError' ? error.message : null
+
 /**
  * A short name to count by: the code in capitals, or for a bare ERR its first words.
  * @param {string} line

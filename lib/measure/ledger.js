@@ -43,6 +43,8 @@ export const ledgerOf = ({ agents, once = false }) => {
   const failedBy = {}
   /** @type {Record<string, number>} */
   const errorsBy = {}
+  /** @type {Record<string, number>} */
+  const refusedBy = {}
   /** @type {string[]} */
   const causeNames = ['']
 
@@ -114,6 +116,11 @@ export const ledgerOf = ({ agents, once = false }) => {
     commands,
     failedBy,
     errorsBy,
+    refusedBy,
+    /** A server refused a command, or a connection, that is tried again. @param {string} cause */
+    sentAgain(cause) {
+      refusedBy[cause] = (refusedBy[cause] ?? 0) + 1
+    },
     /** Which items were acknowledged; null unless each was written only once. */
     written: () => ranges?.written() ?? null,
 

@@ -36,9 +36,12 @@ const adviceByCause = new Map(
     'ERR unknown command':
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
-    CLOSED: 'the connection broke before the answer came; see the events, the server log and the network',
+    CLOSED:
+      'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
   }),
 )
+// A redirect that was followed is no advice's matter: the events say what moved.
+const toldByEvents = new Set(['MOVED', 'ASK'])
 const unknownCause = 'look the word up in the documentation and the log of the server'
 
 /** @param {Evidence} run */
@@ -60,9 +63,16 @@ export const busiestMaster = ({ nodes }) =>
 /** @param {Evidence} run */
 const serverWasTheLimit = (run) => (busiestMaster(run)?.engine_cpu_pct ?? 0) >= limits.engineCpuPct
 
-/** Advice for a writer that fell behind; a saturated client or server has its own. @param {Evidence} run */
+/** @param {Evidence} run */
+const wasRefused = ({ items, commands }) =>
+  [items.failed_by, commands.errors_by, commands.refused_by ?? {}].some((by) => Object.keys(by).length > 0)
+
+/**
+ * Advice for a writer that fell behind; a saturated client or server and a refusal have their own.
+ * @param {Evidence} run
+ */
 const behindAdvice = (run) =>
-  clientWasTheLimit(run) || serverWasTheLimit(run)
+  clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)
     ? ''
     : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
 
@@ -107,6 +117,23 @@ const causes = ({ items, commands }) => {
     })),
   ]
 }
+
+/**
+ * What was refused and then done after all cost time, and says something about the servers.
+ * @param {Evidence} run
+ * @returns {Warning[]}
+ */
+const refusals = ({ items, commands }) =>
+  Object.entries(commands.refused_by ?? {})
+    .filter(
+      ([cause]) => !toldByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
+    )
+    .map(([cause, n]) => ({
+      code: 'refused',
+      cause: plainText(cause),
+      message: `${plainText(cause)} (${several(n, 'refusal')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
+      invalidates: false,
+    }))
 
 /** @param {Evidence} run @returns {Warning[]} */
 const rateHeld = (run) => {
@@ -197,8 +224,8 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
  * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
 export const verdict = (run, given = []) => {
-  const found = [lostItems, causes, rateHeld, clientBusy, serverBusy, observations].flatMap((rule) =>
-    rule(run),
+  const found = [lostItems, causes, refusals, rateHeld, clientBusy, serverBusy, observations].flatMap(
+    (rule) => rule(run),
   )
   const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
   warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))

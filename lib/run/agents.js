@@ -14,6 +14,24 @@ const wantedAgents = ({ agent, totalAgents }, origin) => {
   return agent === 'auto' ? /** @type {const} */ ('next') : agent
 }
 
+const answerLimitMs = 2000
+
+/**
+ * At its end a run asks who else was writing; a server that is away or blocked must not keep the result back.
+ * @template T
+ * @param {Promise<T>} answer
+ * @param {T} otherwise
+ * @returns {Promise<T>}
+ */
+const within = (answer, otherwise) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const limit = new Promise((/** @type {(value: T) => void} */ resolve) => {
+    timer = setTimeout(resolve, answerLimitMs, otherwise)
+  })
+  return Promise.race([answer.catch(() => otherwise), limit]).finally(() => clearTimeout(timer))
+}
+
 /**
  * Claims them in the target, so that the same command on another box makes other agents.
  * @param {object} needs
@@ -28,7 +46,8 @@ export const claimAgents = async ({ settings, target, run, say, onLost, signal }
   const office = leases({ target, terms: settings, run, say, onLost, clock: () => performance.now(), signal })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wantedAgents(settings, target.origin)))
-    return { agents, live: office.live, announce: office.announce, release: office.release }
+    const live = () => within(office.live(), [])
+    return { agents, live, announce: office.announce, release: office.release }
   } catch (error) {
     await office.release()
     throw error

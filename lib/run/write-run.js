@@ -222,7 +222,12 @@ export const writeRun = async ({
     items: { ...ledger.whole, failed_by: ledger.failedBy },
     written: ledger.written(),
     agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
-    commands: { sent: ledger.commands.sent, repeated: ledger.commands.repeated, errors_by: ledger.errorsBy },
+    commands: {
+      sent: ledger.commands.sent,
+      repeated: ledger.commands.repeated,
+      errors_by: ledger.errorsBy,
+      refused_by: ledger.refusedBy,
+    },
     rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },
     bystander: felt.whole(),

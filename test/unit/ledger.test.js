@@ -233,3 +233,10 @@ test('an item too many, or a cause too few, is not balanced', () => {
     assert.equal(ledger.isBalanced(), false)
   }
 })
+
+test('refusals after which something was tried again are counted by cause, beside the items', () => {
+  const ledger = ledgerOf({ agents })
+  for (const cause of ['LOADING', 'BUSY', 'LOADING']) ledger.sentAgain(cause)
+  assert.deepEqual(ledger.refusedBy, { LOADING: 2, BUSY: 1 })
+  assert.deepEqual([ledger.failedBy, ledger.errorsBy], [{}, {}])
+})

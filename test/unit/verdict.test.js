@@ -51,6 +51,23 @@ const table = [
     /BUSY \(2 commands.*SCRIPT KILL/,
   ],
   [
+    'refusals that were tried again, but for redirects',
+    { commands: { sent: 9, repeated: 7, errors_by: {}, refused_by: { LOADING: 3, MOVED: 4 } } },
+    [],
+    ['refused'],
+    /LOADING \(3 refusals, tried again\).*reading its data set/,
+  ],
+  [
+    'a cause is told once, as what it cost',
+    {
+      ...items({ acked: 900, failed: 100, failed_by: { BUSY: 100 } }),
+      commands: { sent: 9, repeated: 7, errors_by: {}, refused_by: { BUSY: 3 } },
+    },
+    ['failed', 'cause'],
+    [],
+    /BUSY \(100 items\)/,
+  ],
+  [
     'one cause too many items',
     items({ failed_by: { OOM: 1 } }),
     ['accounting', 'cause'],
