@@ -6,22 +6,28 @@ import { isScheduled } from '../plan/pacer.js'
 import { endpointOf } from '../target/address.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
+import { refresherOf } from './refresher.js'
+import { slotMapOf } from './slot-map.js'
+import { storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
-import { causeOf, verdictOf } from './verdict.js'
+import { causeOf, refusalIn, verdictOf } from './verdict.js'
 
 /**
  * @typedef {import('./socket.js').DriverOptions} DriverOptions
  * @typedef {import('./connection.js').Tick} Tick
  * @typedef {import('./tape.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number }} One a command
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean }} One a
+ * command; `left` when it may have left this process
  * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number, begun: boolean }} Turn
  */
 
-// Enough for a full pipeline to every node of a large cluster; more only fills queues.
-const maxInFlight = 5000
+// Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
+// sent again count too, so that an outage takes no more memory than a busy second.
+const maxOutstanding = 5000
 const laterMs = 40
 const maxAttempts = 8
+const staleMs = 10_000
 
 /** @param {DriverOptions['target']} target */
 const clientOptions = ({ access }) => ({
@@ -36,11 +42,23 @@ const clientOptions = ({ access }) => ({
     Math.min(1000, 50 * 2 ** Math.min(5, times)) * (0.5 + Math.random() / 2),
 })
 
+/** The one server, or who names it. @param {DriverOptions['target']} target */
+const whereabouts = ({ sentinels, topology }) =>
+  sentinels
+    ? {
+        sentinels: sentinels.endpoints(),
+        name: sentinels.name,
+        sentinelPassword: sentinels.password,
+        sentinelTLS: sentinels.tls ?? undefined,
+        enableTLSForSentinelMode: sentinels.tls !== null,
+      }
+    : endpointOf(topology.masters[0])
+
 /** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target */
 const clientOf = (plan, target) => {
   if (!plan.cluster) {
     return new Redis({
-      ...endpointOf(target.topology.masters[0]),
+      ...whereabouts(target),
       ...clientOptions(target),
       db: target.access.db ?? 0,
       enableAutoPipelining: true,
@@ -63,9 +81,45 @@ const clientOf = (plan, target) => {
   })
 }
 
-/** @param {unknown} error */
-const isRefusal = (error) => error instanceof Error && error.name === 'ReplyError'
-const wasNeverSent = (/** @type {Error} */ error) => /enableOfflineQueue|isn't writeable/i.test(error.message)
+const wasNeverSent = (/** @type {Error} */ error) =>
+  /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
+
+const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
+
+/**
+ * Tells when the library loses a server and finds it again.
+ * @param {Redis | Cluster} client
+ * @param {DriverOptions['target']} target
+ * @param {import('./story.js').Story} story
+ * @param {() => boolean} isRunning
+ */
+const followConnections = (client, { topology }, story, isRunning) => {
+  if (client instanceof Cluster) {
+    const addressOfNode = (/** @type {Redis} */ node) => `${node.options.host}:${node.options.port}`
+    client.on('error', () => {})
+    client.on('node error', (/** @type {Error} */ error, /** @type {string} */ address) => {
+      if (isRunning()) story.down(address, error.message)
+    })
+    client.on('+node', (/** @type {Redis} */ node) => {
+      const address = addressOfNode(node)
+      node.on('ready', () => story.up(address))
+      // The library itself closes those that have left, or changed roles.
+      node.on('close', () => {
+        if (isRunning() && !wasClosedByUs(node)) story.down(address, 'closed the connection')
+      })
+    })
+    return
+  }
+  const [address] = topology.masters
+  let reason = 'closed the connection'
+  client.on('error', (/** @type {Error} */ error) => {
+    reason = error.message
+  })
+  client.on('close', () => {
+    if (isRunning()) story.down(address, reason)
+  })
+  client.on('ready', () => story.up(address))
+}
 
 /** @param {DriverOptions} options */
 export const ioredisDriver = async (options) => {
@@ -80,6 +134,7 @@ export const ioredisDriver = async (options) => {
   let turns = []
   /** @type {One[]} */
   let repeats = []
+  /** @type {Set<One>} */
   const postponed = new Set()
   /** @type {Set<One>} */
   const inFlight = new Set()
@@ -89,8 +144,21 @@ export const ioredisDriver = async (options) => {
   let started = false
   let closed = false
 
+  const story = storyOf({ onEvent, clock })
+  followConnections(client, target, story, () => started && !closed)
   client.on('error', (/** @type {Error} */ error) => {
-    if (started && !closed) onEvent('connection', error.message)
+    const line = refusalIn(error)
+    if (started && !closed && line !== null) ledger.sentAgain(causeOf(line))
+  })
+  // The library has a map of its own; this one is for the events.
+  const map = slotMapOf(target.topology)
+  const refresher = refresherOf({
+    ask: target.refresh,
+    learn: (topology) => {
+      story.topology(topology)
+      story.left(map.replace(topology), map.ownerOf)
+    },
+    clock,
   })
 
   /** @param {One} one @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
@@ -119,18 +187,29 @@ export const ioredisDriver = async (options) => {
     inFlight.delete(one)
     if (closed) return
     one.attempts++
+    one.left ||= !wasNeverSent(error)
     const late = clock() - one.tick.dueMs > plan.maxBehindMs && one.attempts > maxAttempts
-    if (isRefusal(error)) {
-      ledger.commands.refused++
-      const { action } = verdictOf(error.message, '')
-      if (action === 'give-up' || late) lose(one, 'failed', causeOf(error.message))
-      else if (action === 'load') loadThenRepeat(one)
-      else repeat(one, action === 'later')
-    } else if (wasNeverSent(error) && !late) repeat(one, true)
-    else if (one.tape.step.repeatable === false && !wasNeverSent(error)) lose(one, 'uncertain', 'CLOSED')
-    else if (late) lose(one, 'failed', 'CLOSED')
-    else repeat(one, true)
+    if (refusalIn(error) !== null) refused(one, error.message, late)
+    else {
+      refresher.request()
+      if (one.left && one.tape.step.repeatable === false) lose(one, 'uncertain', 'CLOSED')
+      else if (late && !one.left && isScheduled(plan)) lose(one, 'dropped', '')
+      else repeat(one, true)
+    }
     progressSoon()
+  }
+  /** @param {One} one @param {string} line @param {boolean} late */
+  const refused = (one, line, late) => {
+    ledger.commands.refused++
+    const { action, cause } = verdictOf(line, '')
+    if (action === 'give-up' || late) return lose(one, 'failed', cause)
+    story.refused(cause)
+    ledger.sentAgain(cause)
+    if (action !== 'asking') refresher.request()
+    // A redirect means 'not executed', and the library knows the new owner already.
+    if (action === 'there' || action === 'asking') repeat(one, false)
+    else if (action === 'load') loadThenRepeat(one)
+    else repeat(one, true)
   }
 
   /** @param {One} one @param {boolean} later */
@@ -152,7 +231,10 @@ export const ioredisDriver = async (options) => {
     )
   }
   const loadThenRepeat = (/** @type {One} */ one) => {
-    const again = () => repeat(one, true)
+    postponed.add(one)
+    const again = () => {
+      if (!closed) repeat(one, true)
+    }
     Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
   }
 
@@ -197,8 +279,9 @@ export const ioredisDriver = async (options) => {
   }
 
   const pump = () => {
-    while (inFlight.size < maxInFlight) {
-      const one = repeats.shift() ?? nextOne()
+    for (const one of repeats.splice(0)) send(one)
+    while (inFlight.size + postponed.size < maxOutstanding) {
+      const one = nextOne()
       if (!one) break
       send(one)
     }
@@ -212,7 +295,7 @@ export const ioredisDriver = async (options) => {
       turn.begun = true
       underWay.set(tick.chunk, tick)
       const job = jobs[turn.j]
-      const one = { tick, ...job, i: turn.i++, attempts: 0 }
+      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false }
       if (turn.i === job.tape.count) {
         turn.i = 0
         turn.j++
@@ -242,7 +325,7 @@ export const ioredisDriver = async (options) => {
   /** @param {Tick} tick */
   const offer = (tick) => {
     const { account } = tick
-    if (isScheduled(plan) && inFlight.size >= maxInFlight)
+    if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding)
       drop((turn) => turn.begun && turn.tick.chunk === tick.chunk)
     const jobs = []
     for (const [s, tape] of (plan.once
@@ -260,6 +343,13 @@ export const ioredisDriver = async (options) => {
     pump()
   }
 
+  const close = () => {
+    closed = true
+    refresher.close()
+    client.disconnect()
+  }
+
+  story.topology(target.topology)
   try {
     await client.connect()
   } catch (error) {
@@ -274,23 +364,21 @@ export const ioredisDriver = async (options) => {
     tapeBytes: 0,
     offer,
     watch: () => {
-      if (!isScheduled(plan)) return
+      if (closed) return
       const deadline = clock() - plan.maxBehindMs
-      drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
+      if (isScheduled(plan)) drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
+      if (refresher.ageMs() > staleMs) refresher.request()
+      story.tell()
     },
     /** Gives up what has no outcome yet: the run has ended first. */
     abandon: () => {
-      closed = true
+      close()
       for (const one of [...inFlight, ...repeats, ...postponed]) lose(one, 'unsettled', '')
       repeats = []
       for (const turn of turns) loseTurn(turn, 'unsettled')
       turns = []
     },
-    close: () => {
-      closed = true
-      client.disconnect()
-    },
-    refresh: () => {},
+    close,
     hasRoom: () => turns.length < 2,
     waitingBytes: () => 0,
   }

@@ -10,6 +10,7 @@ import { slotMapOf } from './slot-map.js'
 import { storyOf } from './story.js'
 import { writeBytes } from './tape.js'
 import { tapesOf } from './tapes.js'
+import { causeOf, refusalIn } from './verdict.js'
 
 /**
  * @typedef {import('./connection.js').Entry} Entry
@@ -36,6 +37,7 @@ import { tapesOf } from './tapes.js'
  * @property {import('../target/dial.js').Access} access
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<Topology>} refresh
+ * @property {import('../target/sentinel.js').Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
 
@@ -123,8 +125,8 @@ export const socketDriver = async (options) => {
     story.topology(topology)
     const left = map.replace(topology)
     if (left.size === 0) return
+    story.left(left, map.ownerOf)
     for (const [address, slots] of left) {
-      for (const [to, n] of countedBy(slots, map.ownerOf)) story.moved(address, to, n)
       repeats.holds.drain(slots)
       releaseWhenDrained(address, slots)
     }
@@ -165,6 +167,8 @@ export const socketDriver = async (options) => {
     if (!started || closed) return
     if (state === 'up') return story.up(address)
     story.down(address, error?.message ?? 'closed the connection')
+    const line = refusalIn(error?.cause)
+    if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
     // What a redirect sent there goes back to the owner, who will say where to go next.
     for (const entry of lane.takeUrgent()) {
@@ -255,7 +259,7 @@ export const socketDriver = async (options) => {
       if (!lane.isUp() && lane.isIdle() && !isOwner(lane)) {
         lane.close()
         lanes.delete(lane.address)
-        story.left(lane.address)
+        story.forget(lane.address)
       }
     }
     for (const entry of repeats.holds.expired(deadline)) repeats.lose(entry, 'dropped', '')
@@ -314,12 +318,4 @@ export const socketDriver = async (options) => {
     },
     waitingBytes: () => [...lanes.values()].reduce((sum, lane) => sum + lane.waitingBytes(), 0),
   }
-}
-
-/** @param {number[]} slots @param {(slot: number) => string} nameOf */
-const countedBy = (slots, nameOf) => {
-  /** @type {Map<string, number>} */
-  const counts = new Map()
-  for (const slot of slots) counts.set(nameOf(slot), (counts.get(nameOf(slot)) ?? 0) + 1)
-  return counts
 }

@@ -54,6 +54,15 @@ export const storyOf = ({ onEvent, clock }) => {
       moves.set(way, (moves.get(way) ?? 0) + slots)
     },
 
+    /**
+     * Slots that a new map gives to others.
+     * @param {Map<string, number[]>} slots by the address they left
+     * @param {(slot: number) => string} ownerOf
+     */
+    left(slots, ownerOf) {
+      for (const [from, numbers] of slots) for (const slot of numbers) this.moved(from, ownerOf(slot), 1)
+    },
+
     /** The topology as it is now. @param {{ masters: readonly string[], epoch?: number }} topology */
     topology(topology) {
       epoch = Math.max(epoch, topology.epoch ?? 0)
@@ -89,7 +98,7 @@ export const storyOf = ({ onEvent, clock }) => {
     },
 
     /** Nobody connects to it any more. @param {string} address */
-    left: (address) => down.delete(address),
+    forget: (address) => down.delete(address),
 
     /** Once a second. */
     tell() {
