@@ -19,9 +19,12 @@ import { clusterNodes, slotNumbers, slotsOwned } from './cluster-nodes.js'
  * @typedef {{ slots: number, keys: number, tookMs: number }} Moved
  */
 
+// Each step ends with a write to the disk of both servers.
+const slotsAtOnce = 4
 const keysPerBatch = 100
 const migrateTimeoutMs = 5000
-const migrateAttempts = 3
+const migrateAttempts = 5
+const migratePauseMs = 500
 const agreeLimitMs = 30_000
 const pollMs = 50
 
@@ -154,6 +157,10 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       } catch (error) {
         const { message } = /** @type {Error} */ (error)
         if (attempt < migrateAttempts && /^IOERR/.test(message)) continue
+        if (attempt < migrateAttempts && /CLUSTERDOWN|LOADING|BUSY /.test(message)) {
+          await sleep(migratePauseMs)
+          continue
+        }
         if (isRefusal(error)) throw new RefusedChange(from.address, /** @type {Error} */ (error))
         throw error
       }
@@ -198,8 +205,14 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     const owner = new Map(masters.flatMap((node) => slotNumbers(node).map((slot) => [slot, node])))
     let keys = 0
     let done = 0
-    for (const { slot, to } of moves) {
-      signal?.throwIfAborted()
+    const rest = [...moves].reverse()
+    const work = async () => {
+      for (let next = rest.pop(); next; next = rest.pop()) {
+        signal?.throwIfAborted()
+        await one(next)
+      }
+    }
+    const one = async (/** @type {{ slot: number, to: string }} */ { slot, to }) => {
       const from = owner.get(slot)
       const receiver = byId.get(to)
       if (!from || !receiver) throw new TargetError(`slot ${slot} has no owner; look at CLUSTER INFO`)
@@ -207,6 +220,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       done++
       onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
     }
+    await Promise.all(Array.from({ length: slotsAtOnce }, work))
     return { slots: done, keys, tookMs: clock() - startMs }
   }
 
@@ -245,6 +259,9 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
         const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
         return all.every((address) => linked.includes(address))
       })
+      await until(`${master} serves`, async () =>
+        /cluster_state:ok/.test(String(await ask(master, 'CLUSTER', 'INFO'))),
+      )
       const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
       for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
       const nodes = await view()

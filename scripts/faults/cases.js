@@ -1,0 +1,134 @@
+// The faults, what is done for each of them, and what must come of it.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * @typedef {import('./stage.js').Stage} Stage
+ *
+ * @typedef {object} Pace how long things last, and how much is sent
+ * @property {{ socket: number, ioredis: number }} quantity items/s
+ * @property {number} slots that are moved
+ * @property {number} frozenMs
+ * @property {number} outageMs
+ * @property {number} outageQuantity items/s of the socket driver in the outage
+ * @property {number} tailMs the run goes on after the fault
+ * @property {number} cuts connections reset
+ *
+ * @typedef {object} FaultCase
+ * @property {string} name
+ * @property {'nothing-lost' | 'accounted'} demands nothing-lost: no item failed, uncertain, dropped or unsettled,
+ * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
+ * @property {boolean} [single] one server behind a proxy that can cut connections
+ * @property {(pace: Pace, driver: 'socket' | 'ioredis') => number} [quantity]
+ * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
+ */
+
+/** @type {Pace} */
+export const longPace = {
+  quantity: { socket: 100_000, ioredis: 25_000 },
+  slots: 1500,
+  frozenMs: 10_000,
+  outageMs: 60_000,
+  outageQuantity: 300_000,
+  tailMs: 5000,
+  cuts: 20,
+}
+
+/** @type {Pace} */
+export const shortPace = {
+  quantity: { socket: 8000, ioredis: 4000 },
+  slots: 400,
+  frozenMs: 3000,
+  outageMs: 3000,
+  outageQuantity: 8000,
+  tailMs: 1500,
+  cuts: 5,
+}
+
+const numbers = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i)
+
+/** @type {FaultCase[]} */
+export const faultCases = [
+  {
+    name: 'slots moved',
+    demands: 'nothing-lost',
+    act: (stage, { slots }) => stage.change.move(numbers(slots), 3),
+  },
+  {
+    name: 'shard added',
+    demands: 'nothing-lost',
+    act: (stage) => stage.addShard(),
+  },
+  {
+    name: 'shard removed (3 to 2)',
+    demands: 'nothing-lost',
+    act: (stage) => stage.removeShard(3),
+  },
+  {
+    name: 'graceful failover',
+    demands: 'nothing-lost',
+    act: (stage) => stage.change.failover(2),
+  },
+  {
+    name: 'replica lost',
+    demands: 'nothing-lost',
+    act: async (stage) => {
+      const { replica } = await stage.shard(2)
+      if (replica) stage.kill(replica)
+    },
+  },
+  {
+    name: 'connection reset in the middle of a reply',
+    demands: 'nothing-lost',
+    single: true,
+    act: async (_, { cuts }, proxy) => {
+      for (let n = 1; n <= cuts; n++) {
+        // Three bytes into one of the answers of a read.
+        proxy.cut(5 * 40 * n + 3)
+        while (proxy.cuts() < n) await sleep(10)
+        await sleep(400)
+      }
+    },
+  },
+  {
+    name: 'master killed -9',
+    demands: 'accounted',
+    act: async (stage) => {
+      const { master } = await stage.shard(1)
+      stage.kill(master)
+      await stage.replaced(master)
+    },
+  },
+  {
+    name: 'node frozen and resumed',
+    demands: 'accounted',
+    act: async (stage, { frozenMs }) => {
+      const { master } = await stage.shard(1)
+      stage.freeze(master)
+      await sleep(frozenMs)
+      stage.thaw(master)
+      await stage.whole()
+    },
+  },
+  {
+    name: 'all nodes gone and back, empty',
+    demands: 'accounted',
+    act: async (stage, { outageMs }) => {
+      for (const server of stage.servers) stage.kill(server)
+      await sleep(Math.min(outageMs, 10_000))
+      await Promise.all(stage.servers.map(stage.restart))
+      await stage.whole()
+    },
+  },
+  {
+    name: 'outage of a minute',
+    demands: 'accounted',
+    quantity: ({ outageQuantity, quantity }, driver) =>
+      driver === 'socket' ? outageQuantity : quantity.ioredis,
+    act: async (stage, { outageMs }) => {
+      for (const server of stage.servers) stage.kill(server)
+      await sleep(outageMs)
+      await Promise.all(stage.servers.map(stage.restart))
+      await stage.whole()
+    },
+  },
+]

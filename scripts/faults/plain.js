@@ -1,0 +1,85 @@
+// What ioredis with auto-pipelining makes of moving slots when nobody sends again what it rejects.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster } from 'ioredis'
+import { stageOf } from './stage.js'
+
+/**
+ * @typedef {import('./cases.js').Pace} Pace
+ */
+
+const tickMs = 250
+const leadMs = 2000
+const ttlS = 60
+
+/**
+ * @param {Pace} pace
+ * @returns {Promise<import('./play.js').Outcome>}
+ */
+export const playPlain = async (pace) => {
+  const stage = await stageOf()
+  const client = new Cluster(stage.embedded.endpoints, {
+    enableAutoPipelining: true,
+    redisOptions: { password: stage.embedded.access.password },
+    lazyConnect: true,
+  })
+  client.on('error', () => {})
+  const items = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
+  /** @type {Record<string, number>} */
+  const failedBy = {}
+  let longestMs = 0
+  let running = true
+  const value = 'x'.repeat(128)
+  const write = (/** @type {number} */ n, /** @type {number} */ dueMs) => {
+    items.offered++
+    return client.setex(`item:${n}`, ttlS, value).then(
+      () => {
+        items.acked++
+        longestMs = Math.max(longestMs, performance.now() - dueMs)
+      },
+      (/** @type {Error} */ error) => {
+        items.failed++
+        const [cause] = error.message.split(' ', 1)
+        failedBy[cause] = (failedBy[cause] ?? 0) + 1
+      },
+    )
+  }
+  const load = async () => {
+    const perTick = Math.floor((pace.quantity.ioredis * tickMs) / 1000)
+    const startMs = performance.now()
+    for (let tick = 0; running; tick++) {
+      const dueMs = startMs + tick * tickMs
+      await sleep(Math.max(0, dueMs - performance.now()))
+      await Promise.all(Array.from({ length: perTick }, (_, i) => write((tick % 4) * perTick + i, dueMs)))
+    }
+  }
+  try {
+    await client.connect()
+    const loaded = load()
+    await sleep(leadMs)
+    const startMs = performance.now()
+    await stage.change.move(
+      Array.from({ length: pace.slots }, (_, slot) => slot),
+      3,
+    )
+    const tookMs = performance.now() - startMs
+    await sleep(pace.tailMs)
+    running = false
+    await loaded
+    return {
+      fault: 'slots moved',
+      driver: 'ioredis alone',
+      tookMs,
+      items: { ...items, failed_by: failedBy },
+      lost: null,
+      longestMs,
+      rssMb: process.memoryUsage().rss / 1e6,
+      waitingBytes: 0,
+      repeated: 0,
+      events: [],
+      complaints: [],
+    }
+  } finally {
+    client.disconnect()
+    await stage.close()
+  }
+}

@@ -1,0 +1,115 @@
+// Plays one fault under load and judges what came of it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { orderWatch } from './order.js'
+import { cuttingProxy } from './proxy.js'
+import { stageOf } from './stage.js'
+
+/**
+ * @typedef {import('./cases.js').FaultCase} FaultCase
+ * @typedef {import('./cases.js').Pace} Pace
+ *
+ * @typedef {object} Outcome
+ * @property {string} fault
+ * @property {string} driver
+ * @property {number} tookMs the fault itself
+ * @property {any} items
+ * @property {number | null} lost after they were acknowledged; null: not looked for
+ * @property {number} longestMs that an item waited for its acknowledgement
+ * @property {number} rssMb
+ * @property {number} waitingBytes in sockets, at most
+ * @property {number} repeated
+ * @property {any[]} events
+ * @property {string[]} complaints empty: as it must be
+ */
+
+const leadMs = 2000
+const startLimitMs = 30_000
+
+/** @param {any} items */
+const outcomes = ({ acked, failed, uncertain, dropped, unsettled }) =>
+  acked + failed + uncertain + dropped + unsettled
+
+/**
+ * What is not as the case demands.
+ * @param {FaultCase} fault
+ * @param {any} document
+ * @param {{ faults: string[], reads: number } | null} order
+ * @param {number | null} lost
+ */
+const complaintsOf = ({ demands }, document, order, lost) => {
+  const { items, warnings, commands } = document
+  const complaints = /** @type {string[]} */ ([])
+  if (items.offered !== outcomes(items)) complaints.push('the accounting does not close')
+  if (warnings.some((/** @type {any} */ { code }) => code === 'accounting')) complaints.push('accounting')
+  if (items.unsettled > 0) complaints.push(`${items.unsettled} unsettled`)
+  if (items.uncertain > 0) complaints.push(`${items.uncertain} uncertain`)
+  if (demands === 'accounted') return complaints
+  if (items.failed > 0) complaints.push(`${items.failed} failed`)
+  if (items.dropped > 0) complaints.push(`${items.dropped} dropped`)
+  if (lost) complaints.push(`${lost} lost after they were acknowledged`)
+  if (Object.keys(commands.errors_by).length > 0)
+    complaints.push(`errors: ${JSON.stringify(commands.errors_by)}`)
+  if (order && order.faults.length > 0) complaints.push(order.faults[0])
+  if (order && order.reads === 0) complaints.push('the order was not watched')
+  return complaints
+}
+
+/** @param {() => boolean} holds @param {() => string} what */
+const untilTrue = async (holds, what) => {
+  for (const limit = performance.now() + startLimitMs; !holds(); await sleep(20))
+    if (performance.now() > limit) throw new Error(what())
+}
+
+/**
+ * @param {FaultCase} fault
+ * @param {'socket' | 'ioredis'} driver
+ * @param {Pace} pace
+ * @returns {Promise<Outcome>}
+ */
+export const play = async (fault, driver, pace) => {
+  const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
+  const stage = await stageOf({ cluster: !fault.single })
+  const proxy = fault.single ? await cuttingProxy(stage.embedded.endpoints[0]) : null
+  // With --once what is acknowledged can be counted afterwards, without it the order of ticks can be watched.
+  const once = fault.demands === 'accounted'
+  const kind = once ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
+  const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
+  try {
+    const order = once
+      ? null
+      : await orderWatch({
+          endpoints: stage.embedded.endpoints,
+          password: stage.embedded.access.password,
+          quantity,
+          cluster: !fault.single,
+        })
+    if (order) await untilTrue(order.hasSeen, () => `nothing is written: ${writer.log()}`)
+    else while ((await stage.storedItems()) === 0) await sleep(50)
+    await sleep(leadMs)
+    const startMs = performance.now()
+    await fault.act(stage, pace, proxy ?? { cut: () => {}, cuts: () => 0 })
+    const tookMs = performance.now() - startMs
+    await sleep(pace.tailMs)
+    if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
+    const document = await writer.end()
+    const watched = order ? await order.stop() : null
+    const lost = once ? Math.max(0, document.items.acked - (await stage.storedItems())) : null
+    return {
+      fault: fault.name,
+      driver,
+      tookMs,
+      items: document.items,
+      lost,
+      longestMs: (document.latency_us.intended.max ?? 0) / 1000,
+      rssMb: document.client.rss_mb_max,
+      waitingBytes: document.client.waiting_bytes_max,
+      repeated: document.commands.repeated,
+      events: document.events,
+      complaints: complaintsOf(fault, document, watched, lost),
+    }
+  } finally {
+    writer.kill()
+    await proxy?.close()
+    await stage.close()
+  }
+}

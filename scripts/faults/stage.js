@@ -1,0 +1,194 @@
+// A private cluster with a writer on it as a user would start one, and what can be done to both.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseInfo } from '../../lib/measure/info.js'
+import { addressOf, endpointOf } from '../../lib/target/address.js'
+import { controlConnections } from '../../lib/target/control.js'
+import { startEmbedded } from '../../lib/target/embedded.js'
+import { addServers, restartServer } from '../../lib/target/embedded-changes.js'
+import { resharding } from '../../lib/target/reshard.js'
+import { testEnvironment } from '../test.js'
+
+/**
+ * @typedef {Awaited<ReturnType<typeof stageOf>>} Stage
+ * @typedef {{ host: string, port: number, pid: number, alive: boolean }} Server
+ * @typedef {ReturnType<Stage['startWriter']>} Writer
+ */
+
+const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
+const settleLimitMs = 40_000
+
+/**
+ * @param {object} options
+ * @param {boolean} [options.cluster]
+ * @param {number} [options.shards]
+ * @param {number} [options.replicas]
+ */
+export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {}) => {
+  const embedded = await startEmbedded({
+    cluster,
+    shards,
+    replicas: cluster ? replicas : 0,
+    stateDir: null,
+    log: () => {},
+  })
+  const control = controlConnections(embedded.access)
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-stage-'))
+  /** @type {Server[]} */
+  const servers = embedded.nodes.map(({ host, port, pid }) => ({ host, port, pid, alive: true }))
+  const living = () => servers.filter(({ alive }) => alive)
+  const change = resharding({
+    cluster: {
+      control: (address) => control.of(endpointOf(address)),
+      access: embedded.access,
+      addresses: () => living().map(addressOf),
+    },
+    clock: () => performance.now(),
+  })
+  const serverAt = (/** @type {string} */ address) => {
+    const found = servers.find((server) => addressOf(server) === address)
+    if (!found) throw new Error(`no server at ${address}`)
+    return found
+  }
+  const masters = async () =>
+    (await change.view())
+      .filter(({ role, slots, failed }) => role === 'master' && slots.length > 0 && !failed)
+      .sort((a, b) => a.slots[0][0] - b.slots[0][0])
+
+  const kill = (/** @type {Server} */ server) => {
+    process.kill(server.pid, 'SIGKILL')
+    server.alive = false
+  }
+  const restart = async (/** @type {Server} */ server) => {
+    Object.assign(server, await restartServer(embedded, server.port), { alive: true })
+  }
+
+  const isWhole = async () => {
+    const states = await Promise.all(
+      living().map(async (server) => String(await control.of(server).call('CLUSTER', 'INFO'))),
+    )
+    return states.every((text) => /cluster_state:ok/.test(text))
+  }
+  /** @param {string} what @param {() => Promise<boolean>} holds */
+  const until = async (what, holds) => {
+    for (const limit = performance.now() + settleLimitMs; performance.now() < limit; await sleep(50))
+      if (await holds().catch(() => false)) return
+    throw new Error(`waited in vain: ${what}`)
+  }
+
+  return {
+    embedded,
+    change,
+    servers,
+    living,
+    masters,
+    serverAt,
+    kill,
+    restart,
+    until,
+    /** All nodes see a cluster that serves. */
+    whole: () => until('the cluster serves again', isWhole),
+    /** Another node serves what this one served. @param {Server} server */
+    replaced: async (server) => {
+      const lost = async () => (await masters()).every(({ address }) => address !== addressOf(server))
+      await until(`${addressOf(server)} is replaced`, lost)
+      await until('the cluster serves again', isWhole)
+    },
+    freeze: (/** @type {Server} */ server) => process.kill(server.pid, 'SIGSTOP'),
+    thaw: (/** @type {Server} */ server) => process.kill(server.pid, 'SIGCONT'),
+
+    /** A master of shard n from 1, and one of its replicas. @param {number} n */
+    async shard(n) {
+      const master = (await masters())[n - 1]
+      const replica = (await change.view()).find(({ masterId }) => masterId === master.id)
+      return { master: serverAt(master.address), replica: replica ? serverAt(replica.address) : null }
+    },
+
+    async addShard() {
+      const [master, ...others] = await addServers(embedded, { count: 1 + replicas })
+      servers.push(...[master, ...others].map(({ host, port, pid }) => ({ host, port, pid, alive: true })))
+      return change.addShard({
+        master: addressOf(master),
+        busPort: master.busPort,
+        replicas: others.map((server) => ({ address: addressOf(server), busPort: server.busPort })),
+      })
+    },
+    /** @param {number} n the shard, from 1 */
+    async removeShard(n) {
+      const { gone, ...moved } = await change.removeShard(n)
+      for (const address of gone) kill(serverAt(address))
+      return moved
+    },
+
+    /** Items that stand in the masters now: of a run with --once, what was acknowledged and kept. */
+    async storedItems() {
+      const owners = cluster ? (await masters()).map(({ address }) => address) : [addressOf(servers[0])]
+      const counts = await Promise.all(
+        owners.map(async (address) => {
+          const client = control.of(endpointOf(address))
+          const { databases } = parseInfo(String(await client.call('INFO', 'keyspace')))
+          const others = await client.call('KEYS', 'millrace:*')
+          const ids = await client.call('EXISTS', 'latest-ids').catch(() => 0)
+          return Number(databases.db0?.keys ?? 0) - /** @type {string[]} */ (others).length - Number(ids)
+        }),
+      )
+      return counts.reduce((sum, n) => sum + n, 0)
+    },
+
+    /**
+     * @param {string} line options of the producer besides the address
+     * @param {{ host: string, port: number }} [at]
+     */
+    startWriter(line, at = embedded.endpoints[0]) {
+      const where = ['--host', at.host, '--port', String(at.port), ...(cluster ? ['--cluster'] : [])]
+      const args = [producer, ...where, '-a', 'all', '--json', '--quiet', '--log-level', 'warn']
+      const child = spawn(process.execPath, [...args, '--out', folder, ...line.split(' ').filter(Boolean)], {
+        env: {
+          ...testEnvironment(process.env),
+          XDG_RUNTIME_DIR: folder,
+          REDIS_PASSWORD: embedded.access.password,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let text = ''
+      let log = ''
+      child.stdout.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk
+      })
+      child.stderr.setEncoding('utf8').on('data', (chunk) => {
+        log += chunk
+      })
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      return {
+        pid: child.pid,
+        isRunning: () => child.exitCode === null,
+        log: () => log,
+        /** Ends the run as Ctrl-C does. @returns {Promise<any>} its document */
+        async end() {
+          child.kill('SIGINT')
+          await ended
+          try {
+            return JSON.parse(text)
+          } catch {
+            throw new Error(`the writer left no result: ${log}`)
+          }
+        },
+        kill: () => child.kill('SIGKILL'),
+      }
+    },
+
+    async close() {
+      control.close()
+      for (const { pid, alive } of servers) {
+        // A frozen server would not end.
+        if (alive) process.kill(pid, 'SIGCONT')
+      }
+      await embedded.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
