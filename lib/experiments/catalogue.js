@@ -1,0 +1,49 @@
+// The experiments that come with Millrace, and those that a user has in a file.
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { OptionError } from '../errors.js'
+import { nearest } from '../report/nearest.js'
+import { published } from './published.js'
+import { experimentIn } from './schema.js'
+
+/** @typedef {import('./schema.js').Experiment} Experiment */
+
+const folder = new URL('./definitions/', import.meta.url)
+
+/** In the order of the published work. @returns {string[]} */
+export const ids = () => {
+  const known = readdirSync(folder).map((name) => basename(name, '.json'))
+  const order = Object.keys(published().experiments)
+  return known.sort((a, b) => order.indexOf(a) - order.indexOf(b))
+}
+
+/** Where the definition of an experiment stands. @param {string} id */
+export const fileOf = (id) => fileURLToPath(new URL(`./${id}.json`, folder))
+
+/** @param {string} id @returns {Experiment} */
+export const experimentById = (id) => experimentIn(readFileSync(fileOf(id), 'utf8'), `${id}.json`)
+
+/**
+ * An id, or the path of a file.
+ * @param {string} word
+ * @returns {Experiment}
+ */
+export const experimentNamed = (word) => {
+  const known = ids()
+  if (known.includes(word)) return experimentById(word)
+  if (!/[./\\]/.test(word)) {
+    const like = nearest(word, known)
+    throw new OptionError(
+      `no experiment is called '${word}'${like ? `; did you mean ${like}?` : ''} (list names them; one of your own is a path: ./${word}.json)`,
+    )
+  }
+  try {
+    return experimentIn(readFileSync(word, 'utf8'), word)
+  } catch (cause) {
+    if (cause instanceof OptionError) throw cause
+    throw new OptionError(`${word} cannot be read (${/** @type {NodeJS.ErrnoException} */ (cause).code})`, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,275 @@
+// One cell, run once: its writers, its readers and its changes, and what is measured of each of its legs.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agentRange } from '../plan/ranges.js'
+import { argumentsOf } from './options.js'
+import { linesOf, NoResult, startProgram } from './programs.js'
+import { windowOf } from './window.js'
+
+/**
+ * @typedef {import('./matrix.js').Cell} Cell
+ * @typedef {import('./matrix.js').Leg} Leg
+ * @typedef {import('./programs.js').Program} Program
+ * @typedef {import('./programs.js').Finished} Finished
+ * @typedef {Record<string, any>} Document
+ *
+ * @typedef {object} Timing
+ * @property {number} seconds measured, of each leg
+ * @property {number} warmUpS
+ *
+ * @typedef {object} LegRun
+ * @property {Leg} leg
+ * @property {Document} document
+ * @property {Document | null} reader run.json of the consumer
+ * @property {string} folder
+ * @property {{ from_ms: number, to_ms: number } | null} span within the continuous run
+ *
+ * @typedef {{ legs: LegRun[], timeline: string | null }} CellRun
+ *
+ * @typedef {object} Needs
+ * @property {Cell} cell
+ * @property {string} folder of this run of the cell
+ * @property {Timing} timing
+ * @property {number} factor of the quantity; below 1 where the client was the limit before
+ * @property {import('./places.js').Servers} servers
+ * @property {NodeJS.ProcessEnv} env
+ * @property {AbortSignal} signal
+ */
+
+// Processes are not ready in the same moment: each writes on until the last one has had its time.
+const startSlackS = 1.5
+const firstLineLimitMs = 60_000
+const pollMs = 50
+// The second in which something changes belongs to neither side.
+const settleMs = 250
+
+/** @param {Leg} leg @param {number} factor */
+const writerOptions = ({ options }, factor) =>
+  factor === 1
+    ? options
+    : {
+        ...options,
+        quantity: Math.max(
+          Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1),
+          Math.round(Number(options.quantity ?? 10_000) * factor),
+        ),
+      }
+
+/** @param {Document} document @param {Record<string, any>[]} lines @param {string} folder */
+const store = async (document, lines, folder) => {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'run.json'), `${JSON.stringify(document, null, 2)}\n`)
+  await writeFile(join(folder, 'intervals.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+/** @template T @param {readonly Program[]} programs @param {AbortSignal} signal @param {Promise<T>} work */
+const unlessStopped = async (programs, signal, work) => {
+  const stop = () => {
+    for (const program of programs) program.interrupt()
+  }
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  try {
+    return await work
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Agents shared out to processes: `1-4`, `5-8`. @param {number} agents @param {number} processes */
+const agentShares = (agents, processes) =>
+  processes === 1
+    ? ['all']
+    : Array.from({ length: processes }, (_, i) => {
+        const { first, count } = agentRange(agents, processes, i + 1)
+        return count === 1 ? String(first) : `${first}-${first + count - 1}`
+      })
+
+/** One steady load. @param {Needs} needs @returns {Promise<CellRun>} */
+const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, servers, env, signal }) => {
+  const [leg] = cell.legs
+  const options = writerOptions(leg, factor)
+  const shares = agentShares(Number(options['total-agents'] ?? 1), cell.processes)
+  const slackS = shares.length > 1 ? startSlackS : 0
+  const durationS = warmUpS + seconds + slackS
+  const times = ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
+  const writers = shares.map((agent, i) =>
+    startProgram('producer', {
+      args: [...argumentsOf(options), ...servers.args, '-a', agent, ...times],
+      outDir: folder,
+      name: shares.length > 1 ? `writer-${i + 1}` : 'run',
+      env: { ...env, ...servers.env },
+      limitMs: durationS * 1000,
+    }),
+  )
+  const runs = await unlessStopped(writers, signal, Promise.all(writers.map(({ ended }) => ended))).catch(
+    async (error) => {
+      for (const writer of writers) writer.interrupt()
+      await Promise.allSettled(writers.map(({ ended }) => ended))
+      throw error
+    },
+  )
+  const [first] = runs
+  if (runs.length === 1)
+    return {
+      legs: [{ leg, document: first.document, reader: null, folder: first.folder, span: null }],
+      timeline: null,
+    }
+  const starts = runs.map(({ document }) => Date.parse(document.started))
+  const ends = runs.map(({ document }, i) => starts[i] + document.duration_s * 1000)
+  const window = { fromMs: Math.max(...starts) + warmUpS * 1000 - 5, toMs: Math.min(...ends) + 5 }
+  const found = windowOf(runs, window)
+  if (!found)
+    throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --seconds`)
+  const merged = join(folder, 'run')
+  await store(found.document, found.lines, merged)
+  return {
+    legs: [{ leg, document: found.document, reader: null, folder: merged, span: null }],
+    timeline: null,
+  }
+}
+
+/** Epoch at which a writer's first tick was due. @param {Program} writer @param {AbortSignal} signal */
+const begun = async (writer, signal) => {
+  const limit = Date.now() + firstLineLimitMs
+  while (Date.now() < limit && !writer.isOver() && !signal.aborted) {
+    const [line] = await linesOf(join(writer.folder, 'intervals.ndjson'))
+    if (line) return Date.now()
+    await sleep(pollMs)
+  }
+  if (!signal.aborted && !writer.isOver()) throw new NoResult('the writer did not begin within a minute')
+  return Date.now()
+}
+
+/** @param {Leg} a @param {Leg | undefined} b */
+const sameWriter = (a, b) => b !== undefined && JSON.stringify(a.options) === JSON.stringify(b.options)
+
+/** Phases of one continuous run. @param {Needs} needs @returns {Promise<CellRun>} */
+const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, servers, env, signal }) => {
+  // Its end comes by a signal; the bound is for a runner that was killed and cannot send one.
+  const boundS = cell.legs.length * (warmUpS + seconds + 10) + 300
+  /** @type {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} */
+  const spans = []
+  /** @type {{ atMs: number, kind: string, text: string }[]} */
+  const marks = []
+  /** @type {Program[]} */
+  const writers = []
+  /** @type {Finished[]} */
+  const runs = []
+  const endWriter = async () => {
+    const writer = writers[runs.length]
+    if (!writer) return
+    writer.interrupt()
+    runs.push(await writer.ended)
+  }
+  const startWriter = async (/** @type {Leg} */ leg) => {
+    await endWriter()
+    const writer = startProgram('producer', {
+      args: [
+        ...[...argumentsOf(writerOptions(leg, factor)), ...servers.args, '-a', 'all'],
+        ...['--warm-up', '0s', '--duration', `${boundS}s`],
+      ],
+      outDir: folder,
+      name: `writer-${writers.length + 1}`,
+      env: { ...env, ...servers.env },
+      limitMs: boundS * 1000,
+    })
+    writers.push(writer)
+    await begun(writer, signal)
+    await pause(warmUpS * 1000)
+  }
+  const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal }).catch(() => {})
+
+  /** @param {Leg} leg @returns {Promise<Finished | null>} */
+  const readDuring = async (leg) => {
+    if (!leg.consumer) return null
+    const reader = startProgram('consumer', {
+      args: [
+        ...[...argumentsOf(leg.consumer), ...servers.args],
+        ...['--strategy', String(leg.options.strategy ?? 'sorted-set'), '--duration', `${seconds + 1}s`],
+      ],
+      outDir: folder,
+      name: `reader-${spans.length + 1}`,
+      env: { ...env, ...servers.env },
+      limitMs: (seconds + 1) * 1000,
+    })
+    return unlessStopped([reader], signal, reader.ended)
+  }
+
+  try {
+    for (const [i, leg] of cell.legs.entries()) {
+      if (signal.aborted) break
+      if (!sameWriter(leg, cell.legs[i - 1])) await startWriter(leg)
+      const startMs = Date.now()
+      marks.push({ atMs: startMs, kind: 'phase', text: leg.name || leg.row })
+      const reader = await readDuring(leg)
+      if (leg.action === 'remove-shard') {
+        marks.push({ atMs: Date.now(), kind: 'topology', text: await servers.removeShard() })
+        // Moving few keys takes no time: the phase lasts long enough to be seen.
+        await pause(Math.max(0, seconds * 1000 - (Date.now() - startMs)))
+      } else if (!reader) await pause(seconds * 1000)
+      const fromMs = reader ? Date.parse(reader.document.started) : startMs
+      const toMs = reader ? fromMs + reader.document.duration_s * 1000 : Date.now()
+      spans.push({ leg, writer: writers.length - 1, fromMs: fromMs + settleMs, toMs, reader })
+      if (writers[writers.length - 1].isOver()) break
+    }
+  } finally {
+    await endWriter().catch(() => {})
+  }
+  if (runs.length < writers.length) await writers[runs.length].ended // why it came to no result
+  return tell({ folder, spans, runs, marks })
+}
+
+/**
+ * @param {object} known
+ * @param {string} known.folder
+ * @param {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} known.spans
+ * @param {Finished[]} known.runs of the writers
+ * @param {{ atMs: number, kind: string, text: string }[]} known.marks
+ * @returns {Promise<CellRun>}
+ */
+const tell = async ({ folder, spans, runs, marks }) => {
+  const beginMs = Date.parse(runs[0].document.started)
+  /** @type {LegRun[]} */
+  const legs = []
+  for (const [i, { leg, writer, fromMs, toMs, reader }] of spans.entries()) {
+    const found = windowOf([runs[writer]], { fromMs, toMs })
+    if (!found) throw new NoResult(`phase "${leg.name}" holds no whole second: set a longer --seconds`)
+    const own = join(folder, `phase-${i + 1}`)
+    await store(found.document, found.lines, own)
+    legs.push({
+      leg,
+      document: found.document,
+      reader: reader?.document ?? null,
+      folder: own,
+      span: { from_ms: Math.round(fromMs - beginMs), to_ms: Math.round(toMs - beginMs) },
+    })
+  }
+  const timeline = join(folder, 'timeline')
+  const lines = runs.flatMap(({ document, lines: own }) =>
+    own.map((line) => ({ ...line, at_ms: Math.round(Date.parse(document.started) + line.at_ms - beginMs) })),
+  )
+  const events = [
+    ...runs.flatMap(({ document }) =>
+      document.events.map((/** @type {any} */ event) => ({
+        ...event,
+        at_ms: Math.round(Date.parse(document.started) + event.at_ms - beginMs),
+      })),
+    ),
+    ...marks.map(({ atMs, kind, text }) => ({ at_ms: Math.max(0, Math.round(atMs - beginMs)), kind, text })),
+  ].sort((a, b) => a.at_ms - b.at_ms)
+  const last = runs[runs.length - 1].document
+  const durationS = (Date.parse(last.started) - beginMs) / 1000 + last.duration_s
+  await store({ ...runs[0].document, duration_s: durationS, events }, lines, timeline)
+  return { legs, timeline }
+}
+
+/**
+ * @param {Needs} needs
+ * @returns {Promise<CellRun>}
+ */
+export const runCell = (needs) => {
+  const [first, ...more] = needs.cell.legs
+  return more.length === 0 && !first.consumer && !first.action ? steady(needs) : continuous(needs)
+}

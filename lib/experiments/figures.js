@@ -1,0 +1,35 @@
+// What is taken from a run for an experiment's table.
+import { FIGURES } from '../report/figures.js'
+
+/** @typedef {import('../report/figures.js').Document} Document */
+
+export const figureNames = Object.freeze(FIGURES.map(({ name }) => name))
+
+/** Stand in every table: what another application feels is what averages over a minute cannot show. */
+export const commonColumns = Object.freeze([
+  'rate.nominal',
+  'rate.achieved',
+  'master.cpu_pct',
+  'replica.cpu_pct',
+  'server.cpu_us_per_item',
+  'latency.intended.p99',
+  'bystander.p99',
+  'bystander.max',
+])
+
+const ofReader = /^(fetches|freshness|replication|verify)/
+
+/**
+ * What was measured, by name.
+ * @param {Document} run run.json of the writer
+ * @param {Document | null} reader that of the consumer, where one read
+ * @returns {Record<string, number>}
+ */
+export const figuresOf = (run, reader) =>
+  Object.fromEntries(
+    FIGURES.flatMap(({ name, value }) => {
+      const document = ofReader.test(name) ? reader : run
+      const found = document && value(document)
+      return typeof found === 'number' ? [[name, found]] : []
+    }),
+  )

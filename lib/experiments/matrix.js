@@ -1,0 +1,136 @@
+// An experiment becomes the runs that it takes, and the order in which they are taken. Pure.
+import { uniformInt } from 'pure-rand/distribution/uniformInt'
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+
+/**
+ * @typedef {import('./schema.js').Experiment} Experiment
+ * @typedef {import('./schema.js').Options} Options
+ *
+ * @typedef {object} Leg a phase as it will be run; a case without phases has one
+ * @property {string} name '' without phases
+ * @property {string} row the label of its row
+ * @property {string} ratioName as ratios name it, without the variant
+ * @property {Options} options of the writer, whole
+ * @property {Options | null} consumer
+ * @property {'remove-shard' | null} action
+ * @property {number | null} published row of the published experiment
+ *
+ * @typedef {object} Place the servers that a cell needs
+ * @property {boolean} cluster
+ * @property {number} shards
+ * @property {number} replicas
+ * @property {string | null} server by its name among the peers; null: what is installed
+ * @property {boolean} own no other cell uses them
+ *
+ * @typedef {object} Cell
+ * @property {string} id of its folder
+ * @property {string} name
+ * @property {string | null} variant
+ * @property {string | null} label
+ * @property {string | null} note
+ * @property {number} processes of the writer
+ * @property {Place} place
+ * @property {Leg[]} legs
+ *
+ * @typedef {{ cell: Cell, round: number }} Turn
+ */
+
+/** @param {string} text */
+const slug = (text) =>
+  text
+    .toLowerCase()
+    .replace(/(\d),(?=\d{3})/g, '$1')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+/**
+ * The quantity at a scale; never fewer items than agents and chunks need.
+ * @param {Options} options
+ * @param {number} scale
+ * @returns {Options}
+ */
+const scaled = (options, scale) => {
+  const quantity = Number(options.quantity ?? 10_000)
+  const least = Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1)
+  return { ...options, quantity: Math.max(least, Math.round(quantity * scale)) }
+}
+
+/**
+ * @param {Experiment} experiment
+ * @param {{ scale: number }} options
+ * @returns {Cell[]}
+ */
+export const cellsOf = (experiment, { scale }) => {
+  const variants = experiment.variants ?? [{ name: '' }]
+  const { cluster = false, shards = cluster ? 3 : 1, replicas = cluster ? 1 : 0 } = experiment.target ?? {}
+  return variants.flatMap((variant) =>
+    experiment.cells
+      .filter((cell) => !cell.variants || cell.variants.includes(variant.name))
+      .map((cell) => {
+        const phases = cell.phases ?? [{ name: '', consumer: cell.consumer, published: cell.published }]
+        const legs = phases.map((phase) => {
+          const options = {
+            ...experiment.options,
+            ...variant.options,
+            ...cell.options,
+            ...('options' in phase && phase.options),
+          }
+          const ratioName = cell.phases ? `${cell.name} / ${phase.name}` : cell.name
+          return {
+            name: phase.name,
+            ratioName,
+            row: variant.name ? `${ratioName} (${variant.name})` : ratioName,
+            options: experiment.scaled === false ? options : scaled(options, scale),
+            consumer: phase.consumer ?? null,
+            action: ('action' in phase && phase.action) || null,
+            published: phase.published ?? null,
+          }
+        })
+        const asked = cell.processes ?? variant.processes ?? 1
+        const agents = Number(legs[0].options['total-agents'] ?? 1)
+        const changes = legs.some(({ action }) => action !== null)
+        return {
+          id: [cell.name, variant.name].filter(Boolean).map(slug).join('--'),
+          name: cell.name,
+          variant: variant.name || null,
+          label: cell.label ?? null,
+          note: cell.note ?? null,
+          processes: cell.phases ? 1 : Math.min(agents, asked === 'each' ? agents : asked),
+          place: {
+            cluster,
+            shards,
+            replicas,
+            server: cell.server ?? variant.server ?? null,
+            own: changes || cell.ownTarget === true,
+          },
+          legs,
+        }
+      }),
+  )
+}
+
+/** @template T @param {readonly T[]} list @param {number} seed @param {number} round @returns {T[]} */
+const shuffled = (list, seed, round) => {
+  // Seeds beside each other give like first numbers; a long jump apart they do not.
+  const random = xoroshiro128plus(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(round + 1, 0x85ebca6b))
+  const order = [...list]
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = uniformInt(random, 0, i)
+    const held = order[i]
+    order[i] = order[j]
+    order[j] = held
+  }
+  return order
+}
+
+/**
+ * Rounds in shuffled, then mirrored order: what drifts over the time of two rounds weighs on all cells alike.
+ * @param {readonly Cell[]} cells
+ * @param {{ repeat: number, seed: number }} options
+ * @returns {Turn[]}
+ */
+export const turnsOf = (cells, { repeat, seed }) =>
+  Array.from({ length: repeat }, (_, round) => {
+    const order = shuffled(cells, seed, round >> 1)
+    return (round % 2 ? order.reverse() : order).map((cell) => ({ cell, round: round + 1 }))
+  }).flat()

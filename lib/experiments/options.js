@@ -1,0 +1,25 @@
+// Options as an experiment holds them, and as a program takes them.
+import { optionsOf } from '../../settings.js'
+
+/** @typedef {import('./schema.js').Options} Options */
+
+// What the runner decides for every run, and where it is.
+const runnersGroups = /^(Where|Output|How long|What must not happen)/
+const runnersOwn = ['agent', 'metrics', 'cloudwatch']
+
+/** Long names that an experiment may set. @param {import('../../settings.js').Program} program */
+export const ownOptions = (program) =>
+  optionsOf(program)
+    .filter(({ group, name }) => !runnersGroups.test(group) && !runnersOwn.includes(name))
+    .map(({ name }) => name)
+
+/** @param {Options} options @returns {string[]} */
+export const argumentsOf = (options) =>
+  Object.entries(options).flatMap(([name, value]) => {
+    if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`]
+    return [`--${name}`, String(value)]
+  })
+
+/** The line that a person would type. @param {readonly string[]} args */
+export const typed = (args) =>
+  args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word}'`)).join(' ')

@@ -1,0 +1,182 @@
+// The servers of a matrix: started when a cell first needs them, emptied between cells, ended with the matrix.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OptionError } from '../errors.js'
+import { addressOf } from '../target/address.js'
+import { controlConnections } from '../target/control.js'
+import { startEmbedded } from '../target/embedded.js'
+import { resharding } from '../target/reshard.js'
+import { slotOf } from '../wire/slot.js'
+import { argumentsOf } from './options.js'
+
+/**
+ * @typedef {import('./matrix.js').Place} Place
+ *
+ * @typedef {object} Servers
+ * @property {readonly string[]} args of the programs
+ * @property {NodeJS.ProcessEnv} env
+ * @property {() => Promise<void>} empty
+ * @property {() => Promise<string>} removeShard says in words what was done
+ * @property {() => Promise<void>} close
+ */
+
+/** The servers that a cell needs are not there. */
+export class NotHere extends Error {}
+
+/** @param {Place} place */
+const keyOf = ({ cluster, shards, replicas, server }) =>
+  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}`
+
+/** @param {string[]} nodes CLUSTER NODES lines of masters */
+const holder = (nodes, /** @type {string} */ key) => {
+  const slot = slotOf(key)
+  return nodes.find((line) =>
+    line
+      .split(' ')
+      .slice(8)
+      .some((range) => {
+        const [from, to = from] = range.split('-').map(Number)
+        return from <= slot && slot <= to
+      }),
+  )
+}
+
+/**
+ * @param {Place} place
+ * @param {{ serverFile?: string, log: (line: string) => void, clock: () => number }} needs
+ * @returns {Promise<Servers>}
+ */
+const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock }) => {
+  const servers = await startEmbedded({
+    cluster,
+    shards,
+    replicas,
+    serverBin: serverFile,
+    stateDir: null,
+    log,
+  })
+  const { access, endpoints, nodes } = servers
+  const control = controlConnections(access)
+  const [{ host, port }] = endpoints
+  const masters = nodes.filter(({ role }) => role === 'master')
+  const all = nodes.map(addressOf)
+  return {
+    args: cluster ? ['--cluster'] : [],
+    env: { REDIS_HOST: host, REDIS_PORT: String(port), REDIS_PASSWORD: access.password },
+    empty: async () => {
+      await Promise.all(masters.map((node) => control.of(node).call('FLUSHALL', 'SYNC')))
+    },
+    removeShard: async () => {
+      const text = String(await control.of(masters[0]).call('CLUSTER', 'NODES'))
+      const lines = text.split('\n').filter((line) => / (myself,)?master /.test(line))
+      const hot = holder(lines, 'latest-ids')
+      const cold = masters.map(addressOf).findLast((address) => !hot?.includes(address))
+      if (cold === undefined) throw new NotHere('there is one shard only')
+      const at = (/** @type {string} */ address) =>
+        control.of(/** @type {any} */ (nodes.find((node) => addressOf(node) === address)))
+      const { slots, keys, tookMs } = await resharding({
+        cluster: { control: at, access, addresses: () => all },
+        clock,
+      }).removeShard(cold)
+      return `${cold} removed: ${slots} slots and ${keys} keys moved in ${(tookMs / 1000).toFixed(1)} s`
+    },
+    close: async () => {
+      control.close()
+      await servers.close()
+    },
+  }
+}
+
+/**
+ * Somebody's servers, which are not ours to empty or to change: what lies there lives out its time.
+ * @param {import('./schema.js').Options} target options as typed
+ * @param {NodeJS.ProcessEnv} env
+ * @param {number} restMs
+ * @returns {Servers}
+ */
+const given = (target, env, restMs) => ({
+  args: argumentsOf(target),
+  env: Object.fromEntries(
+    ['REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  ),
+  empty: async () => {
+    await sleep(restMs)
+  },
+  removeShard: async () => {
+    throw new NotHere(
+      'a shard is removed from embedded servers only: do it by hand and look at the events of the run',
+    )
+  },
+  close: async () => {},
+})
+
+/**
+ * @param {object} needs
+ * @param {import('./schema.js').Options | null} needs.target as typed; null: embedded servers
+ * @param {NodeJS.ProcessEnv} needs.env
+ * @param {(name: string) => string | undefined} needs.serverFile of a peer
+ * @param {(line: string) => void} needs.log
+ * @param {() => number} needs.clock
+ */
+export const placesOf = ({ target, env, serverFile, log, clock }) => {
+  /** @type {Map<string, Servers>} */
+  const open = new Map()
+
+  /** Why a cell cannot be run here; null: it can. @param {Place} place */
+  const refusal = (place) => {
+    if (place.server !== null) {
+      if (target) return `${place.server} is another server than the target`
+      if (serverFile(place.server) === undefined)
+        return `${place.server} is not there: npm run setup:peers fetches it`
+    }
+    if (target && place.cluster && !target.cluster) return 'the target is no cluster'
+    return null
+  }
+
+  return {
+    refusal,
+
+    /** The cell's servers, and what to do when it is over. @param {Place} place @param {number} restMs */
+    async take(place, restMs) {
+      const why = refusal(place)
+      if (why) throw new NotHere(why)
+      if (target) return { servers: given(target, env, restMs), give: async () => {} }
+      const start = () =>
+        embedded(place, {
+          serverFile: place.server === null ? undefined : serverFile(place.server),
+          log,
+          clock,
+        })
+      if (place.own) {
+        const servers = await start()
+        return { servers, give: servers.close }
+      }
+      const key = keyOf(place)
+      const servers = open.get(key) ?? (await start())
+      open.set(key, servers)
+      return { servers, give: async () => {} }
+    },
+
+    /** Ends the servers that none of these needs. @param {readonly Place[]} places */
+    async keepOnly(places) {
+      const wanted = new Set(places.filter(({ own }) => !own).map(keyOf))
+      for (const [key, servers] of open) {
+        if (wanted.has(key)) continue
+        open.delete(key)
+        await servers.close()
+      }
+    },
+
+    /** A cell has left them in a state that nobody knows. @param {Place} place */
+    async drop(place) {
+      const servers = open.get(keyOf(place))
+      open.delete(keyOf(place))
+      await servers?.close()
+    },
+  }
+}
+
+/** @param {import('./schema.js').Options} target */
+export const checkTarget = (target) => {
+  if (!('url' in target) && !('host' in target))
+    throw new OptionError('--cluster and the like need an address: --url or --host')
+}

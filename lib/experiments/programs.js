@@ -1,0 +1,96 @@
+// The real programs as child processes, each with a folder of its own.
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../errors.js'
+
+/**
+ * @typedef {{ document: Record<string, any>, lines: Record<string, any>[], folder: string }} Finished
+ * @typedef {ReturnType<typeof startProgram>} Program
+ */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const withResult = new Set([ExitCode.done, ExitCode.invalid, ExitCode.interrupted])
+// A program settles within 10 s, and a server that has stopped answering holds it up no longer.
+const overtimeMs = 60_000
+const killAfterMs = 20_000
+const shownWords = 300
+
+/** A program did not come to a result. */
+export class NoResult extends Error {}
+
+/**
+ * The lines of an ndjson file; a last one that was torn is left out.
+ * @param {string} path
+ * @returns {Promise<Record<string, any>[]>}
+ */
+export const linesOf = async (path) => {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+  return whole
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+/**
+ * @param {'producer' | 'consumer'} program
+ * @param {object} run
+ * @param {readonly string[]} run.args
+ * @param {string} run.outDir
+ * @param {string} run.name of its folder in there
+ * @param {NodeJS.ProcessEnv} run.env
+ * @param {number | null} run.limitMs it is ended when it has not come to an end by then; null: its user ends it
+ */
+export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
+  const folder = join(outDir, name)
+  const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--log-level', 'warn']
+  const child = spawn(process.execPath, [join(root, `${program}.js`), ...args, ...own], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C is for the runner, which ends its programs in order.
+    detached: true,
+  })
+  let text = ''
+  let words = ''
+  child.stdout.setEncoding('utf8').on('data', (part) => {
+    text += part
+  })
+  child.stderr.setEncoding('utf8').on('data', (part) => {
+    words = (words + part).slice(-4000)
+  })
+  /** @type {NodeJS.Timeout | undefined} */
+  let killer
+  const interrupt = () => {
+    child.kill('SIGINT')
+    killer ??= setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  }
+  const limit = limitMs === null ? undefined : setTimeout(interrupt, limitMs + overtimeMs)
+  // Whatever ends the runner ends its programs.
+  const last = () => child.kill('SIGKILL')
+  process.once('exit', last)
+
+  /** @type {Promise<Finished>} */
+  const ended = new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', async (code, signal) => {
+      process.removeListener('exit', last)
+      clearTimeout(limit)
+      clearTimeout(killer)
+      try {
+        if (code === null || !withResult.has(/** @type {any} */ (code)) || text === '')
+          throw new NoResult(lastWords(words) || `${program}.js ended by ${signal ?? `exit code ${code}`}`)
+        const document = JSON.parse(text)
+        resolve({ document, lines: await linesOf(join(folder, 'intervals.ndjson')), folder })
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+  ended.catch(() => {}) // told to whoever waits for it
+  return { folder, ended, interrupt, isOver: () => child.exitCode !== null || child.signalCode !== null }
+}
+
+/** What it said last, in a line. @param {string} words */
+const lastWords = (words) => words.trim().split('\n').at(-1)?.slice(0, shownWords) ?? ''

@@ -1,0 +1,45 @@
+// The published figures, in the names that ours have.
+import { readFileSync } from 'node:fs'
+
+/**
+ * @typedef {Record<string, any>} PublishedRow as published.json holds it
+ * @typedef {{ instance?: string, shards?: number, note?: string, rows: PublishedRow[] }} PublishedExperiment
+ */
+
+// What a published writer spent on an item: with it, its rule to wait for the batch and then sleep explains most
+// of the published CPU.
+const clientUsPerItem = 16
+
+/** @returns {{ about: string, setup: string, experiments: Record<string, PublishedExperiment> }} */
+export const published = () => JSON.parse(readFileSync(new URL('./published.json', import.meta.url), 'utf8'))
+
+/** @param {number[]} values */
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/**
+ * What a writer that sleeps the whole interval after its batch really sent, items a second.
+ * @param {{ writers: number, perWriter: number, intervalMs: number, usPerItem?: number }} row
+ */
+export const trueRate = ({ writers, perWriter, intervalMs, usPerItem = clientUsPerItem }) =>
+  (writers * perWriter * 1000) / (intervalMs + (perWriter * usPerItem) / 1000)
+
+/** @param {PublishedRow} row @returns {Record<string, number>} */
+export const publishedFigures = (row) => {
+  const masters = row.master_cpu_by_shard ?? (row.master_cpu === undefined ? [] : [row.master_cpu])
+  const between = row.master_cpu_min === undefined ? [] : [(row.master_cpu_min + row.master_cpu_max) / 2]
+  const replicas = row.replica_cpu_by_shard ?? (row.replica_cpu === undefined ? [] : [row.replica_cpu])
+  /** @type {[string, number | undefined][]} */
+  const all = [
+    ['master.cpu_pct', masters.length > 0 ? mean(masters) : between[0]],
+    ['replica.cpu_pct', replicas.length > 0 ? mean(replicas) : undefined],
+    ['hottest_master.cpu_pct', masters.length > 1 ? Math.max(...masters) : undefined],
+    ['coldest_master.cpu_pct', masters.length > 1 ? Math.min(...masters) : undefined],
+    ['fetches.duration_ms.p50', row.fetch_ms],
+    ['fetches.ids_ms.p50', row.without_gets_ms],
+    [
+      'rate.nominal',
+      row.writers && row.per_writer && (row.writers * row.per_writer * 1000) / (row.interval_ms ?? 1000),
+    ],
+  ]
+  return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}

@@ -1,0 +1,71 @@
+// Figures over repeats: medians, 95 % intervals, and ratios of runs that stand in the same round.
+import { median, studentT } from '../report/statistics.js'
+
+/** @typedef {{ ratio: number, low: number | null, high: number | null, samples: number[] }} Interval */
+
+/** Mean and half the width of its 95 % interval; null with one value, which has none. @param {readonly number[]} values */
+const meanWithin = (values) => {
+  const n = values.length
+  const mean = values.reduce((sum, value) => sum + value, 0) / n
+  if (n < 2) return { mean, half: null }
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  return { mean, half: (studentT(n - 1) * Math.sqrt(squares / (n - 1))) / Math.sqrt(n) }
+}
+
+/**
+ * @param {readonly number[]} samples at least one
+ * @returns {import('../report/experiment-document.js').FigureOfRow}
+ */
+export const figureOfRow = (samples) => {
+  const { mean, half } = meanWithin(samples)
+  const middle = median([...samples])
+  if (half === null) return { median: middle, low: middle, high: middle, samples: [...samples] }
+  return {
+    median: middle,
+    low: Math.min(mean - half, middle),
+    high: Math.max(mean + half, middle),
+    samples: [...samples],
+  }
+}
+
+/**
+ * The geometric mean of the ratios of each round, with its 95 % interval: a factor of two up weighs what one of two
+ * down does, and what a round has in common (a warm machine, a busy neighbour) falls out.
+ * @param {readonly { of: number, to: number }[]} pairs one a round
+ * @returns {Interval | null} null: nothing to divide
+ */
+export const ratioOf = (pairs) => {
+  const samples = pairs.filter(({ of, to }) => of > 0 && to > 0).map(({ of, to }) => of / to)
+  if (samples.length === 0) return null
+  const { mean, half } = meanWithin(samples.map(Math.log))
+  return {
+    ratio: Math.exp(mean),
+    low: half === null ? null : Math.exp(mean - half),
+    high: half === null ? null : Math.exp(mean + half),
+    samples,
+  }
+}
+
+// A published figure has two digits; nearer than this nobody could tell it from ours.
+const sameWithin = 0.1
+// A ratio this near to 1 concludes nothing.
+const oneWithin = 0.05
+
+/** @param {number} a @param {number} b @param {number} within */
+const near = (a, b, within) => Math.abs(Math.log(a / b)) <= Math.log(1 + within)
+
+/**
+ * How ours stands to what was published.
+ * @param {Interval} ours
+ * @param {number} theirs
+ * @returns {'agrees' | 'differs' | 'contradicts'} contradicts: on the other side of 1, or none where they have one
+ */
+export const standing = ({ ratio, low, high }, theirs) => {
+  if (near(ratio, theirs, sameWithin)) return 'agrees'
+  const within = low !== null && high !== null && low <= theirs && theirs <= high
+  const side = (/** @type {number} */ r) => (near(r, 1, oneWithin) ? 0 : Math.sign(Math.log(r)))
+  const oursIsOne = side(ratio) === 0 || (low !== null && high !== null && low <= 1 && 1 <= high)
+  if (within) return 'agrees'
+  const mine = oursIsOne ? 0 : side(ratio)
+  return mine === side(theirs) ? 'differs' : 'contradicts'
+}

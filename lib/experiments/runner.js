@@ -1,0 +1,144 @@
+// A matrix from its first turn to its last, or to where somebody stops it.
+import { mkdir } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { MillraceError } from '../errors.js'
+import { runCell } from './cell-run.js'
+import { figuresOf } from './figures.js'
+import { turnsOf } from './matrix.js'
+import { NotHere } from './places.js'
+import { NoResult } from './programs.js'
+import { experimentDocument } from './summary.js'
+
+/**
+ * @typedef {import('./matrix.js').Cell} Cell
+ * @typedef {import('./matrix.js').Turn} Turn
+ * @typedef {import('./summary.js').TurnResult} TurnResult
+ * @typedef {import('./summary.js').Matrix} Matrix
+ * @typedef {Awaited<ReturnType<typeof import('./store.js').openMatrix>>} Store
+ * @typedef {ReturnType<typeof import('./places.js').placesOf>} Places
+ */
+
+const slowerBy = 0.6
+const slowerAttempts = 3
+const limitPct = 90
+
+/** A client that waits for its batch is the limit by what it is. @param {Cell} cell */
+const mayBeSlower = ({ legs }) =>
+  legs.every(({ options }) => options.pacing !== 'closed' && options.rate !== 'max')
+
+/** @param {Record<string, any>} document */
+const clientWasTheLimit = ({ client, warnings }) =>
+  (client.busy_pct ?? 0) > limitPct ||
+  warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
+
+/** How long the items of a cell live on, in ms. @param {Cell} cell */
+const restMs = ({ legs }) =>
+  1000 + 1000 * Math.max(...legs.map(({ options }) => Number.parseFloat(String(options.ttl ?? 3)) || 3))
+
+/**
+ * @param {object} needs
+ * @param {Matrix} needs.matrix
+ * @param {Store} needs.store
+ * @param {Places} needs.places
+ * @param {NodeJS.ProcessEnv} needs.env of the programs
+ * @param {AbortSignal} needs.signal
+ * @param {string} needs.command
+ * @param {string} needs.millrace
+ * @param {() => number} needs.clock ms
+ * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
+ */
+export const runMatrix = async ({ matrix, store, places, env, signal, command, millrace, clock, onTurn }) => {
+  const { cells, repeat, seed, seconds, warmUpS } = matrix
+  const startMs = clock()
+  const document = () =>
+    experimentDocument(matrix, store.turns, {
+      started: store.started,
+      durationS: Math.round(clock() - startMs) / 1000,
+      command,
+      millrace,
+    })
+  /** @type {Map<string, number>} */
+  const factors = new Map(store.turns.map(({ cell, factor }) => [cell, factor]))
+  const isDone = (/** @type {Turn} */ { cell, round }) =>
+    store.turns.some((turn) => turn.cell === cell.id && turn.round === round)
+
+  /** @param {Turn} turn @param {number} factor @returns {Promise<TurnResult>} */
+  const attempt = async ({ cell, round }, factor) => {
+    const folder = store.folderOf(cell.id, round)
+    await store.clear(cell.id, round)
+    await mkdir(folder, { recursive: true })
+    const { servers, give } = await places.take(cell.place, restMs(cell))
+    try {
+      await servers.empty()
+      const { legs, timeline } = await runCell({
+        cell,
+        folder,
+        timing: { seconds, warmUpS },
+        factor,
+        servers,
+        env,
+        signal,
+      })
+      return {
+        cell: cell.id,
+        round,
+        factor,
+        servers: legs[0].document.versions.servers,
+        timeline: timeline && relative(store.folder, timeline),
+        legs: legs.map(({ leg, document: run, reader, folder: own, span }) => ({
+          row: leg.row,
+          folder: relative(store.folder, own),
+          figures: figuresOf(run, reader),
+          valid: run.valid && (reader?.valid ?? true),
+          reasons: [...run.warnings, ...(reader?.warnings ?? [])]
+            .filter(({ invalidates }) => invalidates)
+            .map(({ code }) => code),
+          clientLimited: clientWasTheLimit(run) || (reader !== null && clientWasTheLimit(reader)),
+          span,
+        })),
+      }
+    } finally {
+      await give()
+    }
+  }
+
+  /** @param {Turn} turn @returns {Promise<TurnResult>} */
+  const take = async (turn) => {
+    const { cell, round } = turn
+    const nothing = { cell: cell.id, round, factor: factors.get(cell.id) ?? 1, legs: [], timeline: null }
+    try {
+      for (let left = slowerAttempts; ; left--) {
+        const factor = factors.get(cell.id) ?? 1
+        const result = await attempt(turn, factor)
+        const limited = result.legs.some(({ clientLimited }) => clientLimited)
+        if (!limited || left === 0 || signal.aborted || !mayBeSlower(cell)) return result
+        factors.set(cell.id, factor * slowerBy)
+      }
+    } catch (error) {
+      if (error instanceof NotHere) return { ...nothing, skipped: error.message }
+      if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
+      // What a run without an end has left on the servers would weigh on the next one.
+      if (!cell.place.own) await places.drop(cell.place)
+      return { ...nothing, failed: error.message }
+    }
+  }
+
+  const left = turnsOf(cells, { repeat, seed }).filter((turn) => !isDone(turn))
+  for (const turn of left) {
+    if (signal.aborted) break
+    const turnMs = clock()
+    const result = await take(turn)
+    // Half a turn says nothing.
+    if (signal.aborted && !result.skipped) {
+      await store.clear(turn.cell.id, turn.round)
+      break
+    }
+    await store.add(result)
+    await store.tell(document())
+    onTurn(turn, result, clock() - turnMs)
+  }
+  const final = document()
+  await store.tell(final)
+  if (!signal.aborted) await store.finish()
+  return final
+}

@@ -1,0 +1,290 @@
+// What an experiment's file may hold. Every complaint names the line and the key.
+import { readSettings } from '../cli/options.js'
+import { OptionError } from '../errors.js'
+import { figureNames } from './figures.js'
+import { readJson } from './json-text.js'
+import { argumentsOf, ownOptions } from './options.js'
+
+/**
+ * @typedef {import('./json-text.js').Path} Path
+ * @typedef {Readonly<Record<string, string | number | boolean>>} Options by their long names, without dashes
+ *
+ * @typedef {object} Phase a part of one continuous run
+ * @property {string} name
+ * @property {Options} [options] of the writer; where they stay the same it goes on without a break
+ * @property {Options} [consumer] of a consumer that reads meanwhile
+ * @property {'remove-shard'} [action] done once; the phase lasts until it is done
+ * @property {number} [published] which row of the published experiment, from 0
+ *
+ * @typedef {object} Case one run, as a row of the matrix
+ * @property {string} name
+ * @property {string} [label] of the node type, where it is not the name
+ * @property {string} [note]
+ * @property {Options} [options]
+ * @property {Options} [consumer]
+ * @property {Phase[]} [phases]
+ * @property {number | 'each'} [processes] of the writer; each: a process an agent
+ * @property {string} [server] another server, by its name among the peers
+ * @property {boolean} [ownTarget] servers that no other case uses
+ * @property {string[]} [variants] only these
+ * @property {number} [published]
+ *
+ * @typedef {{ name: string, options?: Options, processes?: number | 'each', server?: string }} Variant
+ *
+ * @typedef {object} Ratio
+ * @property {string} [name]
+ * @property {string} of a case, or a case and its phase: `case / phase`
+ * @property {string} to
+ * @property {string} [figure] default: master.cpu_pct
+ * @property {string} [toFigure] default: the same
+ * @property {number} [published] where it does not follow from the published rows
+ * @property {string} [claim] what was concluded from it
+ * @property {string} [why] what explains it when ours differs
+ *
+ * @typedef {object} Experiment
+ * @property {string} id
+ * @property {string} question
+ * @property {string} [note]
+ * @property {string} [published] id of the published experiment
+ * @property {{ cluster?: boolean, shards?: number, replicas?: number, instance?: string }} [target]
+ * @property {boolean} [scaled] false: --scale leaves it alone
+ * @property {Options} [options] of every case
+ * @property {Variant[]} [variants] every case is run in each of them
+ * @property {Case[]} cells
+ * @property {Ratio[]} [ratios]
+ * @property {string[]} [columns] figures beside those that every table has
+ */
+
+/** @typedef {(value: any, path: Path, tell: Tell) => void} Check */
+/** @typedef {(path: Path, complaint: string) => void} Tell */
+
+/** @param {string} expected @param {(value: any) => boolean} holds @returns {Check} */
+const must = (expected, holds) => (value, path, tell) => {
+  if (!holds(value)) tell(path, `must be ${expected}`)
+}
+const isObject = (/** @type {any} */ value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const words = must('a text', (value) => typeof value === 'string' && value.trim() !== '')
+const name = must(
+  'a text of at most 60 characters without " / "',
+  (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 60 && !value.includes(' / '),
+)
+const identity = must('small letters, digits and dashes', (value) => /^[a-z0-9][a-z0-9-]{0,59}$/.test(value))
+const flag = must('true or false', (value) => typeof value === 'boolean')
+const whole = (/** @type {number} */ from, /** @type {number} */ to) =>
+  must(
+    `a whole number from ${from} to ${to}`,
+    (value) => Number.isInteger(value) && value >= from && value <= to,
+  )
+const positive = must('a number above 0', (value) => typeof value === 'number' && value > 0)
+const processes = must(
+  '"each", or a whole number from 1 to 64',
+  (value) => value === 'each' || (Number.isInteger(value) && value > 0 && value <= 64),
+)
+const figure = must(
+  `the name of a figure (${figureNames.slice(0, 4).join(', ')} ...; show figures lists them)`,
+  (value) => figureNames.includes(value),
+)
+
+/** @param {Check} check @param {number} [least] @returns {Check} */
+const listOf =
+  (check, least = 1) =>
+  (value, path, tell) => {
+    if (!Array.isArray(value) || value.length < least) tell(path, `must be a list of at least ${least}`)
+    else
+      value.forEach((each, i) => {
+        check(each, [...path, i], tell)
+      })
+  }
+
+/** @param {Record<string, Check>} keys @param {string[]} needed @returns {Check} */
+const objectOf = (keys, needed) => (value, path, tell) => {
+  if (!isObject(value)) return tell(path, 'must be an object')
+  for (const key of needed) if (value[key] === undefined) tell(path, `needs "${key}"`)
+  for (const key of Object.keys(value)) {
+    if (keys[key]) keys[key](value[key], [...path, key], tell)
+    else tell([...path, key], `is not known; here stand ${Object.keys(keys).join(', ')}`)
+  }
+}
+
+/** @param {'producer' | 'consumer'} program @returns {Check} */
+const optionsOf = (program) => (value, path, tell) => {
+  if (!isObject(value)) return tell(path, 'must be an object of options by their long names')
+  const allowed = ownOptions(program)
+  for (const [key, given] of Object.entries(value)) {
+    const at = [...path, key]
+    if (!allowed.includes(key)) tell(at, `is no option that an experiment may set for the ${program}`)
+    else if (!['string', 'number', 'boolean'].includes(typeof given))
+      tell(at, 'must be a text, a number, true or false')
+  }
+}
+
+const phase = objectOf(
+  {
+    name,
+    options: optionsOf('producer'),
+    consumer: optionsOf('consumer'),
+    action: must('"remove-shard"', (value) => value === 'remove-shard'),
+    published: whole(0, 100),
+  },
+  ['name'],
+)
+const cell = objectOf(
+  {
+    name,
+    label: words,
+    note: words,
+    options: optionsOf('producer'),
+    consumer: optionsOf('consumer'),
+    phases: listOf(phase),
+    processes,
+    server: words,
+    ownTarget: flag,
+    variants: listOf(name),
+    published: whole(0, 100),
+  },
+  ['name'],
+)
+const variant = objectOf({ name, options: optionsOf('producer'), processes, server: words }, ['name'])
+const ratio = objectOf(
+  {
+    name: words,
+    of: words,
+    to: words,
+    figure,
+    toFigure: figure,
+    published: positive,
+    claim: words,
+    why: words,
+  },
+  ['of', 'to'],
+)
+const experiment = objectOf(
+  {
+    id: identity,
+    question: words,
+    note: words,
+    published: identity,
+    target: objectOf({ cluster: flag, shards: whole(1, 32), replicas: whole(0, 5), instance: words }, []),
+    scaled: flag,
+    options: optionsOf('producer'),
+    variants: listOf(variant),
+    cells: listOf(cell),
+    ratios: listOf(ratio, 0),
+    columns: listOf(figure, 0),
+  },
+  ['id', 'question', 'cells'],
+)
+
+/** @param {readonly { name: string }[]} list @param {Path} path @param {Tell} tell */
+const distinct = (list, path, tell) => {
+  const seen = new Set()
+  list.forEach((each, i) => {
+    if (seen.has(each.name)) tell([...path, i, 'name'], `"${each.name}" stands twice`)
+    seen.add(each.name)
+  })
+}
+
+/** The rows by which a ratio may name them. @param {Case} cell */
+const rowNames = (cell) =>
+  cell.phases ? cell.phases.map((phase) => `${cell.name} / ${phase.name}`) : [cell.name]
+
+/** What its parts must be to each other. @param {Experiment} it @param {Tell} tell */
+const checkTogether = (it, tell) => {
+  distinct(it.cells, ['cells'], tell)
+  if (it.variants) distinct(it.variants, ['variants'], tell)
+  const rows = it.cells.flatMap(rowNames)
+  const variants = it.variants?.map((each) => each.name) ?? []
+  it.ratios?.forEach((each, i) => {
+    for (const side of /** @type {const} */ (['of', 'to']))
+      if (!rows.includes(each[side]))
+        tell(['ratios', i, side], `"${each[side]}" is no row; there are ${rows.join(', ')}`)
+  })
+  it.cells.forEach((cell, i) => {
+    cell.variants?.forEach((each, j) => {
+      if (!variants.includes(each)) tell(['cells', i, 'variants', j], `"${each}" is no variant`)
+    })
+    if (cell.phases) {
+      distinct(cell.phases, ['cells', i, 'phases'], tell)
+      if (cell.consumer) tell(['cells', i, 'consumer'], 'belongs into the phases')
+      if (cell.processes) tell(['cells', i, 'processes'], 'with phases there is one process')
+      if (cell.phases.some(({ action }) => action) && !it.target?.cluster)
+        tell(
+          ['cells', i, 'phases'],
+          'a shard can be removed from a cluster only: "target": { "cluster": true }',
+        )
+    }
+  })
+}
+
+/**
+ * The programs' own rules, asked of the options as each run will have them.
+ * @param {Experiment} it
+ * @param {Tell} tell
+ */
+const checkOptions = (it, tell) => {
+  /** @type {(program: 'producer' | 'consumer', places: [Path, Options | undefined][]) => void} */
+  const ask = (program, places) => {
+    const options = Object.assign({}, ...places.map(([, given]) => given))
+    const cluster = it.target?.cluster ? ['--cluster'] : []
+    try {
+      readSettings({ program, argv: [...argumentsOf(options), ...cluster], env: {} })
+    } catch (error) {
+      if (!(error instanceof OptionError)) throw error
+      const named = /--([a-z-]+)/.exec(error.message)?.[1] ?? ''
+      const place = places.findLast(([, given]) => given && named in given)
+      tell(place ? [...place[0], named] : (places.at(-1)?.[0] ?? []), error.message)
+    }
+  }
+  it.cells.forEach((cell, i) => {
+    const own = (it.variants ?? [{ name: '' }]).flatMap((variant, v) =>
+      cell.variants && !cell.variants.includes(variant.name) ? [] : [{ variant, v }],
+    )
+    for (const { variant, v } of own) {
+      /** @type {[Path, Options | undefined][]} */
+      const above = [
+        [['options'], it.options],
+        [['variants', v, 'options'], variant.options],
+        [['cells', i, 'options'], cell.options],
+      ]
+      if (!cell.phases) ask('producer', above)
+      if (cell.consumer) ask('consumer', [[['cells', i, 'consumer'], cell.consumer]])
+      cell.phases?.forEach((phase, p) => {
+        const at = ['cells', i, 'phases', p]
+        ask('producer', [...above, [[...at, 'options'], phase.options]])
+        if (phase.consumer) ask('consumer', [[[...at, 'consumer'], phase.consumer]])
+      })
+    }
+  })
+}
+
+/** cells[2].options.period @param {Path} path */
+const shown = (path) =>
+  path.reduce((/** @type {string} */ text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`
+    return text ? `${text}.${part}` : part
+  }, '') || 'the experiment'
+
+/**
+ * The experiment that a text holds.
+ * @param {string} text
+ * @param {string} source for the complaints
+ * @returns {Experiment}
+ */
+export const experimentIn = (text, source) => {
+  const read = readJson(text)
+  if (read.fault !== null) throw new OptionError(`${source}, line ${read.faultLine}: ${read.fault}`)
+  /** @type {string[]} */
+  const complaints = read.twice.map((key) => `${source}: "${key}" stands twice in one object`)
+  /** @type {Tell} */
+  const tell = (path, complaint) => {
+    const line = `${source}, line ${read.line(path)}: ${shown(path)} ${complaint}`
+    if (!complaints.includes(line)) complaints.push(line)
+  }
+  experiment(read.value, [], tell)
+  if (complaints.length === 0) checkTogether(read.value, tell)
+  if (complaints.length === 0) checkOptions(read.value, tell)
+  if (complaints.length > 0) throw new OptionError(complaints.slice(0, 5).join('; '))
+  return Object.freeze(read.value)
+}

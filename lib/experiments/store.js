@@ -1,0 +1,129 @@
+// A matrix on disk: what stands fixed, a line a turn as it ends, and experiment.json of what there is.
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OptionError } from '../errors.js'
+import { runName } from '../report/files.js'
+import { linesOf } from './programs.js'
+
+/**
+ * @typedef {import('./summary.js').TurnResult} TurnResult
+ * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ *
+ * @typedef {object} Terms what must be the same for a matrix to go on
+ * @property {import('./schema.js').Experiment} experiment
+ * @property {number} scale
+ * @property {number} seconds
+ * @property {number} warmUpS
+ * @property {number} repeat
+ * @property {number} seed
+ * @property {string} target in words, without secrets
+ */
+
+const attempts = 1000
+
+/** @param {string} path @returns {Promise<any>} null: not there, or torn */
+const jsonIn = async (path) => {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Whole or not at all. @param {string} path @param {object} data */
+const write = async (path, data) => {
+  await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`)
+  await rename(`${path}.part`, path)
+}
+
+/** @param {string} outDir @param {Terms} terms @param {number} epochMs */
+const newFolder = async (outDir, { experiment }, epochMs) => {
+  try {
+    await mkdir(outDir, { recursive: true })
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const folder = join(outDir, runName(epochMs, experiment.id, attempt))
+      const made = await mkdir(folder).then(
+        () => true,
+        (error) => {
+          if (error.code === 'EEXIST') return false
+          throw error
+        },
+      )
+      if (made) return folder
+    }
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(`--out ${outDir}: the folder cannot be written (${code})`, { cause })
+  }
+  throw new OptionError(`--out ${outDir}: ${attempts} matrices of this second exist`)
+}
+
+/** The first term that is another; null: all the same. @param {Terms} a @param {Terms} b */
+const difference = (a, b) => {
+  const names = /** @type {(keyof Terms)[]} */ (Object.keys(b))
+  return names.find((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name])) ?? null
+}
+
+/**
+ * The newest matrix of the experiment that was stopped.
+ * @param {string} outDir
+ * @param {Terms} terms
+ */
+const stopped = async (outDir, terms) => {
+  const names = await readdir(outDir).catch(() => /** @type {string[]} */ ([]))
+  const own = names
+    .filter((name) => name.includes(`-${terms.experiment.id}`))
+    .sort()
+    .reverse()
+  for (const name of own) {
+    const folder = join(outDir, name)
+    const found = await jsonIn(join(folder, 'matrix.json'))
+    if (found?.experiment?.id !== terms.experiment.id || found.finished) continue
+    const other = difference(found, terms)
+    if (other)
+      throw new OptionError(
+        `--resume: ${folder} was begun with another ${other === 'experiment' ? 'definition' : other}; give the same, or leave out --resume`,
+      )
+    return folder
+  }
+  return null
+}
+
+/**
+ * @param {object} where
+ * @param {string} where.outDir
+ * @param {Terms} where.terms
+ * @param {boolean} where.resume
+ * @param {number} where.epochMs
+ */
+export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
+  const before = resume ? await stopped(outDir, terms) : null
+  const folder = before ?? (await newFolder(outDir, terms, epochMs))
+  const matrixFile = join(folder, 'matrix.json')
+  const turnsFile = join(folder, 'turns.ndjson')
+  const known = before ? await jsonIn(matrixFile) : null
+  const started = known?.started ?? new Date(epochMs).toISOString()
+  if (!before) await write(matrixFile, { ...terms, started, finished: false })
+  const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
+  // A line that was torn must not have another behind it.
+  await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
+  return {
+    folder,
+    resumed: before !== null,
+    started,
+    turns,
+    /** @param {string} cell @param {number} round */
+    folderOf: (cell, round) => join(folder, 'cells', cell, `round-${round}`),
+    /** What an attempt has left. @param {string} cell @param {number} round */
+    clear: (cell, round) =>
+      rm(join(folder, 'cells', cell, `round-${round}`), { recursive: true, force: true }),
+    /** @param {TurnResult} turn */
+    async add(turn) {
+      turns.push(turn)
+      await appendFile(turnsFile, `${JSON.stringify(turn)}\n`)
+    },
+    /** @param {ExperimentDocument} document */
+    tell: (document) => write(join(folder, 'experiment.json'), document),
+    finish: () => write(matrixFile, { ...terms, started, finished: true }),
+  }
+}

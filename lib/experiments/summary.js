@@ -1,0 +1,354 @@
+// The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
+import { cpus, totalmem } from 'node:os'
+import { commonColumns } from './figures.js'
+import { publishedFigures, trueRate } from './published.js'
+import { figureOfRow, ratioOf, standing } from './ratio.js'
+
+/**
+ * @typedef {import('./schema.js').Experiment} Experiment
+ * @typedef {import('./schema.js').Ratio} Ratio
+ * @typedef {import('./matrix.js').Cell} Cell
+ * @typedef {import('./matrix.js').Leg} Leg
+ * @typedef {import('./published.js').PublishedExperiment} PublishedExperiment
+ * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ *
+ * @typedef {object} LegTurn what one turn measured of one row
+ * @property {string} row
+ * @property {string} folder relative to that of the experiment
+ * @property {Record<string, number>} figures
+ * @property {boolean} valid
+ * @property {string[]} reasons codes of what made it invalid
+ * @property {boolean} clientLimited
+ * @property {{ from_ms: number, to_ms: number } | null} span
+ *
+ * @typedef {object} TurnResult a line of turns.ndjson
+ * @property {string} cell
+ * @property {number} round from 1
+ * @property {number} factor of the quantity
+ * @property {LegTurn[]} legs
+ * @property {string | null} timeline
+ * @property {string} [skipped] why it was not run
+ * @property {string} [failed] why it came to no result
+ * @property {string[]} [servers] their versions
+ *
+ * @typedef {object} Matrix what stands fixed for all turns
+ * @property {Experiment} experiment
+ * @property {Cell[]} cells
+ * @property {number} repeat
+ * @property {number} seconds
+ * @property {number} warmUpS
+ * @property {number} scale
+ * @property {number} seed
+ * @property {PublishedExperiment | null} published
+ */
+
+const two = (/** @type {number} */ ratio) => ratio.toFixed(2)
+
+/** @param {TurnResult[]} turns @param {string} row */
+const legsOf = (turns, row) =>
+  turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))
+
+/** Valid ones where there are two or more; else all. @template {{ valid: boolean }} T @param {T[]} legs */
+const quotable = (legs) => {
+  const valid = legs.filter(({ valid }) => valid)
+  return valid.length >= 2 || valid.length === legs.length ? valid : legs
+}
+
+/** @param {ReturnType<typeof legsOf>} legs @param {Cell} cell @param {TurnResult[]} turns */
+const marksOf = (legs, cell, turns) => {
+  const own = turns.filter((turn) => turn.cell === cell.id)
+  const last = legs.at(-1)
+  const invalid = legs.filter(({ valid }) => !valid)
+  const factor = Math.min(1, ...legs.map(({ turn }) => turn.factor))
+  const skipped = own.find((turn) => turn.skipped)?.skipped
+  const failed = own.filter((turn) => turn.failed)
+  /** @type {[boolean, string, string][]} */
+  const marks = [
+    [skipped !== undefined, 'skipped', `not run: ${skipped}`],
+    [
+      failed.length > 0,
+      'failed',
+      `${failed.length} of ${own.length} runs came to no result: ${failed[0]?.failed}`,
+    ],
+    [
+      factor < 1,
+      'slower',
+      `the client was the limit, so it was repeated at ${+(factor * 100).toFixed(1)} % of the rate; costs are per item`,
+    ],
+    [
+      last?.clientLimited === true,
+      'client',
+      'the client was the limit: what the servers cost per item holds, the rate does not',
+    ],
+    [
+      invalid.length > 0,
+      'invalid',
+      `${invalid.length} of ${legs.length} runs not valid (${[...new Set(invalid.flatMap(({ reasons }) => reasons))].join(', ')})`,
+    ],
+    [cell.note !== null, 'note', cell.note ?? ''],
+  ]
+  return marks.filter(([applies]) => applies).map(([, code, text]) => ({ code, text }))
+}
+
+/** @param {Matrix} matrix @param {TurnResult[]} turns @returns {ExperimentRow[]} */
+const rowsOf = ({ cells, published }, turns) => {
+  const several = new Set(cells.map(({ variant }) => variant)).size > 1
+  const phased = cells.some(({ legs }) => legs.length > 1)
+  return cells.flatMap((cell) =>
+    cell.legs.map((leg) => {
+      const all = legsOf(turns, leg.row)
+      const counted = quotable(all)
+      const names = [...new Set(counted.flatMap(({ figures }) => Object.keys(figures)))]
+      const theirs = leg.published === null ? undefined : published?.rows[leg.published]
+      return {
+        label: leg.row,
+        factors: {
+          case: cell.name,
+          ...(several && { variant: cell.variant ?? '' }),
+          ...(phased && { phase: leg.name }),
+          ...(cell.label && { node: cell.label }),
+        },
+        figures: Object.fromEntries(
+          names.map((name) => [
+            name,
+            figureOfRow(counted.flatMap(({ figures }) => (name in figures ? [figures[name]] : []))),
+          ]),
+        ),
+        published: theirs ? publishedFigures(theirs) : null,
+        runs: all.map(({ folder }) => folder),
+        marks: marksOf(all, cell, turns),
+      }
+    }),
+  )
+}
+
+/** Columns of the experiment, and those that every table has. @param {Matrix} matrix @param {ExperimentRow[]} rows */
+const columnsOf = ({ experiment }, rows) => {
+  const ratios = (experiment.ratios ?? []).flatMap(({ figure = 'master.cpu_pct', toFigure }) =>
+    toFigure ? [figure, toFigure] : [figure],
+  )
+  const wanted = [...new Set([...commonColumns, ...ratios, ...(experiment.columns ?? [])])]
+  const measured = wanted.filter((name) => rows.some(({ figures }) => name in figures))
+  // What stands in the table for completeness would be one chart too many.
+  const charted = new Set([
+    'master.cpu_pct',
+    'server.cpu_us_per_item',
+    'bystander.p99',
+    ...ratios,
+    ...(experiment.columns ?? []),
+  ])
+  return measured.map((name) => (charted.has(name) ? { name } : { name, chart: false }))
+}
+
+const cpuFigure = /(^|_)(master|replica)\.(engine_)?cpu_pct$/
+
+/** A figure at the rate that was asked, where a slower run stands in: CPU follows the rate. @param {LegTurn & { turn: TurnResult }} leg @param {string} figure */
+const atRate = (leg, figure) =>
+  cpuFigure.test(figure) ? leg.figures[figure] / leg.turn.factor : leg.figures[figure]
+
+/** @param {ReturnType<typeof legsOf>} of @param {string} figure @param {ReturnType<typeof legsOf>} to @param {string} toFigure */
+const pairsOf = (of, figure, to, toFigure) =>
+  of.flatMap((leg) => {
+    const other = to.find(({ turn }) => turn.round === leg.turn.round)
+    if (!other || leg.figures[figure] === undefined || other.figures[toFigure] === undefined) return []
+    return [{ of: atRate(leg, figure), to: atRate(other, toFigure), valid: leg.valid && other.valid }]
+  })
+
+/** Where one row's published figures are read as the ratio's. @param {Ratio} ratio @param {Leg} of @param {Leg} to @param {Matrix} matrix */
+const publishedRatio = (
+  { published: said, figure = 'master.cpu_pct', toFigure = figure },
+  of,
+  to,
+  { published },
+) => {
+  if (said !== undefined) return said
+  if (of.published === null || to.published === null || !published) return null
+  const above = publishedFigures(published.rows[of.published])[figure]
+  const below = publishedFigures(published.rows[to.published])[toFigure]
+  return above === undefined || below === undefined ? null : above / below
+}
+
+/**
+ * @param {Ratio} ratio
+ * @param {Leg} of
+ * @param {Leg} to
+ * @param {string | null} variant
+ * @param {Matrix} matrix
+ * @param {TurnResult[]} turns
+ * @returns {ExperimentRatio[]}
+ */
+const ratioIn = (ratio, of, to, variant, matrix, turns) => {
+  const { figure = 'master.cpu_pct', toFigure = figure } = ratio
+  const pairs = quotable(pairsOf(legsOf(turns, of.row), figure, legsOf(turns, to.row), toFigure))
+  const ours = ratioOf(pairs)
+  if (!ours) return []
+  const theirs = publishedRatio(ratio, of, to, matrix)
+  const stands = theirs === null ? 'agrees' : standing(ours, theirs)
+  const name = ratio.name ?? `${ratio.of} / ${ratio.to}`
+  const said =
+    theirs === null
+      ? ''
+      : `published ${two(theirs)}${ratio.claim ? ` ("${ratio.claim}")` : ''}, here ${two(ours.ratio)}`
+  return [
+    {
+      label: variant ? `${name} (${variant})` : name,
+      figure,
+      ...(toFigure !== figure && { denominator_figure: toFigure }),
+      numerator: of.row,
+      denominator: to.row,
+      ours: { ratio: ours.ratio, low: ours.low, high: ours.high },
+      samples: ours.samples,
+      published: theirs,
+      standing: theirs === null ? null : stands,
+      claim: ratio.claim ?? null,
+      contradicts: stands === 'contradicts' ? [said, ratio.why].filter(Boolean).join('. ') : null,
+      why: stands === 'agrees' ? null : (ratio.why ?? null),
+    },
+  ]
+}
+
+/** Every ratio, within each variant that has both of its rows. @param {Matrix} matrix @param {TurnResult[]} turns @returns {ExperimentRatio[]} */
+const ratiosOf = (matrix, turns) => {
+  const variants = [...new Set(matrix.cells.map(({ variant }) => variant))]
+  const named = (/** @type {string | null} */ variant, /** @type {string} */ name) =>
+    matrix.cells
+      .filter((cell) => cell.variant === variant)
+      .flatMap(({ legs }) => legs)
+      .find(({ ratioName }) => ratioName === name)
+  return (matrix.experiment.ratios ?? []).flatMap((ratio) =>
+    variants.flatMap((variant) => {
+      const of = named(variant, ratio.of)
+      const to = named(variant, ratio.to)
+      return of && to ? ratioIn(ratio, of, to, variants.length > 1 ? variant : null, matrix, turns) : []
+    }),
+  )
+}
+
+/** 0.83 (0.80 to 0.86) @param {ExperimentRatio['ours']} ours */
+export const ratioWords = ({ ratio, low, high }) =>
+  low === null || high === null ? two(ratio) : `${two(ratio)} (${two(low)} to ${two(high)})`
+
+/** The first ratio in a sentence. @param {ExperimentRatio[]} ratios @param {ExperimentRow[]} rows */
+const verdictOf = (ratios, rows) => {
+  const measured = rows.filter(({ runs }) => runs.length > 0)
+  if (measured.length === 0) return 'Nothing was measured.'
+  const [main] = ratios
+  if (!main) return `${measured.length} of ${rows.length} rows were measured.`
+  const { ratio, low, high } = main.ours
+  const apart = low !== null && high !== null && (low > 1 || high < 1)
+  const percent = `${+(Math.abs(ratio - 1) * 100).toFixed(1)} % ${ratio > 1 ? 'more' : 'less'}`
+  const theirs = main.published === null ? '' : `; published ${two(main.published)}`
+  const contradicted = ratios.filter(({ contradicts }) => contradicts).length
+  const against =
+    contradicted > 0 ? ` ${contradicted} of ${ratios.length} ratios contradict what was published.` : ''
+  return `${main.label}: ${ratioWords(main.ours)}, ${apart ? percent : 'not to be told from 1'}${theirs}.${against}`
+}
+
+/** What the published rows were in truth, where their writers' rule explains them. @param {Matrix} matrix @returns {string[]} */
+const trueRates = ({ published, experiment }) => {
+  if (!published || !experiment.cells.some(({ published: row }) => row !== undefined)) return []
+  const rows = published.rows.filter(({ writers, per_writer: perWriter }) => writers && perWriter)
+  if (rows.length < 2 || experiment.scaled === false) return []
+  const list = rows.map(({ writers, per_writer: perWriter, interval_ms: intervalMs = 1000 }) => {
+    const nominal = (writers * perWriter * 1000) / intervalMs
+    const held = trueRate({ writers, perWriter, intervalMs })
+    return `${writers} x ${perWriter.toLocaleString('en-US')}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
+  })
+  return [
+    `items a second that the published writers really sent, at 16 µs of client time an item: ${list.join(', ')}`,
+  ]
+}
+
+/** @param {Matrix} matrix @param {ExperimentRow[]} rows @param {ExperimentRatio[]} ratios @param {number} left turns */
+const warningsOf = (matrix, rows, ratios, left) => {
+  const { experiment, published } = matrix
+  /** @type {[boolean, string, string][]} */
+  const found = [
+    [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume goes on where it was`],
+    [
+      rows.some(({ marks }) => marks.some(({ code }) => code === 'skipped')),
+      'skipped',
+      'some rows were not run: see their marks',
+    ],
+    [
+      rows.some(({ marks }) => marks.some(({ code }) => code === 'client')),
+      'client',
+      'the client was the limit of some rows',
+    ],
+    ...ratios
+      .filter(({ contradicts }) => contradicts)
+      .map(
+        (ratio) =>
+          /** @type {[boolean, string, string]} */ ([
+            true,
+            'contradicts',
+            `${ratio.label}: ${ratio.contradicts}`,
+          ]),
+      ),
+    ...trueRates(matrix).map(
+      (text) => /** @type {[boolean, string, string]} */ ([true, 'published-rate', text]),
+    ),
+    [experiment.note !== undefined, 'note', experiment.note ?? ''],
+    [published?.note !== undefined, 'published-note', `of the published run: ${published?.note}`],
+  ]
+  return found
+    .filter(([applies]) => applies)
+    .map(([, code, message]) => ({ code, message, invalidates: code === 'unfinished' }))
+}
+
+/** @param {Matrix} matrix */
+const setupOf = ({ experiment, cells, repeat, seconds, warmUpS, scale, published }) => {
+  const [{ place }] = cells
+  const servers = place.cluster
+    ? `${place.shards} shards of a master and ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
+    : `one master with ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
+  const options = Object.entries(experiment.options ?? {})
+    .map(([name, value]) => `--${name} ${value}`)
+    .join(' ')
+  const scaled = experiment.scaled === false ? 'not scaled' : `quantities x ${scale}`
+  const theirs = published
+    ? `; published: ${published.instance ?? 'ElastiCache'}, ${published.shards ?? 1} shard${published.shards ? 's' : ''}`
+    : ''
+  return `${servers}; ${options || 'no common options'}; ${scaled}; ${seconds} s measured after ${warmUpS} s, ${repeat} rounds in shuffled, then mirrored order${theirs}`
+}
+
+export const hardware = () =>
+  `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform}`
+
+/**
+ * @param {Matrix} matrix
+ * @param {TurnResult[]} turns as far as they went
+ * @param {{ started: string, durationS: number, command: string, millrace: string }} known
+ * @returns {ExperimentDocument}
+ */
+export const experimentDocument = (matrix, turns, { started, durationS, command, millrace }) => {
+  const rows = rowsOf(matrix, turns)
+  const ratios = ratiosOf(matrix, turns)
+  const done = new Set(turns.map(({ cell, round }) => `${cell}/${round}`)).size
+  const continuous = turns.find(({ timeline }) => timeline)
+  return {
+    schema: 1,
+    kind: 'experiment',
+    id: matrix.experiment.id,
+    question: matrix.experiment.question,
+    setup: setupOf(matrix),
+    started,
+    duration_s: durationS,
+    command,
+    versions: {
+      millrace,
+      node: process.versions.node,
+      servers: [...new Set(turns.flatMap(({ servers = [] }) => servers))],
+    },
+    hardware: hardware(),
+    columns: columnsOf(matrix, rows),
+    rows,
+    ratios,
+    phases: (continuous?.legs ?? []).flatMap(({ row, span }) => (span ? [{ label: row, ...span }] : [])),
+    ...(continuous?.timeline && { timeline: continuous.timeline }),
+    verdict: verdictOf(ratios, rows),
+    warnings: warningsOf(matrix, rows, ratios, matrix.cells.length * matrix.repeat - done),
+  }
+}

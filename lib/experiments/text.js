@@ -1,0 +1,56 @@
+// An experiment as a table that people can read: pure, from its document.
+import { figureNamed, shownFigure } from '../report/figures.js'
+import { alignedTable, wrapped } from '../report/layout.js'
+import { plainData } from '../report/units.js'
+import { ratioWords } from './summary.js'
+
+/**
+ * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
+ */
+
+/** The median, and in brackets what was published. @param {ExperimentRow} row @param {string} name */
+const cellText = (row, name) => {
+  const ours = shownFigure(figureNamed(name), row.figures[name]?.median)
+  const theirs = row.published?.[name]
+  return theirs === undefined ? ours : `${ours} [${shownFigure(figureNamed(name), theirs)}]`
+}
+
+/**
+ * @param {ExperimentDocument} document
+ * @param {{ columns?: number }} [look]
+ */
+export const experimentText = (document, { columns = 120 } = {}) => {
+  const it = /** @type {ExperimentDocument} */ (plainData(document))
+  const width = Math.max(60, Math.min(columns, 200))
+  const table = alignedTable(
+    [
+      { title: it.id, left: true, cell: (/** @type {ExperimentRow} */ row) => row.label },
+      { title: 'runs', cell: (row) => String(row.runs.length) },
+      ...it.columns.map(({ name, title }, at) => ({
+        title: title ?? figureNamed(name).title,
+        cell: (/** @type {ExperimentRow} */ row) => cellText(row, name),
+        rank: name.startsWith('bystander.p99') || name === 'master.cpu_pct' ? 0 : at + 1,
+      })),
+    ],
+    it.rows,
+    width,
+  )
+  const ratios = it.ratios.map(({ label, figure, ours, published: theirs, standing }) => {
+    const beside = theirs === null ? '' : `; published ${theirs.toFixed(2)}: ${standing}`
+    return `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}`
+  })
+  const marks = it.rows.flatMap(({ label, marks: own }) => own.map(({ text }) => `${label}: ${text}`))
+  const blocks = [
+    [it.question, it.verdict],
+    [...table, 'medians over the rounds; in brackets the published figure'],
+    ratios,
+    [...marks, ...it.warnings.map(({ message }) => message)].flatMap((line) =>
+      wrapped(line, width - 2).map((part, at) => `${at === 0 ? '! ' : '  '}${part}`),
+    ),
+  ]
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+}

@@ -1,0 +1,146 @@
+// A part of a run, or of several that ran side by side, as a document of its own.
+import { mergedPercentiles } from '../measure/latency.js'
+import { addCommands } from '../measure/node-figures.js'
+
+/**
+ * @typedef {Record<string, any>} Document run.json
+ * @typedef {Record<string, any>} Line of intervals.ndjson
+ * @typedef {{ document: Document, lines: Line[] }} Run
+ * @typedef {{ fromMs: number, toMs: number }} Window epoch
+ */
+
+/** @param {Document} document */
+const startOf = ({ started }) => Date.parse(started)
+
+/** Lines that lie wholly within, with their moments from its start. @param {Run} run @param {Window} window @returns {Line[]} */
+const linesWithin = ({ document, lines }, { fromMs, toMs }) => {
+  const startMs = startOf(document)
+  return lines.flatMap((line, at) => {
+    const beginMs = startMs + (lines[at - 1]?.at_ms ?? 0)
+    const endMs = startMs + line.at_ms
+    const within = beginMs >= fromMs && endMs <= toMs && line.phase !== 'draining'
+    return within ? [{ ...line, at_ms: Math.round(endMs - fromMs), over_ms: endMs - beginMs }] : []
+  })
+}
+
+/** @param {readonly Record<string, number>[]} counts */
+const sums = (counts) => {
+  /** @type {Record<string, number>} */
+  const total = {}
+  for (const each of counts) for (const name in each) total[name] = (total[name] ?? 0) + each[name]
+  return total
+}
+
+/** Means of the seconds, each as long as it was. @param {readonly Line[]} rows @param {string} key */
+const meanOver = (rows, key) => {
+  const known = rows.filter((row) => typeof row[key] === 'number' && row.over_ms > 0)
+  const overMs = known.reduce((sum, row) => sum + row.over_ms, 0)
+  return overMs > 0 ? known.reduce((sum, row) => sum + row[key] * row.over_ms, 0) / overMs : null
+}
+
+/** @param {readonly Line[]} lines */
+const nodesOver = (lines) => {
+  const rows = lines.flatMap(({ nodes = [] }) => nodes)
+  const addresses = [...new Set(rows.map(({ address }) => address))]
+  return addresses.map((address) => {
+    const own = rows.filter((row) => row.address === address)
+    const { shard, role } = own[own.length - 1]
+    return {
+      address,
+      shard,
+      role,
+      engine_cpu_pct: meanOver(own, 'engine_cpu_pct'),
+      cpu_pct: meanOver(own, 'cpu_pct'),
+      commands_per_s: meanOver(own, 'commands_per_s'),
+      memory_bytes: own.findLast((row) => typeof row.memory_bytes === 'number')?.memory_bytes ?? null,
+      gaps: own.filter(({ gap }) => gap).length,
+    }
+  })
+}
+
+/** Totals of the nodes: seconds of CPU, bytes and commands of the masters. @param {readonly Line[]} lines */
+const costsOver = (lines) => {
+  const totals = { cpuS: 0, netBytes: 0 }
+  /** @type {Record<string, { calls: number, usec: number }>} */
+  const commands = {}
+  for (const row of lines.flatMap(({ nodes = [] }) => nodes)) {
+    totals.cpuS += ((row.cpu_pct ?? 0) / 100) * ((row.over_ms ?? 0) / 1000)
+    if (row.role !== 'master') continue
+    totals.netBytes += (row.net_in_bytes ?? 0) + (row.net_out_bytes ?? 0)
+    addCommands(commands, row.commands ?? {})
+  }
+  return { ...totals, commands }
+}
+
+/**
+ * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
+ * all runs together.
+ * @param {readonly Run[]} runs at least one
+ * @param {Window} window
+ * @returns {{ document: Document, lines: Line[] } | null} null: no whole second lies in it
+ */
+export const windowOf = (runs, window) => {
+  const [first] = runs
+  const perRun = runs.map((run) => linesWithin(run, window))
+  const [lines] = perRun
+  if (lines.length === 0) return null
+  const all = perRun.flat()
+  const overS = lines.reduce((sum, line) => sum + line.over_ms, 0) / 1000
+  const items = sums(all.map((line) => line.items))
+  const achieved = perRun.reduce((sum, own) => {
+    const seconds = own.reduce((total, line) => total + line.over_ms, 0) / 1000
+    const acked = own.reduce((total, line) => total + line.items.acked, 0)
+    return seconds > 0 ? sum + acked / seconds : sum
+  }, 0)
+  const nominals = runs.map(({ document }) => document.rate.nominal)
+  const costs = costsOver(lines)
+  const stored = achieved * overS
+  const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
+  const wanted = first.document.server.commands ?? {}
+  const hdrs = (/** @type {(line: Line) => any} */ of) => all.flatMap((line) => of(line)?.hdr ?? [])
+  const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
+  const clientCpu = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0).reduce((sum, pct) => sum + pct, 0)
+  const warnings = runs.flatMap(({ document }) =>
+    document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
+  )
+  const document = {
+    ...first.document,
+    started: new Date(window.fromMs).toISOString(),
+    duration_s: overS,
+    measured_s: overS,
+    warm_up_s: 0,
+    interrupted: false,
+    items: { ...items, failed_by: first.document.items.failed_by },
+    rate: {
+      nominal: nominals.includes(null) ? null : nominals.reduce((sum, rate) => sum + rate, 0),
+      achieved,
+    },
+    latency_us: {
+      intended: mergedPercentiles(hdrs((line) => line.latency_us?.intended)),
+      service: mergedPercentiles(hdrs((line) => line.latency_us?.service)),
+    },
+    bystander_us: mergedPercentiles(hdrs((line) => line.bystander_us)),
+    client: {
+      ...first.document.client,
+      cpu_pct: clientCpu,
+      busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
+      cpu_us_per_item: achieved > 0 ? (clientCpu * 10_000) / achieved : null,
+      rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
+    },
+    server: {
+      ...first.document.server,
+      share: 1,
+      cpu_us_per_item: per(costs.cpuS * 1e6),
+      net_bytes_per_item: per(costs.netBytes),
+      commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
+    },
+    nodes: nodesOver(lines),
+    events: first.document.events.flatMap((/** @type {any} */ event) => {
+      const atMs = startOf(first.document) + event.at_ms - window.fromMs
+      return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []
+    }),
+    valid: runs.every(({ document }) => document.valid),
+    warnings: [...new Map(warnings.map((warning) => [warning.message, warning])).values()],
+  }
+  return { document, lines }
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env node
+// Every published table again, or one of your own: node scripts/experiment.js list | show ID | run ID... | run --all
+import { existsSync, readFileSync } from 'node:fs'
+import { script } from '../lib/cli/script.js'
+import { ExitCode, OptionError } from '../lib/errors.js'
+import { experimentNamed, fileOf, ids } from '../lib/experiments/catalogue.js'
+import { figureNames } from '../lib/experiments/figures.js'
+import { cellsOf } from '../lib/experiments/matrix.js'
+import { typed } from '../lib/experiments/options.js'
+import { checkTarget, placesOf } from '../lib/experiments/places.js'
+import { progressOf } from '../lib/experiments/progress.js'
+import { published } from '../lib/experiments/published.js'
+import { runMatrix } from '../lib/experiments/runner.js'
+import { openMatrix } from '../lib/experiments/store.js'
+import { experimentText } from '../lib/experiments/text.js'
+import { plainText } from '../lib/report/units.js'
+import { millraceVersion } from '../lib/run/versions.js'
+import { optionsOf } from '../settings.js'
+import { peerPath, peers } from './setup-peers.js'
+
+/** @typedef {import('../lib/experiments/schema.js').Experiment} Experiment */
+
+const usage = `Usage: node scripts/experiment.js COMMAND [options]
+
+  list             the experiments by id, and what each of them asks
+  show ID          its definition: save it, change it, and run the file
+  show figures     names of what can stand in a column or a ratio
+  run ID...        runs them; a path (./mine.json) runs one of your own
+  run --all        all of them
+
+  --scale N        quantities times N: 0.1 lets a laptop run what needed EC2 (1)
+  --repeat N       rounds, in shuffled, then mirrored order; at least 3 (3)
+  --seconds N      measured, of every run or phase (20)
+  --warm-up N      seconds before that (3)
+  --seed N         of the order (1)
+  --out FOLDER     of the results (results/experiments)
+  --resume         goes on with the newest matrix that was stopped, if there is one
+  -h, --help       this text
+
+Without an address every experiment runs on servers started here. An address is taken from the command line alone,
+never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as the producer has
+them; the password as REDIS_PASSWORD in the environment, or by --password-file.
+Ctrl-C ends a matrix with what it has; --resume goes on.`
+
+const targetNames = new Set([
+  'server-bin',
+  'shards',
+  'replicas',
+  'ask-password',
+  'password',
+  'sentinel-password',
+])
+const targetOptions = optionsOf('producer').filter(
+  ({ group, name }) => (group.startsWith('Where') && !targetNames.has(name)) || name === 'allow',
+)
+
+const numbers = /** @type {const} */ ({
+  scale: { from: 0.0001, to: 1000, otherwise: 1, whole: false },
+  repeat: { from: 3, to: 1000, otherwise: 3, whole: true },
+  seconds: { from: 1, to: 86_400, otherwise: 20, whole: false },
+  'warm-up': { from: 0, to: 86_400, otherwise: 3, whole: false },
+  seed: { from: 0, to: 4_294_967_295, otherwise: 1, whole: true },
+})
+
+/** @param {Record<string, any>} values @param {keyof typeof numbers} name */
+const numberOf = (values, name) => {
+  const { from, to, otherwise, whole } = numbers[name]
+  const text = values[name]
+  if (text === undefined) return otherwise
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= from && value <= to) || (whole && !Number.isInteger(value)))
+    throw new OptionError(
+      `--${name} must be a ${whole ? 'whole ' : ''}number from ${from} to ${to}, not '${plainText(text).slice(0, 40)}'`,
+    )
+  return value
+}
+
+/** @param {string} line */
+const print = (line) => process.stdout.write(`${line}\n`)
+
+const list = () => {
+  const width = Math.max(...ids().map((id) => id.length)) + 2
+  for (const id of ids()) print(`${id.padEnd(width)}${experimentNamed(id).question}`)
+  return ExitCode.done
+}
+
+/** @param {string[]} words */
+const show = (words) => {
+  if (words.length !== 1) throw new OptionError('show takes one id, or figures')
+  if (words[0] === 'figures') print(figureNames.join('\n'))
+  else if (ids().includes(words[0])) process.stdout.write(readFileSync(fileOf(words[0]), 'utf8'))
+  else print(JSON.stringify(experimentNamed(words[0]), null, 2))
+  return ExitCode.done
+}
+
+/** The target as typed, or null: servers of our own. @param {Record<string, any>} values */
+const targetOf = (values) => {
+  const given = Object.fromEntries(
+    targetOptions.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  )
+  if (Object.keys(given).length === 0) return null
+  checkTarget(given)
+  return given
+}
+
+/** The target in words, without what may be secret. @param {Record<string, any> | null} target */
+const targetWords = (target) =>
+  target === null
+    ? 'embedded'
+    : Object.entries(target)
+        .map(
+          ([name, value]) =>
+            `--${name} ${name === 'url' ? String(value).replace(/\/\/[^@/]*@/, '//') : value}`,
+        )
+        .join(' ')
+
+/** @param {NodeJS.ProcessEnv} env of the programs: no target and no option of whoever runs this */
+const programsEnv = (env) => ({
+  ...Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(REDIS|VALKEY|MILLRACE)_|^SORTED_SET_/.test(name)),
+  ),
+  MILLRACE_NO_DOTENV: '1',
+})
+
+const interrupts = () => {
+  const stop = new AbortController()
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.on(signal, () => {
+      if (!stop.signal.aborted) process.stderr.write('stopping: the run under way is not counted\n')
+      stop.abort()
+    })
+  return stop.signal
+}
+
+/** @param {string} name of a peer */
+const serverFile = (name) => {
+  const found = peers.find((each) => each.name === name)
+  const file = found && peerPath(found, process.env)
+  return file && existsSync(file) ? file : undefined
+}
+
+/** @param {Record<string, any>} values @param {string[]} words */
+const run = async (values, words) => {
+  if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
+  if (!values.all && words.length === 0)
+    throw new OptionError('run needs an id, a path, or --all (list names them)')
+  const experiments = (values.all ? ids() : [...new Set(words)]).map(experimentNamed)
+  const target = targetOf(values)
+  const terms = {
+    scale: numberOf(values, 'scale'),
+    seconds: numberOf(values, 'seconds'),
+    warmUpS: numberOf(values, 'warm-up'),
+    repeat: numberOf(values, 'repeat'),
+    seed: numberOf(values, 'seed'),
+    target: targetWords(target),
+  }
+  const outDir = values.out ?? 'results/experiments'
+  const signal = interrupts()
+  const clock = () => performance.now()
+  const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+  const places = placesOf({ target, env: process.env, serverFile, log: say, clock })
+  const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
+  const progress = progressOf({ plan, terms, say })
+  try {
+    for (const { experiment, cells } of plan) {
+      if (signal.aborted) break
+      const store = await openMatrix({
+        outDir,
+        terms: { experiment, ...terms },
+        resume: values.resume === true,
+        epochMs: Date.now(),
+      })
+      progress.begin(experiment, store)
+      const command = typed([
+        ...[
+          'node',
+          'scripts/experiment.js',
+          'run',
+          words.find((word) => word.endsWith('.json') && experimentNamed(word).id === experiment.id) ??
+            experiment.id,
+        ],
+        ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
+        ...[
+          '--warm-up',
+          String(terms.warmUpS),
+          '--repeat',
+          String(terms.repeat),
+          '--seed',
+          String(terms.seed),
+        ],
+        ...(target ? terms.target.split(' ') : []),
+      ])
+      await places.keepOnly(cells.map(({ place }) => place))
+      const document = await runMatrix({
+        matrix: {
+          experiment,
+          cells,
+          ...terms,
+          published: published().experiments[experiment.published ?? ''] ?? null,
+        },
+        store,
+        places,
+        env: programsEnv(process.env),
+        signal,
+        command,
+        millrace: millraceVersion(),
+        clock,
+        onTurn: progress.turn,
+      })
+      print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
+      say(`results in ${store.folder}`)
+    }
+  } finally {
+    await places.keepOnly([])
+  }
+  return signal.aborted ? ExitCode.interrupted : ExitCode.done
+}
+
+await script({
+  usage,
+  options: {
+    ...Object.fromEntries(
+      targetOptions.map(({ name, type }) => [
+        name,
+        { type: type === 'flag' ? /** @type {const} */ ('boolean') : /** @type {const} */ ('string') },
+      ]),
+    ),
+    ...Object.fromEntries(
+      [...Object.keys(numbers), 'out'].map((name) => [name, { type: /** @type {const} */ ('string') }]),
+    ),
+    all: { type: 'boolean' },
+    resume: { type: 'boolean' },
+  },
+  work: async (values, [command, ...words]) => {
+    if (command === 'list' && words.length === 0) return list()
+    if (command === 'show') return show(words)
+    if (command === 'run') return run(values, words)
+    throw new OptionError(
+      command === undefined
+        ? 'a command is missing: list, show, run (--help tells more)'
+        : `'${plainText(command).slice(0, 40)}' is no command: list, show, run (--help tells more)`,
+    )
+  },
+})
