@@ -1,4 +1,5 @@
 // The programs as a user starts them: their own process, folder of results and runtime folder.
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -105,8 +106,11 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...w
     ended,
     kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
     stderr: () => texts.stderr,
-    /** Lines of intervals.ndjson so far. */
-    intervals: () => linesOf(join(folderIn(out), 'intervals.ndjson')),
+    /** Lines of intervals.ndjson so far, of a program that still runs. */
+    intervals: () => {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${texts.stderr}`)
+      return linesOf(join(folderIn(out), 'intervals.ndjson'))
+    },
     /** The log has a line like this. @param {RegExp} pattern */
     says: (pattern) =>
       until(`${pattern} in the log`, () => {
@@ -143,3 +147,19 @@ export const linesOf = (path) =>
 /** What the accounting must always give. @param {any} items */
 export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
+
+const ofTheMachine = ['rate', 'client-saturated']
+
+/**
+ * Done and valid; or else nothing is wrong but that this machine was too busy to hold the rate.
+ * @param {Ended} ended
+ */
+export const assertDone = ({ code, document, stderr }) => {
+  if (code === 0) return
+  assert.equal(code, 4, stderr)
+  const faults = document.warnings.filter((/** @type {any} */ warning) => warning.invalidates)
+  assert.deepEqual(
+    faults.filter((/** @type {any} */ fault) => !ofTheMachine.includes(fault.code)),
+    [],
+  )
+}

@@ -5,7 +5,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
-import { at, linesOf, outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  at,
+  linesOf,
+  outcomesOf,
+  runProducer,
+  startProducer,
+  until,
+} from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {import('../helpers/servers.js').TestServer} server @param {string} name */
@@ -18,12 +26,11 @@ describe('one server', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: acked items are the SETEX calls of the server, and its keys`, async (t) => {
       const server = await startServer(t)
-      const { code, document } = await runProducer(
-        t,
-        `-q 700 -c 7 -p 700 --intervals 3 --ttl 100 --driver ${driver}`,
-        { env: at(server) },
-      )
-      assert.equal(code, 0)
+      const ended = await runProducer(t, `-q 700 -c 7 -p 700 --intervals 3 --ttl 100 --driver ${driver}`, {
+        env: at(server),
+      })
+      assertDone(ended)
+      const { document } = ended
       assert.equal(document.items.acked, 2100)
       assert.equal(await callsOf(server, 'setex'), 2100)
       assert.equal(await callsOf(server, 'zadd'), 21)
@@ -46,7 +53,7 @@ describe('one server', { concurrency: 2 }, () => {
         .sort((a, b) => a - b)
     const line = '-q 103 -t 4 -p 200 --intervals 2 --ttl 100'
     const middle = await runProducer(t, `${line} -a 2-3`, { env: at(server) })
-    assert.equal(middle.code, 0)
+    assertDone(middle)
     assert.match(middle.stderr, /agents 2, 3 of 4: 50 of 103 items an interval; -a all for everything/)
     assert.deepEqual(
       await items(),
@@ -126,17 +133,19 @@ describe('one server', { concurrency: 2 }, () => {
 
   test('the warm-up is counted in items and kept out of the rest', async (t) => {
     const server = await startServer(t)
-    const { code, document, folder } = await runProducer(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
+    const ended = await runProducer(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
       env: at(server),
     })
-    assert.equal(code, 0)
+    assertDone(ended)
+    const { document } = ended
     assert.equal(document.items.acked, 900)
     assert.equal(await callsOf(server, 'setex'), 900)
-    assert.deepEqual([document.warm_up_s, document.measured_s, document.duration_s], [1, 2, 3])
-    assert.equal(document.rate.achieved, 300)
+    assert.equal(document.warm_up_s, 1)
+    assert.ok(document.measured_s >= 2 && document.duration_s === document.measured_s + 1)
+    assert.ok(Math.abs(document.rate.achieved - 600 / document.measured_s) < 0.01)
     assert.equal(document.ticks.count, 6)
     assert.equal(document.server.commands.setex.calls, 600)
-    const recorded = linesOf(join(folder, 'intervals.ndjson')).map(
+    const recorded = linesOf(join(ended.folder, 'intervals.ndjson')).map(
       ({ latency_us: { intended } }) => intended?.count ?? 0,
     )
     assert.equal(
@@ -149,8 +158,9 @@ describe('one server', { concurrency: 2 }, () => {
 test('a cluster stores on its masters what was acked, and replicas follow', async (t) => {
   const { nodes, access } = await startCluster(t, { shards: 2, replicas: 1 })
   const env = at({ ...nodes[0], ...access })
-  const { code, document } = await runProducer(t, '-q 500 -p 500 --intervals 2 --ttl 100 --cluster', { env })
-  assert.equal(code, 0)
+  const ended = await runProducer(t, '-q 500 -p 500 --intervals 2 --ttl 100 --cluster', { env })
+  assertDone(ended)
+  const { document } = ended
   assert.deepEqual(document.nodes.map((/** @type {any} */ { role }) => role).sort(), [
     'master',
     'master',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/errors.js'
 import { leaseKey, leases } from '../../lib/target/leases.js'
-import { at, runProducer, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, runProducer, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 const lastMs = 1500
@@ -174,7 +174,7 @@ describe('the same command on several boxes', { concurrency: 2 }, () => {
     assert.equal(third.folder, '')
     first.kill('SIGKILL')
     await first.ended
-    assert.equal((await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env })).code, 0)
+    assertDone(await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env }))
   })
 
   test('a stolen lease is a warning in the result, not a crash', async (t) => {

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { at, linesOf, outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  at,
+  linesOf,
+  outcomesOf,
+  runProducer,
+  startProducer,
+  until,
+} from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /** @param {import('../helpers/servers.js').TestServer} server @param {string} name */
@@ -28,11 +36,12 @@ describe('pacing', { concurrency: 2 }, () => {
 
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: --pacing closed sleeps after each batch, achieves less, and is valid`, async (t) => {
-      const { code, document } = await runProducer(
+      const ended = await runProducer(
         t,
         `-q 2000 -t 2 -p 100 --intervals 6 --pacing closed --driver ${driver}`,
       )
-      assert.equal(code, 0)
+      assertDone(ended)
+      const { document } = ended
       assert.equal(document.items.acked, 12_000)
       assert.equal(document.rate.nominal, 20_000)
       assert.ok(document.rate.achieved < 20_000, `${document.rate.achieved} items/s`)
@@ -41,10 +50,11 @@ describe('pacing', { concurrency: 2 }, () => {
 
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
-    const { code, document } = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {
+    const ended = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {
       env: at(server),
     })
-    assert.equal(code, 0)
+    assertDone(ended)
+    const { document } = ended
     assert.equal(document.plan.chunks, 200)
     assert.equal(document.ticks.count, 400)
     assert.equal(await callsOf(server, 'zadd'), 400)
@@ -57,8 +67,7 @@ describe('pacing', { concurrency: 2 }, () => {
     const line = '-q 2500 -p 400 --intervals 1'
     const calls = async (/** @type {string} */ more) => {
       const before = await callsOf(server, 'zadd')
-      const { code } = await runProducer(t, `${line} ${more}`, { env: at(server) })
-      assert.equal(code, 0)
+      assertDone(await runProducer(t, `${line} ${more}`, { env: at(server) }))
       return (await callsOf(server, 'zadd')) - before
     }
     assert.equal(await calls('--max-members 0'), 1)
