@@ -59,7 +59,7 @@ export const controlConnections = (access) => {
         const cause = faults.get(address) ?? /** @type {Error} */ (error)
         client.disconnect()
         clients.delete(address)
-        throw new TargetError(reasonFor(address, cause), { code: 'CONNECT', cause })
+        throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })
       }
     },
     /** Servers that have left are not connected to any more. @param {string[]} addresses that stay */

@@ -69,7 +69,10 @@ export const dial = (
     /** @type {Error | undefined} */
     let fault
     const refuse = (/** @type {string} */ reason, /** @type {unknown} */ cause) => {
-      fault ??= new TargetError(reasonFor(address, cause ?? new Error(reason)), { code: 'CONNECT', cause })
+      fault ??= new TargetError(reasonFor(address, cause ?? new Error(reason), access), {
+        code: 'CONNECT',
+        cause,
+      })
       socket.destroy()
     }
     const welcome = () => {
@@ -104,7 +107,9 @@ export const dial = (
     socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
     socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(encodeAll(commands)))
     socket.on('error', (error) => {
-      fault ??= ready ? error : new TargetError(reasonFor(address, error), { code: 'CONNECT', cause: error })
+      fault ??= ready
+        ? error
+        : new TargetError(reasonFor(address, error, access), { code: 'CONNECT', cause: error })
     })
     socket.once('close', () => {
       if (ready) onClose(fault)

@@ -50,10 +50,33 @@ const wordsOf = (error) => {
   return clipped(code && !message.includes(code) ? `${code} ${message}` : message || String(code))
 }
 
-/** @param {string} where @param {unknown} error */
-export const reasonFor = (where, error) => {
+const cut = /ECONNRESET|EPIPE|closed/i
+const silent = /ETIMEDOUT|no answer within/
+
+/**
+ * What a connection that was cut or is silent probably wants. TLS 1.3 refuses a client's certificate only behind the
+ * handshake, and its alert may be lost with the connection.
+ * @param {string} words
+ * @param {import('./dial.js').Access} access
+ */
+const guess = (words, { tls }) => {
+  if (tls && silent.test(words))
+    return 'no answer to TLS; leave out --tls if the server does not speak it, else look at the network'
+  if (!cut.test(words)) return undefined
+  if (!tls) return 'the connection was cut; if the server speaks TLS, add --tls'
+  return tls.cert
+    ? 'the connection was cut: the server does not trust our certificate; correct --cert and --key'
+    : 'the connection was cut: if the server wants a certificate of ours, set --cert and --key'
+}
+
+/**
+ * @param {string} where
+ * @param {unknown} error
+ * @param {import('./dial.js').Access} [access]
+ */
+export const reasonFor = (where, error, access = { tls: null }) => {
   const words = wordsOf(error)
-  const [, told] = advice.find(([pattern]) => pattern.test(words)) ?? []
+  const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   return told ? `${where}: ${told} (${words})` : `${where}: ${words}`
 }
 

@@ -1,0 +1,145 @@
+// Encrypted targets, by every connection that a run opens: the load, the control, the leases and the bystander.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { at, runProducer, startProgram } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
+
+/** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
+
+const short = '-q 60 -t 2 -a all -p 200 --intervals 2 --quiet'
+
+/** @param {string} stderr */
+const refusal = (stderr) => {
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+  assert.equal(lines.length, 1, stderr)
+  return lines[0]
+}
+
+/** Every connection of the run was seen by name on the server, and none unencrypted. @param {any} document */
+const assertWhole = ({ valid, items, bystander_us: felt, warnings }) => {
+  assert.equal(valid, true, JSON.stringify(warnings))
+  assert.equal(items.acked, 120)
+  assert.ok(felt.p50 > 0)
+}
+
+for (const shards of [undefined, 3])
+  describe(shards ? 'a cluster with TLS' : 'a server with TLS', () => {
+    /** @type {(() => void | Promise<void>)[]} */
+    const undo = []
+    const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+    /** @type {ReturnType<typeof makeCertificates>} */
+    let certificates
+    /** @type {TlsServers} */
+    let servers
+    let env = /** @type {NodeJS.ProcessEnv} */ ({})
+    before(async () => {
+      certificates = makeCertificates(scope)
+      servers = await startTlsServers(scope, certificates, { shards })
+      env = { ...at(servers), REDIS_TLS: 'true', ...(shards && { REDIS_CLUSTER: 'true' }) }
+    })
+    after(async () => {
+      for (const step of undo) await step()
+    })
+
+    for (const driver of ['socket', 'ioredis'])
+      test(`our own authority, driver ${driver}`, async (t) => {
+        const line = `${short} --driver ${driver} --ca ${certificates.ca}`
+        const { code, stderr, document } = await runProducer(t, line, { env })
+        assert.equal(code, 0, stderr)
+        assertWhole(document)
+      })
+
+    test('cleanup and a consumer', async (t) => {
+      const ca = { ...env, REDIS_CA: certificates.ca }
+      const { code } = await runProducer(t, `${short} --ttl 100`, { env: ca })
+      assert.equal(code, 0)
+      for (const driver of ['socket', 'ioredis']) {
+        const reader = startProgram(t, 'consumer.js', `--duration 1s -p 250 --quiet --driver ${driver}`, {
+          env: ca,
+        })
+        const read = await reader.ended
+        assert.equal(read.code, 0, read.stderr)
+        assert.ok(read.document.fetches.count > 0)
+      }
+      const cleaned = await startProgram(t, 'scripts/cleanup.js', '--yes', { env: ca, out: false }).ended
+      assert.equal(cleaned.code, 0, cleaned.stderr)
+      assert.match(cleaned.stdout, /\d\d keys removed/)
+    })
+
+    test('an authority that is not theirs is refused', async (t) => {
+      const others = makeCertificates(t)
+      for (const line of [`${short} --ca ${others.ca}`, short]) {
+        const { code, stdout, stderr, folder } = await runProducer(t, line, { env })
+        assert.deepEqual([code, stdout, folder], [3, '', ''])
+        assert.match(
+          refusal(stderr),
+          /^127\.0\.0\.1:\d+: its certificate cannot be trusted; set --ca \(.+\)$/,
+        )
+      }
+    })
+
+    test('--tls-insecure is said loudly, in the log and in the result', async (t) => {
+      for (const driver of ['socket', 'ioredis']) {
+        const line = `${short} --tls-insecure --driver ${driver} --log-level warn`
+        const { code, stderr, document } = await runProducer(t, line, { env })
+        assert.equal(code, 0, stderr)
+        assertWhole(document)
+        assert.match(stderr, /no certificate is checked/)
+        assert.equal(
+          document.warnings.find((/** @type {any} */ { code: name }) => name === 'tls-insecure').invalidates,
+          false,
+        )
+      }
+    })
+  })
+
+describe('one server with TLS', () => {
+  test('a name that is not in the certificate is refused', async (t) => {
+    const certificates = makeCertificates(t, { names: 'DNS:cache.example' })
+    const servers = await startTlsServers(t, certificates)
+    const env = { ...at(servers), REDIS_TLS: 'true', REDIS_CA: certificates.ca }
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const { code, stderr } = await runProducer(t, `${short} --host ${host}`, { env })
+      assert.equal(code, 3)
+      assert.match(
+        refusal(stderr),
+        new RegExp(`^${host}:\\d+: its certificate is for other names; use one of them as --host \\(.+\\)$`),
+      )
+    }
+  })
+
+  test('a server that wants our certificate', async (t) => {
+    const certificates = makeCertificates(t)
+    const servers = await startTlsServers(t, certificates, { clients: true })
+    const env = { ...at(servers), REDIS_TLS: 'true', REDIS_CA: certificates.ca }
+    const without = await runProducer(t, short, { env })
+    assert.equal(without.code, 3, without.stderr)
+    assert.match(refusal(without.stderr), /the server wants a certificate of ours[;,] set --cert and --key/)
+    const others = makeCertificates(t)
+    const wrong = await runProducer(t, `${short} --cert ${others.cert} --key ${others.key}`, { env })
+    assert.equal(wrong.code, 3, wrong.stderr)
+    assert.match(refusal(wrong.stderr), /the server does not trust our certificate; correct --cert and --key/)
+    for (const driver of ['socket', 'ioredis']) {
+      const line = `${short} --cert ${certificates.cert} --key ${certificates.key} --driver ${driver}`
+      const { code, stderr, document } = await runProducer(t, line, { env })
+      assert.equal(code, 0, stderr)
+      assertWhole(document)
+    }
+  })
+
+  test('TLS asked of a server without, and the other way round', async (t) => {
+    const plain = await startServer(t)
+    const asked = await runProducer(t, `${short} --tls`, { env: at(plain) })
+    assert.equal(asked.code, 3, asked.stderr)
+    assert.match(refusal(asked.stderr), /: no answer to TLS; leave out --tls/)
+    const certificates = makeCertificates(t)
+    const servers = await startTlsServers(t, certificates)
+    const left = await runProducer(t, short, { env: at(servers) })
+    assert.equal(left.code, 3, left.stderr)
+    assert.match(
+      refusal(left.stderr),
+      /^127\.0\.0\.1:\d+: the connection was cut; if the server speaks TLS, add --tls/,
+    )
+  })
+})
