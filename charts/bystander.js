@@ -1,4 +1,4 @@
-import { highest, latencyAxis, line, overTime, timeChart } from '../lib/report/chart-parts.js'
+import { highest, latencyAxis, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-parts.js'
 
 /** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
 export const bystander = {
@@ -7,7 +7,11 @@ export const bystander = {
   note: 'One PING each 20 ms to every master on a connection of its own, timed from the moment it was due.',
   option: (record) => {
     const felt = (/** @type {'p50' | 'p99' | 'max'} */ key) =>
-      overTime(record.seconds, ({ bystander_us: found }) => found?.[key], highest)
+      overTime(
+        record.seconds,
+        sinceWarmUp(record, ({ bystander_us: found }) => found?.[key] ?? null),
+        highest,
+      )
     return timeChart(record, {
       axis: latencyAxis('latency of a PING'),
       series: [

@@ -1,4 +1,12 @@
-import { colour, highest, latencyAxis, line, overTime, timeChart } from '../lib/report/chart-parts.js'
+import {
+  colour,
+  highest,
+  latencyAxis,
+  line,
+  overTime,
+  sinceWarmUp,
+  timeChart,
+} from '../lib/report/chart-parts.js'
 
 const shown = /** @type {const} */ ([
   ['p50', 'p50'],
@@ -19,7 +27,11 @@ export const latency = {
       series: shown.flatMap(([key, name], at) =>
         line(
           name,
-          overTime(record.seconds, ({ latency_us: found }) => found?.intended?.[key], highest),
+          overTime(
+            record.seconds,
+            sinceWarmUp(record, ({ latency_us: found }) => found?.intended?.[key] ?? null),
+            highest,
+          ),
           { color: colour(at), dashed: key === 'max', width: key === 'p99' ? 2.5 : 1.5, unit: 'us' },
         ),
       ),

@@ -10,6 +10,7 @@ export const rate = {
   note: 'Items acknowledged in each second beside those that the schedule asked for.',
   option: (record) => {
     const { seconds, run } = record
+    if (seconds.every(({ achieved }) => achieved === undefined)) return null // a consumer's
     const nominal = run.rate?.nominal ?? null
     const lost = overTime(seconds, lostPerSecond)
     return timeChart(record, {

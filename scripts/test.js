@@ -51,7 +51,10 @@ async function testAll(files) {
   const env = testEnvironment(process.env)
   const whole = files.length === 0
   const lintPassed = !whole || stage('lint', ['@biomejs/biome/bin/biome', 'check'], env)
-  const typesPassed = !whole || stage('types', ['typescript/bin/tsc'], env)
+  const typesPassed =
+    !whole ||
+    (stage('types', ['typescript/bin/tsc'], env) &&
+      stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env))
   const started = performance.now()
   const { passed, summary } = await runTests(whole ? testFiles() : files, env, whole)
   const testsMs = performance.now() - started

@@ -30,7 +30,7 @@ export const colour = (n) => `@c${(n % colourCount) + 1}`
 const axisLook = {
   axisLine: { show: true, lineStyle: { color: '@line' } },
   axisTick: { show: false },
-  axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true },
+  axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true, margin: 10 },
   nameTextStyle: { color: '@muted', fontSize: 12 },
   splitLine: { lineStyle: { color: '@grid' } },
 }
@@ -61,7 +61,7 @@ export const uprightAxis = (name, format, more = {}) =>
 
 /** @param {string} name with its unit @param {string} format @param {Option} [more] */
 export const lyingAxis = (name, format, more = {}) =>
-  figureAxis(name, format, { nameLocation: 'middle', nameGap: 26, ...more })
+  figureAxis(name, format, { nameLocation: 'middle', nameGap: 28, ...more })
 
 /** About what a text takes in the charts' font. @param {string} text */
 const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 7.4
@@ -138,6 +138,17 @@ export const overTime = (seconds, figure, merge = mean) => {
  * @returns {typeof figure}
  */
 export const whereLong = (figure) => (second) => (second.over_ms < shortestMs ? undefined : figure(second))
+
+/**
+ * What is measured after the warm-up: of the second in which that ends, a moment at most.
+ * @param {RunRecord} record
+ * @param {(second: Second) => number | null | undefined} figure
+ * @returns {typeof figure}
+ */
+export const sinceWarmUp =
+  ({ run }, figure) =>
+  (second) =>
+    second.at_ms - (run.warm_up_s ?? 0) * 1000 < shortestMs ? undefined : figure(second)
 
 /** @param {Point[]} points */
 const hasFigures = (points) => points.some(([, value]) => value !== null)
@@ -233,7 +244,7 @@ const marksOver = (record) => {
     markArea: {
       silent: true,
       itemStyle: { color: '@shade' },
-      label: { ...labels, position: 'insideTop' },
+      label: { ...labels, position: 'insideTopLeft' },
       data: warmUpS > 0 ? [[{ xAxis: 0, name: 'warm-up' }, { xAxis: warmUpS }]] : [],
     },
   }
@@ -306,7 +317,7 @@ export const stackedBars = ({ axis, unit, rows, parts }) =>
       data: values,
       barMaxWidth: 30,
       color,
-      itemStyle: { color, borderColor: '@surface', borderWidth: 1 },
+      itemStyle: { color },
       emphasis: { disabled: true },
       tooltip: { valueFormatter: `@${unit}` },
     })),

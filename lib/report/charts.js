@@ -3,15 +3,20 @@ import { bystander } from '../../charts/bystander.js'
 import { commands } from '../../charts/commands.js'
 import { cpu } from '../../charts/cpu.js'
 import { distribution } from '../../charts/distribution.js'
+import { fetches } from '../../charts/fetches.js'
 import { itemBytes } from '../../charts/item-bytes.js'
 import { itemCost } from '../../charts/item-cost.js'
+import { itemsRead } from '../../charts/items-read.js'
 import { latency } from '../../charts/latency.js'
 import { memory } from '../../charts/memory.js'
 import { rate } from '../../charts/rate.js'
+import { rowFigures } from '../../charts/row-figures.js'
 
 export const RUN_CHARTS = Object.freeze([
   cpu,
   rate,
+  itemsRead,
+  fetches,
   latency,
   distribution,
   bystander,
@@ -33,3 +38,21 @@ export const runPictures = (record) =>
     const shown = option(record)
     return shown ? [{ ...named, option: shown }] : []
   })
+
+/**
+ * A chart for each figure of an experiment.
+ * @param {import('./experiment-document.js').ExperimentDocument} experiment
+ * @returns {NamedPicture[]}
+ */
+export const experimentPictures = (experiment) =>
+  experiment.columns
+    .filter(({ chart }) => chart !== false)
+    .flatMap(({ name, title }) => {
+      const { option, ...named } = rowFigures(name)
+      const shown = option(experiment)
+      return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
+    })
+
+/** @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record */
+export const picturesOf = (record) =>
+  record.kind === 'run' ? runPictures(record) : experimentPictures(record.experiment)

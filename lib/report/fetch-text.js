@@ -13,7 +13,7 @@ import { clientWords, facts, gap, targetWords } from './words.js'
 const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
 
 /** What is fetched, how often, by whom. @param {FetchDocument} run */
-const planWords = ({ plan, consumers }) => {
+export const planWords = ({ plan, consumers }) => {
   const every =
     plan.pacing === 'closed' ? `${period(plan.periodMs)} after each fetch` : `every ${period(plan.periodMs)}`
   const all = plan.agents.length === plan.totalAgents
@@ -33,7 +33,7 @@ const planWords = ({ plan, consumers }) => {
 }
 
 /** @param {FetchDocument} run */
-const fetchWords = ({ fetches, rate: rates }) =>
+export const fetchWords = ({ fetches, rate: rates }) =>
   facts([
     `${count(fetches.count)} whole`,
     fetches.failed > 0 && `${count(fetches.failed)} failed`,
@@ -43,7 +43,7 @@ const fetchWords = ({ fetches, rate: rates }) =>
   ])
 
 /** @param {FetchDocument} run */
-const readWords = ({ fetches, rate: rates }) =>
+export const readWords = ({ fetches, rate: rates }) =>
   facts([
     `${rate(rates.items)} items/s`,
     `${bytes(rates.value_bytes)}/s of values`,
@@ -55,7 +55,7 @@ const readWords = ({ fetches, rate: rates }) =>
   ])
 
 /** @param {FetchDocument} run */
-const verifyWords = ({ verify }) => {
+export const verifyWords = ({ verify }) => {
   if (!verify) return ''
   const { examples, checked, ...found } = verify
   const seen = Object.entries(found).filter(([, n]) => n > 0)
@@ -65,10 +65,22 @@ const verifyWords = ({ verify }) => {
   ])
 }
 
-/** Who answered the reads. @param {FetchDocument} run */
-const servedWords = ({ commands }) =>
+/** The command that brings the values. @param {Record<string, any>} plan */
+const readCommand = ({ strategy, mode, fetch, limit }) => {
+  if (mode === 'script') return 'evalsha'
+  if (strategy === 'actual-value') return limit > 0 ? 'zrevrangebyscore' : 'zrangebyscore'
+  const own = new Map([
+    ['hash', 'hget'],
+    ['hash-ttl', 'hgetall'],
+    ['stream', 'xrevrange'],
+  ])
+  return own.get(strategy) ?? fetch
+}
+
+/** Who answered the reads, of whomever. @param {FetchDocument} run */
+export const servedWords = ({ commands, plan }) =>
   facts(
-    ['get', 'mget', 'hget', 'hgetall', 'xrevrange', 'evalsha'].flatMap((name) => {
+    [readCommand(plan)].flatMap((/** @type {string} */ name) => {
       const [master, replica] = [commands.master[name]?.calls ?? 0, commands.replica[name]?.calls ?? 0]
       return master + replica > 0
         ? [`${name.toUpperCase()} by replicas ${count(replica)}, by masters ${count(master)}`]
@@ -77,7 +89,7 @@ const servedWords = ({ commands }) =>
   )
 
 /** @param {FetchDocument} run */
-const clockWords = ({ clocks }) => {
+export const clockWords = ({ clocks }) => {
   const offsets = clocks.map(({ offset_ms: offsetMs }) => offsetMs)
   if (offsets.length === 0) return ''
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
@@ -130,18 +142,22 @@ const countTable = ({ run, columns, paint }) => {
   return [paint.dim(titles), ...lines]
 }
 
+/** @param {FetchDocument} run */
+export const verdictWords = (run) => {
+  const right = run.verify && run.plan.knowsBytes ? ', and every value right' : ''
+  return run.valid ? `every fetch on time and whole${right}` : 'do not quote these figures'
+}
+
 /** @param {Page} page */
 const verdictLines = ({ run, columns, paint }) => {
   const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
-  const right = run.verify && run.plan.knowsBytes ? ', and every value right' : ''
-  const why = run.valid ? `every fetch on time and whole${right}` : 'do not quote these figures'
   const reasons = run.warnings.flatMap((/** @type {{ message: string, invalidates: boolean }} */ warning) => {
     const [mark, ink] = warning.invalidates ? ['✗', paint.red] : ['!', paint.yellow]
     return wrapped(warning.message, columns - 4).map(
       (line, row) => `  ${row === 0 ? ink(mark) : ' '} ${line}`,
     )
   })
-  return [`${word}: ${why}`, ...reasons]
+  return [`${word}: ${verdictWords(run)}`, ...reasons]
 }
 
 /**

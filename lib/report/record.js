@@ -21,6 +21,13 @@ import { mergedCurve } from '../measure/latency.js'
  * @property {SecondLatency | null} [bystander_us]
  * @property {Record<string, number | null>} [client]
  * @property {NodeRow[]} [nodes]
+ * @property {number | null} [items_per_s] of a consumer, as are these
+ * @property {SecondLatency | null} [duration_us]
+ * @property {SecondLatency | null} [ids_us]
+ * @property {SecondLatency | null} [values_us]
+ * @property {SecondLatency | null} [freshness_us]
+ *
+ * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us'} FetchTime
  *
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution

@@ -124,16 +124,20 @@ export const eventLines = ({ run, columns, paint }) => {
     : lines
 }
 
+/** @param {RunDocument} run */
+export const verdictWords = (run) => {
+  const held = run.rate.nominal === null || run.plan.pacing === 'closed' ? '' : ', at the rate asked'
+  return run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
+}
+
 /** @param {Page} page */
 const verdictLines = ({ run, columns, paint }) => {
   const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
-  const held = run.rate.nominal === null || run.plan.pacing === 'closed' ? '' : ', at the rate asked'
-  const why = run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
   const reasons = run.warnings.flatMap(({ message, invalidates }) => {
     const [mark, ink] = invalidates ? ['✗', paint.red] : ['!', paint.yellow]
     return wrapped(message, columns - 4).map((line, row) => `  ${row === 0 ? ink(mark) : ' '} ${line}`)
   })
-  return [`${word}: ${why}`, ...reasons]
+  return [`${word}: ${verdictWords(run)}`, ...reasons]
 }
 
 /**

@@ -1,0 +1,29 @@
+import { highest, latencyAxis, line, overTime, timeChart } from '../lib/report/chart-parts.js'
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const fetches = {
+  name: 'fetches',
+  title: 'Fetches over time',
+  note: 'How long a whole fetch took, its ids and its values, and how old the newest item was when its id was read.',
+  option: (record) => {
+    const time = (
+      /** @type {import('../lib/report/record.js').FetchTime} */ name,
+      /** @type {'p50' | 'max'} */ key,
+    ) => overTime(record.seconds, (second) => second[name]?.[key], highest)
+    return timeChart(record, {
+      axis: latencyAxis('time'),
+      series: [
+        ...line('fetch, median', time('duration_us', 'p50'), { color: '@c1', unit: 'us' }),
+        ...line('fetch, slowest', time('duration_us', 'max'), {
+          color: '@c1',
+          dashed: true,
+          width: 1.5,
+          unit: 'us',
+        }),
+        ...line('ids', time('ids_us', 'p50'), { color: '@c2', width: 1.5, unit: 'us' }),
+        ...line('values', time('values_us', 'p50'), { color: '@c3', width: 1.5, unit: 'us' }),
+        ...line('age of the newest item', time('freshness_us', 'p50'), { color: '@c4', unit: 'us' }),
+      ],
+    })
+  },
+}

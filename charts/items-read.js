@@ -1,0 +1,23 @@
+import { line, overTime, timeChart, uprightAxis, whereLong } from '../lib/report/chart-parts.js'
+
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+export const itemsRead = {
+  name: 'items-read',
+  title: 'Items read',
+  note: 'Items that came back in each second, with all consumers of this process.',
+  option: (record) =>
+    timeChart(record, {
+      axis: uprightAxis('items/s', 'count', { min: 0 }),
+      series: line(
+        'items read',
+        overTime(
+          record.seconds,
+          whereLong(({ items_per_s: items }) => items),
+        ),
+        {
+          color: '@c1',
+          unit: 'count',
+        },
+      ),
+    }),
+}

@@ -1,0 +1,74 @@
+// The files of a report.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OptionError } from '../errors.js'
+import { millraceVersion } from '../run/versions.js'
+import { picturesOf } from './charts.js'
+import { csvFiles } from './csv.js'
+import { pngOf, svgOf } from './draw.js'
+import { markdownReport } from './markdown.js'
+import { pageOf } from './page/page.js'
+import { readRecord } from './record.js'
+import { sectionsOf } from './sections.js'
+import { sectionsText } from './sections-text.js'
+
+/**
+ * @typedef {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} ResultRecord
+ * @typedef {Record<string, string | Buffer>} Files contents by path
+ */
+
+const darkName = (/** @type {string} */ name) => `${name}-dark`
+
+/**
+ * The page and the charts as SVG: what stands in the folder of every run.
+ * @param {ResultRecord} record
+ * @returns {Files}
+ */
+export const pageFiles = (record) => {
+  const pictures = picturesOf(record)
+  return {
+    'report.html': pageOf(sectionsOf(record), pictures, millraceVersion()),
+    ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
+  }
+}
+
+/**
+ * The page and charts of a run that has just ended, from its own files.
+ * @param {string} folder
+ */
+export const reportRun = async (folder) => writeFiles(folder, pageFiles(await readRecord(folder)))
+
+/**
+ * Everything that can be made of a result.
+ * @param {ResultRecord} record
+ * @returns {Promise<Files>}
+ */
+export const allFiles = async (record) => {
+  const sections = sectionsOf(record)
+  const files = pageFiles(record)
+  for (const picture of picturesOf(record)) {
+    const { name } = picture
+    const dark = svgOf(picture, { look: 'dark' })
+    files[`charts/${darkName(name)}.svg`] = dark
+    files[`charts/${name}.png`] = await pngOf(String(files[`charts/${name}.svg`]))
+    files[`charts/${darkName(name)}.png`] = await pngOf(dark)
+  }
+  const shown = picturesOf(record).map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
+  return {
+    ...files,
+    'report.txt': sectionsText(sections),
+    'report.md': markdownReport(sections, shown),
+    ...csvFiles(record),
+  }
+}
+
+/** @param {string} folder @param {Files} files */
+export const writeFiles = async (folder, files) => {
+  try {
+    await mkdir(join(folder, 'charts'), { recursive: true })
+    await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)))
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+    throw new OptionError(`${folder}: the report cannot be written (${code ?? error})`, { cause: error })
+  }
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// Everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
+import { existsSync } from 'node:fs'
+import { script } from '../lib/cli/script.js'
+import { ExitCode, OptionError } from '../lib/errors.js'
+import { readRecord } from '../lib/report/record.js'
+import { bytes, several } from '../lib/report/units.js'
+import { allFiles, writeFiles } from '../lib/report/write-report.js'
+
+const usage = `Usage: node scripts/report.js RESULTS [--out DIR]
+
+Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the
+experiment whose results the folder holds.
+
+  --out DIR   where to write them (into RESULTS)
+  -h, --help  this text`
+
+await script({
+  usage,
+  options: { out: { type: 'string' } },
+  work: async ({ out }, words) => {
+    const [folder] = words
+    if (words.length !== 1)
+      throw new OptionError('one folder of results: node scripts/report.js RESULTS [--out DIR]')
+    if (!existsSync(folder)) throw new OptionError(`${folder}: there is no such folder`)
+    const files = await allFiles(await readRecord(folder))
+    const target = out ?? folder
+    await writeFiles(target, files)
+    const size = Buffer.byteLength(files['report.html'])
+    process.stdout.write(
+      `${several(Object.keys(files).length, 'file')} in ${target}; report.html ${bytes(size)}\n`,
+    )
+    return ExitCode.done
+  },
+})
