@@ -27,7 +27,8 @@ export const fetchesOf = () => {
   /** @type {Record<string, { sum: number, last: number, count: number }>} */
   const numbers = {}
   const times = Object.fromEntries(timed.map((name) => [name, series()]))
-  const items = series()
+  /** How many fetches had so many items: exact, and few different ones. @type {Map<number, number>} */
+  const sizes = new Map()
   /** @type {Fetched | null} */
   let last = null
 
@@ -56,8 +57,7 @@ export const fetchesOf = () => {
       whole.nils += fetched.nils
       whole.bytes += fetched.bytes
       whole.duplicates += fetched.duplicates
-      // A histogram has no 0.
-      items.record(fetched.ids + 1)
+      sizes.set(fetched.ids, (sizes.get(fetched.ids) ?? 0) + 1)
       recordMs('duration', fetched.durationMs)
       recordMs('ids', fetched.idsMs)
       recordMs('values', fetched.valuesMs)
@@ -78,7 +78,7 @@ export const fetchesOf = () => {
     turn: () => Object.fromEntries(timed.map((name) => [`${name}_us`, times[name].turn()])),
     /** Percentiles in ms, and of items. */
     summary: () => ({
-      items: withoutOne(items.whole()),
+      items_p50: medianOf(sizes, whole.count),
       duration_ms: inMs(times.duration.whole()),
       ids_ms: inMs(times.ids.whole()),
       values_ms: inMs(times.values.whole()),
@@ -91,21 +91,20 @@ export const fetchesOf = () => {
       ),
     }),
     close() {
-      items.close()
       for (const name of timed) times[name].close()
     },
   }
 }
 
-/** @param {import('./latency.js').Percentiles | null} found */
-const withoutOne = (found) =>
-  found && {
-    p50: found.p50 - 1,
-    p90: found.p90 - 1,
-    p99: found.p99 - 1,
-    p999: found.p999 - 1,
-    max: found.max - 1,
+/** @param {Map<number, number>} sizes how often each was seen @param {number} count */
+const medianOf = (sizes, count) => {
+  let left = (count + 1) >> 1
+  for (const [size, times] of [...sizes].sort(([one], [other]) => one - other)) {
+    left -= times
+    if (left <= 0) return size
   }
+  return null
+}
 
 /** @param {import('./latency.js').Percentiles | null} us */
 const inMs = (us) =>

@@ -23,6 +23,8 @@ import { scoreIn } from '../wire/id-list.js'
  * @property {number} score NaN where it came without one
  * @property {boolean} stale it had a value, older than its id
  * @property {number} seenMs by the clock of the server that was asked
+ * @property {number} absentFromMs when its master had no value either; NaN: it was not asked
+ * @property {number} absentToMs the same, the last time
  */
 
 const stampBytes = 13
@@ -30,6 +32,9 @@ const stampBytes = 13
 export const clockSlackMs = 100
 // Asked again after so long: a tick is written to several servers, and none waits for another.
 const againAfterMs = [0, 50, 150, 400, 1000, 2000]
+// An item that its master did not have for so long, at that age, was not only late; less says nothing.
+const absentMs = 300
+const overdueMs = 2000
 const mostSuspects = 10_000
 const shownExamples = 10
 
@@ -86,7 +91,11 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
     const { id, n, score } = suspect
     let settled = false
     await readAtMaster(id, (value) => {
-      if (value === null) return
+      if (value === null) {
+        if (Number.isNaN(suspect.absentFromMs)) suspect.absentFromMs = nowMs
+        suspect.absentToMs = nowMs
+        return
+      }
       if (!matches(n, value, 0, value.length)) {
         counts.corrupt++
         example(`${id}: other bytes on its master`)
@@ -99,18 +108,28 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
     return settled
   }
 
+  /** Overdue, and not there for a while. @param {Suspect} suspect */
+  const wasAway = ({ score, absentFromMs, absentToMs }) =>
+    absentToMs - absentFromMs >= absentMs &&
+    absentToMs - score >= Math.min(overdueMs, ttlMs / 2) &&
+    !isOver(score, absentToMs)
+
   /** @param {Suspect[]} list @param {string} server */
   const recheck = async (list, server) => {
     let left = list
     for (const waitMs of againAfterMs) {
       if (waitMs > 0) await sleep(waitMs)
       const nowMs = nowAt(server)
-      const settled = await Promise.all(left.map((suspect) => askAgain(suspect, nowMs)))
+      const settled = await Promise.all(
+        left.map((suspect) => (suspect.stale || !isOver(suspect.score, nowMs)) && askAgain(suspect, nowMs)),
+      )
       left = left.filter((_, i) => !settled[i])
-      // Gone meanwhile: whether it had been there cannot be told any more, nor held against anybody.
-      const over = left.filter(({ score, stale }) => !stale && isOver(score, nowAt(server)))
-      counts.expired += over.length
-      left = left.filter((suspect) => !over.includes(suspect))
+      // Its time is over meanwhile, and it was not away for long: that cannot be held against anybody.
+      const expired = left.filter(
+        (suspect) => !suspect.stale && isOver(suspect.score, nowAt(server)) && !wasAway(suspect),
+      )
+      counts.expired += expired.length
+      left = left.filter((suspect) => !expired.includes(suspect))
       if (left.length === 0) return
     }
     for (const suspect of left) {
@@ -160,7 +179,15 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
           return
         }
         suspects++
-        found.push({ id: list.text(i), n, score: list.scoreOf(i), stale, seenMs: nowMs })
+        found.push({
+          id: list.text(i),
+          n,
+          score: list.scoreOf(i),
+          stale,
+          seenMs: nowMs,
+          absentFromMs: Number.NaN,
+          absentToMs: Number.NaN,
+        })
         if (found.length > 1) return
         // After the reads that are under way: one round of questions for all of them.
         const all = sleep(20).then(() => {

@@ -86,7 +86,7 @@ export const fetchDocument = (parts) => {
     consumers: parts.consumers,
     fetches: {
       ...plainData(counts),
-      items_p50: summary.items?.p50 ?? null,
+      items_p50: summary.items_p50,
       duration_ms: filled(percentiles, summary.duration_ms),
       ids_ms: filled(percentiles, summary.ids_ms),
       values_ms: filled(percentiles, summary.values_ms),
