@@ -1,0 +1,212 @@
+#!/usr/bin/env node
+// What reading costs, measured beside a writer on the same machine: cases for scripts/bench.js, or by themselves.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+/**
+ * @typedef {import('./bench.js').Case} Case
+ * @typedef {import('./bench.js').Room} Room
+ * @typedef {import('./bench.js').Row} Row
+ */
+
+const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+const median = (/** @type {number[]} */ values) => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+const digits = (/** @type {number} */ n, places = 2) =>
+  n.toLocaleString('en', { maximumFractionDigits: places })
+
+/**
+ * A program as a user starts it; servers that a producer of the same room runs are found by its consumers.
+ * @param {Room} room
+ * @param {string} name
+ * @param {string[]} args
+ */
+const start = (room, name, args) => {
+  const child = spawn(
+    process.execPath,
+    [program(name), '--json', '--log-level', 'error', '--out', room.folder, ...args],
+    {
+      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+  })
+  /** @type {Promise<any>} */
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0 || code === 4 || code === 130) resolve(JSON.parse(text))
+      else reject(new Error(`${name} ${args.join(' ')} ended with ${code}`))
+    })
+  })
+  return { child, ended }
+}
+
+/**
+ * A consumer, as soon as there is a producer to attach to.
+ * @param {Room} room
+ * @param {string[]} args
+ */
+const read = async (room, args) => {
+  for (let left = 60; ; left--) {
+    try {
+      const document = await start(room, 'consumer.js', [...args]).ended
+      if (document.fetches.items > 0) return document
+      throw new Error('nothing was there to read')
+    } catch (error) {
+      if (left === 0) throw error
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  }
+}
+
+/**
+ * Reads beside a writer, which is stopped when all is read; its result comes last.
+ * @param {Room} room
+ * @param {string[]} writing
+ * @param {string[][]} readings one after the other
+ */
+const beside = async (room, writing, readings) => {
+  const writer = start(room, 'producer.js', [...writing, '--duration', '10m'])
+  try {
+    const documents = []
+    // Until every item has been written, and the first lifetime is over.
+    await read(room, ['--limit', '1', '--duration', '4'])
+    for (const args of readings) documents.push(await read(room, args))
+    writer.child.kill('SIGINT')
+    return { documents, written: await writer.ended }
+  } finally {
+    writer.child.kill('SIGKILL')
+  }
+}
+
+/** @type {() => Case[]} */
+export const consumerCases = () => [
+  {
+    name: '300,000 items in full, beside a writer of 300,000/s',
+    round: async (room) => {
+      const full = ['--pacing', 'closed', '-p', '500']
+      const { documents, written } = await beside(
+        room,
+        ['-q', '300000'],
+        [
+          ['--limit', '1', '--duration', '2'],
+          [...full, '--duration', String(room.seconds(12))],
+          [...full, '--duration', String(room.seconds(20)), '--driver', 'ioredis'],
+        ],
+      )
+      const [idle, socket, ioredis] = documents
+      const fetched = socket.fetches.bytes / socket.fetches.count
+      return {
+        socket: socket.fetches.duration_ms.p50 / 1000,
+        ioredis: ioredis.fetches.duration_ms.p50 / 1000,
+        ratio: ioredis.fetches.duration_ms.p50 / socket.fetches.duration_ms.p50,
+        items: socket.fetches.items_p50,
+        memory: ((socket.client.rss_mb_max - idle.client.rss_mb_max) * 1e6) / fetched,
+        held: written.rate.achieved / written.rate.nominal,
+      }
+    },
+    rows: ({ socket, ioredis, ratio, items, memory, held }) => [
+      {
+        name: `${digits(median(items), 0)} items in full, ids and GETs (the writer held ${digits(median(held) * 100, 1)} %): median fetch`,
+        limit: '1 s or less',
+        figure: `${digits(median(socket), 3)} s`,
+        met: median(socket) <= 1,
+      },
+      {
+        name: `the same by the ioredis driver takes ${digits(median(ioredis))} s`,
+        limit: '6x or more',
+        figure: `${digits(median(ratio), 1)}x`,
+        met: median(ratio) >= 6,
+      },
+      {
+        name: 'memory above an idle consumer, to the bytes fetched',
+        limit: '2x or less',
+        figure: `${digits(median(memory))}x`,
+        met: median(memory) <= 2,
+      },
+    ],
+  },
+  {
+    name: '32 consumers, the newest 1,000 every 250 ms',
+    round: async (room) => {
+      const load = ['--consumers', '32', '--limit', '1000', '-p', '250']
+      const { documents } = await beside(
+        room,
+        ['-q', '50000', '-c', '10'],
+        [[...load, '--duration', String(room.seconds(20))]],
+      )
+      const [{ fetches, client }] = documents
+      return { overrun: fetches.overrun, cpu: client.cpu_pct, fetches: fetches.count }
+    },
+    rows: ({ overrun, cpu, fetches }) => [
+      {
+        name: `32 consumers, --limit 1000 every 250 ms (${digits(median(fetches), 0)} fetches): overruns`,
+        limit: '0',
+        figure: digits(Math.max(...overrun), 0),
+        met: Math.max(...overrun) === 0,
+      },
+      {
+        name: '32 consumers, --limit 1000 every 250 ms: CPU of the process',
+        limit: 'under 30 %',
+        figure: `${digits(median(cpu), 1)} %`,
+        met: median(cpu) < 30,
+      },
+    ],
+  },
+]
+
+/**
+ * Measures all cases in turn and prints their rows.
+ * @param {object} [options]
+ * @param {number} [options.rounds]
+ * @param {(n: number) => number} [options.seconds] how long what should take n seconds may take
+ * @param {(line: string) => void} [options.print]
+ * @returns {Promise<Row[]>}
+ */
+export const consumerBench = async ({
+  rounds = 3,
+  seconds = (n) => n,
+  print = (line) => process.stdout.write(`${line}\n`),
+} = {}) => {
+  const cases = consumerCases()
+  const figures = cases.map(() => /** @type {Record<string, number[]>} */ ({}))
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, each] of cases.entries()) {
+      const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+      try {
+        const found = await each.round({ seconds, folder })
+        for (const [name, figure] of Object.entries(found)) {
+          figures[i][name] ??= []
+          figures[i][name].push(figure)
+        }
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    }
+  }
+  const rows = cases.flatMap(({ rows: rowsOf }, i) => rowsOf(figures[i]))
+  for (const { name, limit, figure, met } of rows)
+    print(`${met ? 'met  ' : 'MISSED'} ${name}: ${figure} (${limit})`)
+  return rows
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { rounds: { type: 'string' }, scale: { type: 'string' } } })
+  const scale = Number(values.scale ?? 1)
+  await consumerBench({
+    rounds: Number(values.rounds ?? 3),
+    seconds: (n) => Math.max(3, Math.round(n * scale)),
+  })
+}
