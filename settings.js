@@ -23,7 +23,7 @@ export const STRATEGIES = Object.freeze({
 
 /**
  * @typedef {keyof typeof STRATEGIES} StrategyName
- * @typedef {'producer' | 'consumer' | 'cleanup'} Program
+ * @typedef {'producer' | 'consumer' | 'cleanup' | 'reshard'} Program
  * @typedef {'command line' | 'environment' | '.env' | 'default'} Origin
  *
  * @typedef {object} Settings
@@ -78,6 +78,9 @@ export const STRATEGIES = Object.freeze({
  * @property {string} outDir
  * @property {boolean} json
  * @property {boolean} quiet
+ * @property {boolean} report a page and charts beside the result
+ * @property {readonly string[]} thresholds limits of figures, as they were given
+ * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
@@ -96,9 +99,10 @@ export const STRATEGIES = Object.freeze({
  *
  * @typedef {Settings & Reading} ReaderSettings
  * @typedef {Settings & { yes: boolean }} CleanupSettings
+ * @typedef {Settings & { slots?: string, to?: string, shard?: string, servers?: string, waitMs: number }} ReshardSettings
  *
  * @typedef {Exclude<keyof Settings, 'given'>} SettingKey
- * @typedef {Exclude<keyof ReaderSettings | keyof CleanupSettings, 'given'>} AnyKey
+ * @typedef {Exclude<keyof ReaderSettings | keyof CleanupSettings | keyof ReshardSettings, 'given'>} AnyKey
  *
  * @typedef {object} Row an option as the table below declares it
  * @property {string} name long form, without dashes
@@ -114,6 +118,7 @@ export const STRATEGIES = Object.freeze({
  * @property {string} [otherwise] what holds without a value, where that is no fixed default
  * @property {string} help
  * @property {true} [secret] its value is never shown
+ * @property {true} [repeatable] given more than once, or once with commas
  * @property {true} [hidden] experiments set it, and nobody else has a use for it
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
@@ -130,7 +135,9 @@ const both = ['producer', 'consumer']
 /** @type {Program[]} */
 const reader = ['consumer']
 /** @type {Program[]} */
-const all = [...both, 'cleanup']
+const keyed = [...both, 'cleanup']
+/** @type {Program[]} */
+const all = [...keyed, 'reshard']
 
 // biome-ignore format: a table, an option a row
 /** @type {Record<string, Row[]>} */
@@ -175,7 +182,7 @@ const groups = {
       help: "the tick's time in every value, so that a reader can tell a stale one" },
     { name: 'once', for: both, key: 'once', type: 'flag',
       help: 'item numbers go on counting, each item is written once' },
-    { name: 'prefix', for: all, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
+    { name: 'prefix', for: keyed, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
       expects: 'up to 100 characters without blanks and braces', otherwise: 'none', default: '',
       help: 'stands in front of every key' },
     { name: 'seed', for: both, key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
@@ -229,7 +236,7 @@ const groups = {
       help: 'count unique items by every structure that is there, side by side' },
   ],
   'Where (without an address: a private server, started here)': [
-    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: all,
+    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
       help: 'the target is a cluster' },
     { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
       insteadOf: ['host', 'port'],
@@ -240,12 +247,12 @@ const groups = {
       otherwise: '6379',
       help: 'its port' },
     { name: 'sentinel', key: 'sentinel', type: 'text', pattern: /^[\w.-]{1,100}$/,
-      expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: all,
+      expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: keyed,
       otherwise: 'none',
       help: 'name of the primary that sentinels watch; --host and --port (26379) are then a sentinel, which names ' +
         'the others' },
     { name: 'sentinel-password', key: 'sentinelPassword', type: 'secret', env: 'REDIS_SENTINEL_PASSWORD',
-      secret: true, for: all,
+      secret: true, for: keyed,
       help: 'password of the sentinels themselves; better in REDIS_SENTINEL_PASSWORD' },
     { name: 'username', key: 'username', type: 'text', pattern: /^[^\s\p{C}]+$/u,
       expects: 'a name without blanks', env: 'REDIS_USERNAME', for: all,
@@ -257,7 +264,7 @@ const groups = {
       help: 'file whose first line is the password' },
     { name: 'ask-password', key: 'askPassword', type: 'flag', for: all, insteadOf: ['password', 'password-file'],
       help: 'ask for the password on the terminal, unseen' },
-    { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: all,
+    { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: keyed,
       help: 'number of the database' },
     { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections' },
     { name: 'tls-insecure', key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: all,
@@ -268,12 +275,13 @@ const groups = {
       help: 'file with our certificate' },
     { name: 'key', key: 'keyFile', type: 'path', env: 'REDIS_KEY', for: all,
       help: 'file with its private key' },
-    { name: 'server-bin', key: 'serverBin', type: 'path',
+    { name: 'server-bin', key: 'serverBin', type: 'path', for: ['producer', 'reshard'],
       otherwise: 'redis-server or valkey-server from PATH',
       help: 'program that an embedded target runs' },
     { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
       help: 'masters of an embedded cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
+      for: ['producer', 'reshard'],
       help: 'replicas of each of them' },
   ],
   'What may be done to the target': [
@@ -286,6 +294,22 @@ const groups = {
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',
       help: 'end the run when a node has evicted more keys, uses more of its memory, or a replica is further ' +
         'behind; off = never' },
+  ],
+  'What scripts/reshard.js changes': [
+    { name: 'slots', key: 'slots', type: 'text', pattern: /^\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*$/,
+      expects: 'slots such as 0-1499,3000', for: ['reshard'],
+      help: 'of move: the slots' },
+    { name: 'to', key: 'to', type: 'text', pattern: /^\S+$/, expects: 'the number of a shard or an address',
+      for: ['reshard'],
+      help: 'of move: to which shard, by its number (in the order of their slots) or the address of its master' },
+    { name: 'shard', key: 'shard', type: 'text', pattern: /^\S+$/, expects: 'the number of a shard or an address',
+      for: ['reshard'],
+      help: 'of remove-shard and failover: which one' },
+    { name: 'servers', key: 'servers', type: 'text', pattern: /^[^\s,]+:\d+(,[^\s,]+:\d+)*$/,
+      expects: 'addresses with commas', for: ['reshard'], otherwise: 'started here, in an embedded cluster',
+      help: 'of add-shard: empty servers of the cluster kind, a master and then its replicas' },
+    { name: 'wait', key: 'waitMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '60m', for: ['reshard'],
+      help: 'where only the provider may change the cluster: how long the change is waited for' },
   ],
   'How long': [
     { name: 'duration', for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
@@ -303,6 +327,12 @@ const groups = {
       help: 'name of the run' },
     { name: 'out', key: 'outDir', type: 'path', default: 'results', for: both,
       help: 'folder of the results' },
+    { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
+      help: 'a page with charts beside run.json; --no-report leaves it to scripts/report.js' },
+    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both,
+      help: 'limit of a figure, as in latency.intended.p99<20ms; exit code 99 when it fails; may be repeated' },
+    { name: 'metrics', key: 'metrics', type: 'listener', for: both,
+      help: 'serve live figures to Prometheus on that port of this machine alone, or on address:port' },
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },

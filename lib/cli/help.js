@@ -16,6 +16,14 @@ const programs = {
       ['remove it', '--cluster --host cache.example.net --tls --yes'],
     ],
   },
+  reshard: {
+    file: 'scripts/reshard.js move|add-shard|remove-shard|failover',
+    does: 'Changes a cluster while it serves, and says how long that took.',
+    examples: [
+      ['1,500 slots to the third shard', '--host cache.example.net --tls --slots 0-1499 --to 3'],
+      ['the replica of the second shard takes over', '--shard 2'],
+    ],
+  },
   producer: {
     does: 'Writes items at a rate that is really held, and reports what they cost.',
     examples: [

@@ -215,6 +215,20 @@ for (const [line, key, value] of goodOfConsumer)
   test(`good of a consumer: ${line}`, () =>
     assert.deepEqual(/** @type {any} */ (readConsumer(line))[key], value))
 
+const goodOfReshard = /** @type {[string, string, unknown][]} */ ([
+  ['--slots 0-1499,3000', 'slots', '0-1499,3000'],
+  ['--to 3', 'to', '3'],
+  ['--shard 127.0.0.1:7000', 'shard', '127.0.0.1:7000'],
+  ['--servers 10.0.0.1:7000,[::1]:7001', 'servers', '10.0.0.1:7000,[::1]:7001'],
+  ['', 'waitMs', 3_600_000],
+  ['--wait 90', 'waitMs', 90_000],
+])
+for (const [line, key, value] of goodOfReshard)
+  test(`good of reshard: ${line}`, () => {
+    const settings = readSettings({ program: 'reshard', argv: line.split(' ').filter(Boolean), env: {} })
+    assert.deepEqual(/** @type {any} */ (settings)[key], value)
+  })
+
 const badOfConsumer = /** @type {[string, RegExp][]} */ ([
   ['--limit -1', /^--limit must be a whole number from 0/],
   ['--mode lua', /^--mode must be one of manual, script/],
@@ -238,13 +252,13 @@ for (const [line, pattern] of badOfConsumer)
 
 test('every option is read by its own name and by its variable', () => {
   const covered = new Set(
-    [...good, ...goodOfConsumer].flatMap(([line]) =>
+    [...good, ...goodOfConsumer, ...goodOfReshard].flatMap(([line]) =>
       [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name),
     ),
   )
   for (const { name, aliases } of OPTIONS)
     assert.ok(
-      [name, ...aliases].some((known) => covered.has(known)) || name === 'url',
+      [name, ...aliases].some((known) => covered.has(known)) || ['url', 'yes'].includes(name),
       `--${name} has no good example`,
     )
 

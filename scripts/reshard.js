@@ -1,0 +1,163 @@
+#!/usr/bin/env node
+// Changes a cluster while it serves, and times that: node scripts/reshard.js move --slots 0-1499 --to 3
+import { setTimeout as sleep } from 'node:timers/promises'
+import { program } from '../lib/cli/program.js'
+import { screenOf } from '../lib/cli/screen.js'
+import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
+import { count, period, several } from '../lib/report/units.js'
+import { addressOf, endpointOf } from '../lib/target/address.js'
+import { findEmbedded } from '../lib/target/embedded.js'
+import { addServers } from '../lib/target/embedded-changes.js'
+import { isDone, providerCommand, slotsChanged } from '../lib/target/managed.js'
+import { openTarget } from '../lib/target/open.js'
+import { RefusedChange, resharding, slotsIn } from '../lib/target/reshard.js'
+
+/**
+ * @typedef {import('../settings.js').ReshardSettings} ReshardSettings
+ * @typedef {import('../lib/target/open.js').Target} Target
+ * @typedef {import('../lib/target/managed.js').Change} Change
+ */
+
+const changes = ['move', 'add-shard', 'remove-shard', 'failover']
+const patienceMs = 1000
+const watchMs = 2000
+
+/** An address, or a shard's number. @param {string} text */
+const placeIn = (text) => (/^\d+$/.test(text) ? Number(text) : text)
+
+/** @param {ReshardSettings} settings @param {Target} target */
+const newServers = async ({ servers, replicas, serverBin }, target) => {
+  if (servers !== undefined) {
+    const [master, ...others] = servers.split(',')
+    return { master, replicas: others.map((address) => ({ address })) }
+  }
+  const embedded = target.origin === 'address' ? null : findEmbedded({ cluster: true })
+  if (!embedded) throw new OptionError('add-shard needs the empty servers that become it: --servers')
+  const [master, ...others] = await addServers(embedded, { count: 1 + replicas, serverBin })
+  return {
+    master: addressOf(master),
+    busPort: master.busPort,
+    replicas: others.map((server) => ({ address: addressOf(server), busPort: server.busPort })),
+  }
+}
+
+/** @param {ReshardSettings} settings */
+const shardIn = ({ shard }) => {
+  if (shard === undefined) throw new OptionError('--shard must say which: its number, or its master')
+  return placeIn(shard)
+}
+
+/**
+ * @param {Change} change
+ * @param {ReshardSettings} settings
+ * @param {Target} target
+ * @param {ReturnType<typeof resharding>} cluster
+ * @returns {Promise<string>} what was done
+ */
+const made = async (change, settings, target, cluster) => {
+  if (change === 'failover') {
+    const { from, to, tookMs } = await cluster.failover(shardIn(settings))
+    return `${to} took over from ${from} in ${period(tookMs)}`
+  }
+  const told = (/** @type {import('../lib/target/reshard.js').Moved} */ { slots, keys, tookMs }) =>
+    `${several(slots, 'slot')} with ${several(keys, 'key')} moved in ${period(tookMs)}`
+  if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target)))
+  if (change === 'remove-shard') {
+    const { gone, ...moved } = await cluster.removeShard(shardIn(settings))
+    // Ours end; other people's servers stand empty and by themselves.
+    if (target.origin !== 'address')
+      for (const address of gone)
+        target
+          .control(address)
+          .call('SHUTDOWN', 'NOSAVE')
+          .catch(() => {})
+    return `${told(moved)}; not part of the cluster any more: ${gone.join(', ')}`
+  }
+  const slots = slotsIn(settings.slots ?? '')
+  if (!slots) throw new OptionError('--slots must be slots such as 0-1499,3000')
+  if (settings.to === undefined) throw new OptionError('--to must say where: a shard, or its master')
+  return told(await cluster.move(slots, placeIn(settings.to)))
+}
+
+/**
+ * Where only the provider may change the cluster: says how, waits, and tells what is seen of it.
+ * @param {Change} change
+ * @param {ReshardSettings} settings
+ * @param {Target} target
+ * @param {{ say: (line: string) => void, stop: AbortSignal }} by
+ */
+const watched = async (change, settings, target, { say, stop }) => {
+  const before = target.topology
+  const shard = /^\d+$/.test(settings.shard ?? '') ? Number(settings.shard) : null
+  const { host } = endpointOf(target.address)
+  process.stdout.write(
+    `${providerCommand(change, { host: settings.host ?? host, shards: before.masters.length, shard })}\n`,
+  )
+  const startMs = performance.now()
+  let last = before
+  while (!isDone(change, before, last)) {
+    if (stop.aborted) return ExitCode.interrupted
+    if (performance.now() - startMs > settings.waitMs)
+      throw new TargetError(
+        `${target.address}: nothing has changed after ${period(settings.waitMs)} (--wait)`,
+      )
+    await sleep(watchMs)
+    last = await watchedStep(target, last, say)
+  }
+  for (let quiet = 0; quiet < 3 && !stop.aborted; await sleep(watchMs)) {
+    const next = await watchedStep(target, last, say)
+    quiet = slotsChanged(last, next) > 0 ? 0 : quiet + 1
+    last = next
+  }
+  process.stdout.write(
+    `${several(slotsChanged(before, last), 'slot')} have new owners after ${period(performance.now() - startMs)}\n`,
+  )
+  return ExitCode.done
+}
+
+/** @param {Target} target @param {Target['topology']} last @param {(line: string) => void} say */
+const watchedStep = async (target, last, say) => {
+  const next = await target.refresh().catch(() => last)
+  const moved = slotsChanged(last, next)
+  if (moved > 0) say(`${several(moved, 'slot')} moved; ${several(next.masters.length, 'master')}`)
+  return next
+}
+
+// The first word says what; the rest are options.
+const [word] = process.argv[2]?.startsWith('-') ? [] : process.argv.splice(2, 1)
+await program('reshard', async (given, { stop }) => {
+  const settings = /** @type {ReshardSettings} */ ({ ...given, cluster: true })
+  if (!changes.includes(word))
+    throw new OptionError(
+      `the first word must be one of ${changes.join(', ')}${word ? `, not '${word}'` : ''}`,
+    )
+  const change = /** @type {Change} */ (word)
+  const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  const target = await openTarget(settings, { say, mayStart: false })
+  let toldMs = performance.now()
+  const cluster = resharding({
+    cluster: {
+      control: target.control,
+      access: target.access,
+      addresses: () => target.nodes().map(({ address }) => address),
+    },
+    clock: () => performance.now(),
+    signal: stop,
+    onProgress: ({ kind, done, total, text }) => {
+      if (performance.now() - toldMs < patienceMs) return
+      toldMs = performance.now()
+      say(kind === 'slots' ? `${count(done)} of ${several(total, 'slot')}: ${text}` : `waiting: ${text}`)
+    },
+  })
+  try {
+    process.stdout.write(`${await made(change, settings, target, cluster)}\n`)
+    return ExitCode.done
+  } catch (error) {
+    if (stop.aborted) return ExitCode.interrupted
+    if (!(error instanceof RefusedChange)) throw error
+    say(error.message)
+    return await watched(change, settings, target, { say, stop })
+  } finally {
+    await target.close()
+  }
+})
