@@ -92,5 +92,10 @@ export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
   return { folder, ended, interrupt, isOver: () => child.exitCode !== null || child.signalCode !== null }
 }
 
-/** What it said last, in a line. @param {string} words */
-const lastWords = (words) => words.trim().split('\n').at(-1)?.slice(0, shownWords) ?? ''
+/** What it said last, in a line; of a fault not where it happened. @param {string} words */
+const lastWords = (words) =>
+  words
+    .trim()
+    .split('\n')
+    .findLast((line) => !/^\s+at /.test(line))
+    ?.slice(0, shownWords) ?? ''

@@ -170,6 +170,12 @@ const publishedRatio = (
   return above === undefined || below === undefined ? null : above / below
 }
 
+/** Phases of one case need not name it twice. @param {Ratio} ratio */
+const pairName = ({ of, to }) => {
+  const [cell, phase] = of.split(' / ')
+  return phase && to.startsWith(`${cell} / `) ? `${phase} / ${to.slice(cell.length + 3)}` : `${of} / ${to}`
+}
+
 /**
  * @param {Ratio} ratio
  * @param {Leg} of
@@ -186,7 +192,7 @@ const ratioIn = (ratio, of, to, variant, matrix, turns) => {
   if (!ours) return []
   const theirs = publishedRatio(ratio, of, to, matrix)
   const stands = theirs === null ? 'agrees' : standing(ours, theirs)
-  const name = ratio.name ?? `${ratio.of} / ${ratio.to}`
+  const name = ratio.name ?? pairName(ratio)
   const said =
     theirs === null
       ? ''

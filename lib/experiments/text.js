@@ -27,10 +27,11 @@ export const experimentText = (document, { columns = 120 } = {}) => {
     [
       { title: it.id, left: true, cell: (/** @type {ExperimentRow} */ row) => row.label },
       { title: 'runs', cell: (row) => String(row.runs.length) },
-      ...it.columns.map(({ name, title }, at) => ({
+      ...it.columns.map(({ name, title, chart }, at) => ({
         title: title ?? figureNamed(name).title,
         cell: (/** @type {ExperimentRow} */ row) => cellText(row, name),
-        rank: name.startsWith('bystander.p99') || name === 'master.cpu_pct' ? 0 : at + 1,
+        // What is drawn is what the experiment is about.
+        rank: name === 'bystander.p99' ? 0 : chart === false ? 100 + at : at + 1,
       })),
     ],
     it.rows,

@@ -38,8 +38,26 @@ const meanOver = (rows, key) => {
   return overMs > 0 ? known.reduce((sum, row) => sum + row[key] * row.over_ms, 0) / overMs : null
 }
 
-/** @param {readonly Line[]} lines */
-const nodesOver = (lines) => {
+/**
+ * How long the schedule takes for what these lines hold. Lines end once a second, and so do the bursts of a batch: by
+ * the clock the same lines may hold a burst more or less, with the CPU that it cost.
+ * @param {Document} document
+ * @param {readonly Line[]} lines
+ */
+const scheduledMs = ({ plan }, lines) => {
+  const overMs = lines.reduce((sum, line) => sum + line.over_ms, 0)
+  if (plan.pacing === 'closed' || plan.rate === 'max') return overMs
+  const acked = lines.reduce((sum, line) => sum + line.items.acked, 0)
+  const ticksMs = Math.round(acked / (plan.items / plan.chunks)) * plan.spacingMs
+  return ticksMs > 0 && Math.abs(ticksMs - overMs) <= 1.2 * plan.spacingMs ? ticksMs : overMs
+}
+
+/** @param {readonly Line[]} lines @param {number} stretch of the time that the lines took */
+const nodesOver = (lines, stretch) => {
+  const mean = (/** @type {Line[]} */ own, /** @type {string} */ key) => {
+    const found = meanOver(own, key)
+    return found === null ? null : found * stretch
+  }
   const rows = lines.flatMap(({ nodes = [] }) => nodes)
   const addresses = [...new Set(rows.map(({ address }) => address))]
   return addresses.map((address) => {
@@ -49,9 +67,9 @@ const nodesOver = (lines) => {
       address,
       shard,
       role,
-      engine_cpu_pct: meanOver(own, 'engine_cpu_pct'),
-      cpu_pct: meanOver(own, 'cpu_pct'),
-      commands_per_s: meanOver(own, 'commands_per_s'),
+      engine_cpu_pct: mean(own, 'engine_cpu_pct'),
+      cpu_pct: mean(own, 'cpu_pct'),
+      commands_per_s: mean(own, 'commands_per_s'),
       memory_bytes: own.findLast((row) => typeof row.memory_bytes === 'number')?.memory_bytes ?? null,
       gaps: own.filter(({ gap }) => gap).length,
     }
@@ -85,12 +103,14 @@ export const windowOf = (runs, window) => {
   const [lines] = perRun
   if (lines.length === 0) return null
   const all = perRun.flat()
-  const overS = lines.reduce((sum, line) => sum + line.over_ms, 0) / 1000
+  const linesMs = lines.reduce((sum, line) => sum + line.over_ms, 0)
+  // Writers side by side are not in step: their bursts are spread over the lines.
+  const overMs = runs.length === 1 ? scheduledMs(first.document, lines) : linesMs
+  const overS = overMs / 1000
   const items = sums(all.map((line) => line.items))
-  const achieved = perRun.reduce((sum, own) => {
-    const seconds = own.reduce((total, line) => total + line.over_ms, 0) / 1000
+  const achieved = perRun.reduce((sum, own, i) => {
     const acked = own.reduce((total, line) => total + line.items.acked, 0)
-    return seconds > 0 ? sum + acked / seconds : sum
+    return own.length > 0 ? sum + (acked * 1000) / scheduledMs(runs[i].document, own) : sum
   }, 0)
   const nominals = runs.map(({ document }) => document.rate.nominal)
   const costs = costsOver(lines)
@@ -134,7 +154,7 @@ export const windowOf = (runs, window) => {
       net_bytes_per_item: per(costs.netBytes),
       commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
     },
-    nodes: nodesOver(lines),
+    nodes: nodesOver(lines, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []
