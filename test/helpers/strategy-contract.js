@@ -1,0 +1,475 @@
+// What every strategy must do on every server: the run ends valid, and what redis-cli finds is design.md's.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, describe, test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { TargetError } from '../../lib/errors.js'
+import { payloadOf } from '../../lib/plan/payload.js'
+import { planOf } from '../../lib/plan/plan.js'
+import { runDocument } from '../../lib/report/result.js'
+import { factsOf } from '../../lib/run/facts.js'
+import { versionsOf } from '../../lib/run/versions.js'
+import { writeRun } from '../../lib/run/write-run.js'
+import { strategies } from '../../lib/strategies/index.js'
+import { openTarget } from '../../lib/target/open.js'
+import { slotOf } from '../../lib/wire/slot.js'
+import { cli, startCluster, startServer } from './servers.js'
+
+/**
+ * @typedef {import('../../lib/target/open.js').Target} Target
+ * @typedef {import('../../lib/plan/plan.js').Plan} Plan
+ * @typedef {{ host: string, port: number, password: string }} Address
+ * @typedef {{ target: Target, address: Address, cluster: boolean }} Place
+ * @typedef {{ at: Place, plan: Plan, fromMs: number, toMs: number, ask: (lines: string[]) => Promise<any[]> }} Run
+ */
+
+const quantity = 60
+// Six runs of less than a second share the machine: that its cores were busy says nothing about a strategy.
+const ofTheMachine = new Set(['rate', 'client-saturated'])
+const ttlS = 100
+const lingerS = 200 // what keys that gather many items live at most
+const sortedSetStrategies = ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash']
+const scripted = ['script-batch', 'script-item']
+
+/** Two agents, two chunks each, every item twice, and variadic commands cut into threes. */
+const load = `-t 2 -c 2 -p 400 --intervals 2 --ttl ${ttlS} --max-members 5`
+
+/** @param {string} line @param {boolean} cluster */
+export const settingsOf = (line, cluster) => {
+  const argv = [
+    ...line.split(' ').filter(Boolean),
+    ...(line.includes('--host') ? [] : ['--host', '127.0.0.1']),
+    ...(cluster ? ['--cluster'] : []),
+  ]
+  const settings = readSettings({ program: 'producer', argv, env: {} })
+  assert.ok('given' in settings)
+  return settings
+}
+
+/**
+ * Answers of redis-cli, one for each line, as JSON has them. In a cluster it follows every redirect (-c).
+ * @param {Place} at
+ * @param {string[]} lines
+ * @returns {Promise<any[]>}
+ */
+const answers = ({ address, cluster }, lines) =>
+  new Promise((resolve, reject) => {
+    const args = ['-h', address.host, '-p', String(address.port), '--json', ...(cluster ? ['-c'] : [])]
+    const env = { ...process.env, REDISCLI_AUTH: address.password }
+    const child = execFile('redis-cli', args, { env, maxBuffer: 1 << 26 }, (error, stdout) => {
+      if (error) return reject(error)
+      const told = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('-> Redirected'))
+      resolve(told.map((line) => JSON.parse(line)))
+    })
+    child.stdin?.end(lines.map((line) => `${line}\n`).join(''))
+  })
+
+/** Every key of the prefix, on all masters. @param {Place} at @param {string} prefix */
+const keysOn = async ({ target, address }, prefix) => {
+  const lists = await Promise.all(
+    target.topology.masters.map((master) => {
+      const [host, port] = master.split(':')
+      return cli({ ...address, host, port: Number(port) }, '--scan', '--pattern', `${prefix}*`)
+    }),
+  )
+  return lists.flatMap((list) => list.split('\n').filter(Boolean)).sort()
+}
+
+/**
+ * Runs the plan and leaves what it stored for `check`; nothing of it stays.
+ * @param {Place} at
+ * @param {string} line
+ * @param {(run: Run) => Promise<void>} check
+ */
+const stored = async (at, line, check) => {
+  const prefix = `${line.replaceAll(/[^a-z0-9]+/g, '.')}:`
+  const q = / -q /.test(line) ? '' : `-q ${quantity}`
+  const settings = settingsOf(`${load} ${q} ${line} --prefix ${prefix}`.replaceAll(/ +/g, ' '), at.cluster)
+  const plan = planOf(settings, await factsOf(settings, at.target, [1, 2]))
+  const never = new AbortController().signal
+  const fromMs = Date.now()
+  const parts = await writeRun({
+    plan,
+    target: at.target,
+    liveAgents: async () => [],
+    results: { interval: () => {}, event: () => {} },
+    show: () => {},
+    onEncoding: () => {},
+    onReady: () => {},
+    onEvent: () => {},
+    stop: never,
+    stopNow: never,
+  })
+  const versions = versionsOf(at.target)
+  const document = runDocument({ ...parts, kind: 'producer', run: 'contract', versions, warnings: [] })
+  const ask = (/** @type {string[]} */ lines) => answers(at, lines)
+  try {
+    assert.deepEqual(
+      document.warnings.filter(({ invalidates, code }) => invalidates && !ofTheMachine.has(code)),
+      [],
+    )
+    assert.deepEqual(document.items, {
+      offered: 2 * settings.quantity,
+      acked: 2 * settings.quantity,
+      failed: 0,
+      uncertain: 0,
+      dropped: 0,
+      unsettled: 0,
+      failed_by: {},
+    })
+    assert.deepEqual(document.commands.errors_by, {})
+    await check({ at, plan, fromMs, toMs: Date.now(), ask })
+  } finally {
+    const keys = await keysOn(at, prefix)
+    if (keys.length > 0) await ask(keys.map((key) => `DEL ${key}`))
+  }
+}
+
+// What must be there, told apart from lib/plan/keys.js.
+
+/** Numbers of the items that are alive: all, or with --once those of both intervals. @param {Plan} plan */
+const numbersOf = ({ quantity: q, once }) => Array.from({ length: once ? 2 * q : q }, (_, i) => i + 1)
+
+/** @param {Plan} plan @param {number} j */
+const setKey = ({ prefix, placement, sets }, j) => {
+  if (sets.length === 1 && placement === 'plain') return `${prefix}latest-ids`
+  if (placement === 'same-slot') return `${prefix}latest-ids:${j}{forced-slot}`
+  // The tag is free, but for its slot.
+  return placement === 'spread' ? sets[j] : `${prefix}latest-ids:${j}`
+}
+
+/** @param {Plan} plan @param {number} n */
+const itemKey = (plan, n) => {
+  const { prefix, strategy, placement, sets } = plan
+  const base = `${prefix}item:${n}`
+  if (!scripted.includes(strategy) || placement !== 'spread') return base
+  return base + /\{.*\}$/.exec(setKey(plan, n % sets.length))?.[0]
+}
+
+/** A value as text, with the stamp as the server has it left out. @param {Plan} plan */
+const valueText = (plan) => {
+  const parts = payloadOf(plan)
+  return (/** @type {number} */ n) =>
+    parts(n)
+      .map((part) => (typeof part === 'object' && 'hole' in part ? '' : String(part)))
+      .join('')
+}
+
+/** @param {number[]} ttlsMs @param {number} seconds at most */
+const assertLives = (ttlsMs, seconds) => {
+  for (const ms of ttlsMs) assert.ok(ms > (seconds - 60) * 1000 && ms <= seconds * 1000, `lives ${ms} ms`)
+}
+
+/** @param {Run} run @param {number} n @param {string} value */
+const assertValue = ({ plan, fromMs, toMs }, n, value) => {
+  const plain = plan.stamp ? value.slice(13) : value
+  assert.equal(plain, valueText(plan)(n), `value of item ${n}`)
+  assert.equal(Buffer.byteLength(value), plan.valueBytes)
+  if (plan.stamp) assertScore(Number(value.slice(0, 13)), fromMs, toMs)
+}
+
+/** @param {number} score @param {number} fromMs @param {number} toMs */
+const assertScore = (score, fromMs, toMs) =>
+  assert.ok(score >= fromMs - 1 && score <= toMs, `${score} is not between ${fromMs} and ${toMs}`)
+
+/** Every item under a key of its own. @param {Run} run */
+const itemsStored = async (run) => {
+  const { plan, ask } = run
+  const numbers = numbersOf(plan)
+  const keys = numbers.map((n) => itemKey(plan, n))
+  const values = await ask(keys.map((key) => `GET ${key}`))
+  values.forEach((value, i) => {
+    assertValue(run, numbers[i], value)
+  })
+  assertLives(await ask(keys.map((key) => `PTTL ${key}`)), ttlS)
+  return keys
+}
+
+/**
+ * @param {Run} run
+ * @param {string[]} keys
+ * @param {(n: number) => string} member
+ * @param {(n: number, j: number) => boolean} belongs
+ */
+const setsStored = async ({ ask, plan, fromMs, toMs }, keys, member, belongs) => {
+  const ranked = await ask(keys.map((key) => `ZRANGE ${key} 0 -1 WITHSCORES`))
+  ranked.forEach((pairs, j) => {
+    const expected = numbersOf(plan).filter((n) => belongs(n, j))
+    assert.ok(expected.length > 0)
+    assert.deepEqual(
+      pairs.map((/** @type {[string, number]} */ [name]) => name).sort(),
+      expected.map(member).sort(),
+      keys[j],
+    )
+    for (const [, score] of pairs) assertScore(score, fromMs, toMs)
+  })
+  assertLives(await ask(keys.map((key) => `PTTL ${key}`)), lingerS)
+  return keys
+}
+
+/** The sorted sets, in their slots, and the further ones. @param {Run} run @param {(n: number) => string} member */
+const ranksStored = async (run, member) => {
+  const { plan, ask } = run
+  const n = plan.sets.length
+  const keys = plan.sets.map((_, j) => setKey(plan, j))
+  if (run.at.cluster) {
+    const slots = await ask(keys.map((key) => `CLUSTER KEYSLOT ${key}`))
+    assert.deepEqual(slots, keys.map(slotOf))
+  }
+  keys.forEach((key, j) => {
+    if (plan.placement === 'spread') {
+      assert.match(key, new RegExp(`latest-ids:${j}\\{[^{}]+\\}$`))
+      assert.equal(slotOf(key), Math.floor(((j + 0.5) * 16384) / n))
+    }
+    if (plan.placement === 'same-slot') assert.equal(slotOf(key), slotOf('forced-slot'))
+  })
+  const extra = plan.extraSets.map((_, j) => `${plan.prefix}latest-ids-extra:${j + 1}`)
+  await setsStored(run, keys, member, (item, j) => item % n === j)
+  await setsStored(run, extra, member, () => true)
+  return [...keys, ...extra]
+}
+
+/** The keys of the minutes that the run touched. @param {Run} run @param {string} name */
+const minuteKeys = async ({ at, plan, fromMs, toMs }, name) => {
+  const found = (await keysOn(at, `${plan.prefix}${name}:`)).map((key) => ({
+    key,
+    minute: Number(key.slice(`${plan.prefix}${name}:`.length)),
+  }))
+  assert.ok(found.length > 0)
+  for (const { minute } of found)
+    assert.ok(minute >= Math.floor(fromMs / 60_000) && minute <= Math.floor(toMs / 60_000))
+  return found.map(({ key }) => key)
+}
+
+/** The ids in the order they were sent: chunk by chunk, in each agent by agent. @param {Run} run */
+const listStored = async ({ plan, ask }) => {
+  const key = `${plan.prefix}latest-ids-list`
+  const half = plan.quantity / 2
+  const quarter = half / 2
+  const order = [0, half, quarter, half + quarter].flatMap((from) =>
+    Array.from({ length: quarter }, (_, i) => from + i + 1),
+  )
+  const shift = plan.once ? plan.quantity : 0
+  const [ids, ttlMs] = await ask([`LRANGE ${key} 0 -1`, `PTTL ${key}`])
+  assert.deepEqual(
+    ids,
+    order.map((n) => itemKey(plan, n + shift)),
+  )
+  assertLives([ttlMs], lingerS)
+  return [key]
+}
+
+/** @type {Record<string, (run: Run) => Promise<string[]>>} what is stored, checked; returns its keys */
+const stores = {
+  'sorted-set': async (run) => [
+    ...(await itemsStored(run)),
+    ...(await ranksStored(run, (n) => itemKey(run.plan, n))),
+  ],
+  'actual-value': (run) => ranksStored(run, valueText(run.plan)),
+  list: async (run) => [...(await itemsStored(run)), ...(await listStored(run))],
+  'list-hll': async (run) => {
+    const { plan, ask } = run
+    const counters = await minuteKeys(run, 'latest-ids-count')
+    const counts = await ask(counters.map((key) => `PFCOUNT ${key}`))
+    const items = numbersOf(plan).length
+    for (const count of counts) assert.ok(count > 0 && count <= items * 1.03, `${count} of ${items}`)
+    const sum = counts.reduce((total, count) => total + count, 0)
+    assert.ok(sum >= items * 0.97, `${sum} of ${items}`)
+    assertLives(await ask(counters.map((key) => `PTTL ${key}`)), 180)
+    return [...(await stores.list(run)), ...counters]
+  },
+  set: async (run) => {
+    const { plan, ask } = run
+    const sets = await minuteKeys(run, 'latest-ids')
+    const members = (await ask(sets.map((key) => `SMEMBERS ${key}`))).flat()
+    assert.deepEqual(
+      [...new Set(members)].sort(),
+      numbersOf(plan)
+        .map((n) => itemKey(plan, n))
+        .sort(),
+    )
+    assertLives(await ask(sets.map((key) => `PTTL ${key}`)), 180)
+    return [...(await itemsStored(run)), ...sets]
+  },
+  hash: async (run) => {
+    const { plan, ask } = run
+    const keyOf = (/** @type {number} */ n) => `${plan.prefix}latest-hash:${n}`
+    const numbers = numbersOf(plan)
+    const hashes = await ask(numbers.map((n) => `HGETALL ${keyOf(n)}`))
+    hashes.forEach((fields, i) => {
+      assert.deepEqual(Object.keys(fields), ['value'])
+      assertValue(run, numbers[i], fields.value)
+    })
+    assertLives(await ask(numbers.map((n) => `PTTL ${keyOf(n)}`)), ttlS)
+    return [...numbers.map(keyOf), ...(await ranksStored(run, keyOf))]
+  },
+  stream: async (run) => {
+    const { plan, ask, fromMs, toMs } = run
+    const key = `${plan.prefix}latest-stream`
+    const [entries, ttlMs] = await ask([`XRANGE ${key} - +`, `PTTL ${key}`])
+    // MAXLEN ~ takes out whole nodes of 100 entries.
+    assert.ok(
+      entries.length >= plan.quantity && entries.length < plan.quantity + 100,
+      `${entries.length} entries`,
+    )
+    const shift = plan.once ? plan.quantity : 0
+    const newest = entries.slice(-plan.quantity)
+    const ids = newest.map((/** @type {any} */ [, [, id]]) => id)
+    const expected = Array.from({ length: plan.quantity }, (_, i) => itemKey(plan, i + 1 + shift))
+    assert.deepEqual(ids.toSorted(), expected.sort())
+    for (const [at, [idName, id, valueName, value]] of newest) {
+      assert.deepEqual([idName, valueName], ['id', 'value'])
+      assertScore(Number(at.split('-')[0]), fromMs, toMs)
+      assertValue(run, Number(id.split(':').at(-1)), value)
+    }
+    assertLives([ttlMs], lingerS)
+    return [key]
+  },
+}
+/** @param {Run} run */
+stores['hash-ttl'] = async (run) => {
+  const { plan, ask } = run
+  const buckets = Math.ceil(plan.quantity / 100)
+  const keys = Array.from({ length: buckets }, (_, b) => `${plan.prefix}latest-fields:${b}`)
+  const all = await ask(keys.map((key) => `HGETALL ${key}`))
+  for (const [b, fields] of all.entries()) {
+    const numbers = numbersOf(plan).filter((n) => n % buckets === b)
+    assert.deepEqual(Object.keys(fields).sort(), numbers.map((n) => itemKey(plan, n)).sort())
+    for (const n of numbers) assertValue(run, n, fields[itemKey(plan, n)])
+    const names = numbers.map((n) => itemKey(plan, n))
+    const [ttls] = await ask([`HPTTL ${keys[b]} FIELDS ${names.length} ${names.join(' ')}`])
+    assertLives(ttls, ttlS)
+  }
+  return keys
+}
+stores['script-batch'] = stores['script-item'] = stores['sorted-set']
+
+const types = /** @type {[RegExp, string][]} */ ([
+  [/^item:/, 'string'],
+  [/^latest-ids-count:/, 'string'],
+  [/^latest-ids-list$/, 'list'],
+  [/^latest-ids:\d{8}$/, 'set'],
+  [/^latest-ids/, 'zset'],
+  [/^latest-hash:/, 'hash'],
+  [/^latest-stream$/, 'stream'],
+  [/^latest-fields:\d+$/, 'hash'],
+])
+
+/** @param {Run} run */
+const checkAll = async (run) => {
+  const { at, plan, ask } = run
+  const keys = await stores[plan.strategy](run)
+  assert.deepEqual(await keysOn(at, plan.prefix), keys.sort())
+  const found = await ask(keys.map((key) => `TYPE ${key}`))
+  const expected = keys.map((key) => types.find(([name]) => name.test(key.slice(plan.prefix.length)))?.[1])
+  assert.deepEqual(found, expected)
+}
+
+/**
+ * Lines of options; scripts need --spread where there are several masters.
+ * @param {boolean} cluster
+ * @param {boolean} variants not only each strategy by itself, and over several sets
+ */
+const linesFor = (cluster, variants) =>
+  Object.keys(strategies)
+    .filter((name) => name !== 'hash-ttl')
+    .flatMap((name) => {
+      const only = cluster && scripted.includes(name) ? ' --spread' : ''
+      const sorted = sortedSetStrategies.includes(name)
+      const plain = `--strategy ${name}`
+      const q = name === 'stream' ? ' -q 300' : ''
+      const lines = [only + q]
+      if (sorted) lines.push(' --ns 4 --spread')
+      if (!variants) return lines.map((more) => (plain + more).replaceAll(/ +/g, ' '))
+      lines.push(`${only || ' '} --once${q}`)
+      if (sorted && !only) lines.push(' --ns 4', ' --ns 4 --same-slot')
+      if (sorted && !scripted.includes(name)) lines.push(' --extra-sorted-sets 2')
+      if (name !== 'actual-value') lines.push(`${only} --stamp${q}`)
+      return lines.map((more) => (plain + more).replaceAll(/ +/g, ' '))
+    })
+
+/**
+ * Opens a target on servers that end with the scope.
+ * @param {{ after(fn: () => any): void }} scope
+ * @param {boolean} cluster
+ * @param {string} [bin]
+ * @returns {Promise<Place>}
+ */
+const openPlace = async (scope, cluster, bin) => {
+  const server = cluster ? await startCluster(scope, { replicas: 0, bin }) : await startServer(scope, { bin })
+  const { host, port, password } = 'nodes' in server ? { ...server.nodes[0], ...server.access } : server
+  const settings = { ...settingsOf('-q 1', cluster), host, port, password }
+  const target = await openTarget(settings, { say: () => {} })
+  scope.after(target.close)
+  return { target, address: { host, port, password }, cluster }
+}
+
+/** Whether the server can give a field of a hash a lifetime, told apart from lib/run/facts.js. @param {Place} at */
+const expiresFields = async ({ address }) =>
+  (await cli(address, '--json', 'COMMAND', 'INFO', 'HEXPIRE')).includes('hexpire')
+
+/** @param {Place} at @param {readonly string[]} drivers @param {readonly string[]} lines */
+const hashTtlStored = async (at, drivers, lines) => {
+  for (const driver of drivers)
+    for (const line of lines)
+      await stored(at, `--strategy hash-ttl -q 300 --driver ${driver}${line}`, checkAll)
+}
+
+/** @param {Place} at */
+const hashTtlRefused = (at) =>
+  assert.rejects(factsOf(settingsOf('--strategy hash-ttl', at.cluster), at.target, [1]), (error) => {
+    assert.ok(error instanceof TargetError)
+    assert.equal(error.exitCode, 3)
+    assert.ok(error.message.includes(`(${at.target.versions.join(', ')})`), error.message)
+    assert.match(error.message, /HEXPIRE.*Redis 7\.4.*HSETEX.*Redis 8\.0, Valkey 9\.0/)
+    return true
+  })
+
+/**
+ * Every strategy on one kind of target.
+ * @param {object} options
+ * @param {string} options.name
+ * @param {boolean} options.cluster
+ * @param {readonly string[]} options.drivers
+ * @param {boolean} options.variants of the options of each strategy
+ * @param {string} [options.bin] the server's program; the first in PATH
+ * @param {string | false} [options.skip] why it is left out
+ * @param {string} [options.version] that the target must name
+ * @param {boolean} [options.fieldExpiry] whether hash-ttl must work; without it the server is asked
+ */
+export const strategyContract = ({
+  name,
+  cluster,
+  drivers,
+  variants,
+  bin,
+  skip = false,
+  version,
+  fieldExpiry,
+}) =>
+  describe(`every strategy on ${name}`, { concurrency: 6, skip }, () => {
+    /** @type {Place} */
+    let at
+    /** @type {(() => any)[]} */
+    const undo = []
+    const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+    after(async () => {
+      for (const step of undo) await step()
+    })
+    before(async () => {
+      at = await openPlace(scope, cluster, bin)
+      if (version !== undefined) assert.deepEqual(at.target.versions, [version])
+    })
+
+    for (const line of linesFor(cluster, variants)) {
+      for (const driver of drivers)
+        test(`${line} --driver ${driver}`, () => stored(at, `${line} --driver ${driver}`, checkAll))
+    }
+
+    test('hash-ttl, or the version that is there and what is needed', async () => {
+      const expires = await expiresFields(at)
+      if (fieldExpiry !== undefined) assert.equal(expires, fieldExpiry)
+      if (expires) await hashTtlStored(at, drivers, variants ? ['', ' --once', ' --stamp'] : [''])
+      else await hashTtlRefused(at)
+    })
+  })
