@@ -1,0 +1,295 @@
+// What a server may refuse while a writer is at work: each ends in a counted cause and in a sentence with advice,
+// and the accounting closes. Every one is provoked on a real server.
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { at, outcomesOf, startProducer, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+/**
+ * @typedef {import('../helpers/servers.js').TestServer} TestServer
+ * @typedef {import('../helpers/servers.js').Scope} Scope
+ * @typedef {import('../helpers/programs.js').Program} Program
+ *
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {string} [line] further options of the writer
+ * @property {Record<string, string | string[]>} [config] of the server
+ * @property {(server: TestServer) => Promise<unknown>} [prepare]
+ * @property {(server: TestServer, t: Scope) => Promise<unknown>} [provoke] when the writer has been at work for a second
+ * @property {(server: TestServer, program: Program) => Promise<unknown>} [mend]
+ * @property {readonly string[]} [drivers]
+ * @property {string} [cause]
+ * @property {'failed_by' | 'refused_by'} [counted] where the cause stands
+ * @property {RegExp} [advice]
+ * @property {number} code the exit code
+ * @property {(document: any, server: TestServer) => Promise<void> | void} [check]
+ */
+
+const bothDrivers = ['socket', 'ioredis']
+
+/** How often the server has answered so. @param {TestServer} server @param {string} code */
+const refusals = async ({ redis }, code) =>
+  Number(new RegExp(`errorstat_${code}:count=(\\d+)`).exec(await redis.info('errorstats'))?.[1] ?? 0)
+
+/** @param {string} code @param {(server: TestServer) => Promise<unknown>} then */
+const once = (code, then) => async (/** @type {TestServer} */ server) => {
+  await until(`${code} answered`, async () => (await refusals(server, code)) > 100)
+  await then(server)
+}
+
+/** @param {TestServer} server @param {string} section @param {RegExp} pattern */
+const told = async ({ redis }, section, pattern) => pattern.exec(await redis.info(section))
+
+const cutConnections = (/** @type {TestServer} */ { redis }) =>
+  redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+
+/** Another client's script that never ends. @param {TestServer} server @param {Scope} t */
+const runForEver = async ({ redis }, t) => {
+  const other = redis.duplicate()
+  t.after(() => other.disconnect())
+  other.on('error', () => {})
+  other.call('EVAL', 'while true do end', 0).catch(() => {})
+}
+
+/** Stops the saving of snapshots. @param {TestServer} server */
+const breakSnapshots = async (server) => {
+  rmSync(join(server.dir, 'server'), { recursive: true })
+  await server.redis.config('SET', 'save', '3600 1')
+  await server.redis.call('BGSAVE')
+  await until('a failed snapshot', () => told(server, 'persistence', /rdb_last_bgsave_status:err/))
+}
+
+/** @type {Case[]} */
+const cases = [
+  {
+    name: 'OOM with noeviction',
+    provoke: ({ redis }) => redis.config('SET', 'maxmemory', '1mb'),
+    mend: once('OOM', ({ redis }) => redis.config('SET', 'maxmemory', '0')),
+    cause: 'OOM',
+    counted: 'failed_by',
+    advice: /raise maxmemory/,
+    code: 4,
+  },
+  {
+    name: 'evictions',
+    line: '--once --ttl 600',
+    config: { 'maxmemory-policy': 'allkeys-lru' },
+    provoke: async (server) => {
+      const used = await told(server, 'memory', /used_memory:(\d+)/)
+      await server.redis.config('SET', 'maxmemory', String(used?.[1]))
+    },
+    code: 0,
+    check: async ({ warnings, server: { evicted } }, server) => {
+      const warning = warnings.find((/** @type {any} */ { code }) => code === 'evictions')
+      assert.match(
+        warning.message,
+        new RegExp(`^${evicted.toLocaleString('en')} keys evicted.*raise maxmemory`),
+      )
+      const counted = Number((await told(server, 'stats', /evicted_keys:(\d+)/))?.[1])
+      assert.ok(evicted > 0 && evicted <= counted, `${evicted} of ${counted}`)
+    },
+  },
+  {
+    name: 'LOADING',
+    config: {
+      'enable-debug-command': 'yes',
+      'key-load-delay': '300',
+      'loading-process-events-interval-bytes': '1024',
+    },
+    prepare: ({ redis }) => redis.call('DEBUG', 'POPULATE', 3000, 'foreign'),
+    provoke: async ({ redis }) => void redis.call('DEBUG', 'RELOAD').catch(() => {}),
+    cause: 'LOADING',
+    counted: 'refused_by',
+    advice: /wait until it is ready/,
+    code: 0,
+  },
+  {
+    name: 'READONLY',
+    provoke: ({ redis }) => redis.call('REPLICAOF', '127.0.0.1', '1'),
+    mend: once('READONLY', ({ redis }) => redis.call('REPLICAOF', 'NO', 'ONE')),
+    cause: 'READONLY',
+    counted: 'refused_by',
+    advice: /name a master/,
+    code: 0,
+  },
+  {
+    name: 'READONLY to the end',
+    line: '--max-behind 500ms',
+    provoke: ({ redis }) => redis.call('REPLICAOF', '127.0.0.1', '1'),
+    cause: 'READONLY',
+    counted: 'failed_by',
+    advice: /name a master/,
+    code: 4,
+  },
+  {
+    name: "BUSY with another client's script",
+    config: { 'lua-time-limit': '100' },
+    provoke: runForEver,
+    mend: async ({ redis }, program) => {
+      await program.says(/BUSY/)
+      await redis.call('SCRIPT', 'KILL')
+    },
+    cause: 'BUSY',
+    counted: 'refused_by',
+    advice: /SCRIPT KILL/,
+    code: 0,
+  },
+  {
+    name: 'BUSY to the end',
+    line: '--max-behind 500ms',
+    config: { 'lua-time-limit': '100' },
+    provoke: runForEver,
+    cause: 'BUSY',
+    counted: 'failed_by',
+    advice: /SCRIPT KILL/,
+    code: 4,
+  },
+  {
+    name: 'a script that blocks the server in silence',
+    line: '--max-behind 500ms',
+    config: { 'lua-time-limit': '0' },
+    provoke: runForEver,
+    code: 4,
+    check: ({ items, warnings, duration_s: durationS }) => {
+      assert.ok(items.unsettled > 0)
+      assert.match(
+        warnings.find((/** @type {any} */ { code }) => code === 'unsettled').message,
+        /see which node stopped answering/,
+      )
+      assert.ok(durationS < 20, `${durationS} s`)
+    },
+  },
+  {
+    name: 'WRONGPASS',
+    line: '--max-behind 500ms',
+    provoke: async (server) => {
+      await server.redis.config('SET', 'requirepass', 'another')
+      await cutConnections(server)
+    },
+    cause: 'WRONGPASS',
+    counted: 'refused_by',
+    advice: /correct --username and --password/,
+    code: 4,
+    check: ({ items }) => assert.ok(items.dropped > 0),
+  },
+  {
+    name: 'NOPERM',
+    provoke: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '-setex'),
+    mend: once('NOPERM', ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '+setex')),
+    cause: 'NOPERM',
+    counted: 'failed_by',
+    advice: /extend its ACL/,
+    code: 4,
+  },
+  {
+    name: 'MISCONF',
+    provoke: breakSnapshots,
+    mend: once('MISCONF', ({ redis }) => redis.config('SET', 'stop-writes-on-bgsave-error', 'no')),
+    cause: 'MISCONF',
+    counted: 'failed_by',
+    advice: /mend its disk or its save setting/,
+    code: 4,
+  },
+  {
+    name: 'no more clients',
+    provoke: async (server) => {
+      await server.redis.config('SET', 'maxclients', '1')
+      await cutConnections(server)
+    },
+    mend: async (server) => {
+      const rejected = async () =>
+        Number((await told(server, 'stats', /rejected_connections:(\d+)/))?.[1]) > 8
+      await until('refused connections', rejected)
+      await server.redis.config('SET', 'maxclients', '1000')
+    },
+    // ioredis sees the closed connection before the words.
+    drivers: ['socket'],
+    cause: 'ERR max clients',
+    counted: 'refused_by',
+    advice: /raise maxclients/,
+    code: 0,
+    check: ({ events }) =>
+      assert.deepEqual(
+        events.map((/** @type {any} */ { kind }) => kind),
+        ['disconnected', 'reconnected'],
+      ),
+  },
+  {
+    name: 'WRONGTYPE at a key of ours',
+    provoke: ({ redis }) => redis.set('latest-ids', 'not a sorted set'),
+    mend: async ({ redis }) => {
+      await until('WRONGTYPE answered', async () =>
+        /errorstat_WRONGTYPE/.test(await redis.info('errorstats')),
+      )
+      await redis.del('latest-ids')
+    },
+    cause: 'WRONGTYPE',
+    counted: 'failed_by',
+    advice: /choose another --prefix/,
+    code: 4,
+  },
+  ...['--sk', '--ws'].map((line) => ({
+    name: `SCRIPT FLUSH under ${line}`,
+    line: `${line} --ttl 60`,
+    provoke: (/** @type {TestServer} */ { redis }) => redis.script('FLUSH'),
+    cause: 'NOSCRIPT',
+    counted: /** @type {const} */ ('refused_by'),
+    advice: /keep others from flushing/,
+    code: 0,
+    check: async (/** @type {any} */ _, /** @type {TestServer} */ { redis }) => {
+      assert.equal(await redis.zcard('latest-ids'), 1000)
+      assert.equal(await redis.exists(...Array.from({ length: 1000 }, (_, i) => `item:${i + 1}`)), 1000)
+    },
+  })),
+  {
+    name: 'a server that speaks RESP2 only',
+    config: { 'rename-command': ['HELLO', ''] },
+    code: 0,
+  },
+]
+
+/** @param {import('node:test').TestContext} t @param {Case} each @param {string} driver */
+const provoked = async (t, { line = '', config, prepare, provoke, mend }, driver) => {
+  const server = await startServer(t, { config })
+  await prepare?.(server)
+  const program = startProducer(
+    t,
+    `-q 1000 -c 5 --duration 4 --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
+    { env: at(server) },
+  )
+  await until('the writer is at work', () => program.intervals().length > 0)
+  await provoke?.(server, t)
+  await mend?.(server, program)
+  return { server, ...(await program.ended) }
+}
+
+/** @param {any} document */
+const assertAccounts = ({ items }) => {
+  assert.equal(outcomesOf(items), items.offered)
+  const lost = Object.values(items.failed_by).reduce((sum, n) => sum + n, 0)
+  assert.equal(lost, items.failed + items.uncertain)
+}
+
+describe('errors of the server', { concurrency: 3 }, () => {
+  for (const each of cases) {
+    for (const driver of each.drivers ?? bothDrivers) {
+      test(`${each.name}, ${driver}`, async (t) => {
+        const { code, document, stderr, server } = await provoked(t, each, driver)
+        assert.ok(document, stderr)
+        assertAccounts(document)
+        const { items, commands, warnings } = document
+        assert.equal(code, each.code, JSON.stringify({ items, commands, warnings }))
+        if (each.code === 0) assert.equal(items.acked, items.offered)
+        if (each.cause !== undefined) {
+          const counts = each.counted === 'failed_by' ? items.failed_by : commands.refused_by
+          assert.ok(counts[each.cause] > 0, JSON.stringify({ items, commands }))
+          const sentence = warnings.find((/** @type {any} */ warning) => warning.cause === each.cause)
+          assert.match(sentence.message, /** @type {RegExp} */ (each.advice))
+        }
+        await each.check?.(document, server)
+      })
+    }
+  }
+})
