@@ -1,5 +1,6 @@
 // Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
@@ -7,6 +8,7 @@ import { InterruptedError, TargetError } from '../errors.js'
 import { loadHash } from '../plan/plan-card.js'
 import { endpointOf } from './address.js'
 import { announcePlan } from './plan-key.js'
+import { reasonFor } from './reason.js'
 import { scriptBody } from './scripts.js'
 
 /**
@@ -23,6 +25,8 @@ const leaseMs = 30_000 // renewed six times in its life
 const retryMs = 500
 // At the end of a run a server may be away, and nobody waits for it.
 const answerLimitMs = 1000
+
+const readyLimitMs = 10_000
 
 /** @param {Terms} terms @param {number} agent */
 export const leaseKey = (terms, agent) => `${terms.prefix}millrace:lease:${loadHash(terms)}:${agent}`
@@ -71,7 +75,11 @@ const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) 
  */
 export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs = leaseMs }) => {
   const client = clientFor(target)
-  client.on('error', () => {})
+  /** @type {Error | undefined} */
+  let lastError
+  client.on('error', (error) => {
+    lastError = error
+  })
   const holder = JSON.stringify({
     token: randomUUID(),
     host: hostname(),
@@ -86,6 +94,15 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
   /** @type {import('./plan-key.js').Announcement | null} */
   let card = null
 
+  // The library tries for ever, and does not say that it may not ask CLUSTER INFO.
+  const reachable = async () => {
+    if (client.status === 'ready') return
+    const ready = once(client, 'ready', { signal: AbortSignal.timeout(readyLimitMs) })
+    await ready.catch(() => {
+      const what = lastError ?? new Error('not ready; may this user ask CLUSTER SLOTS and CLUSTER INFO?')
+      throw new TargetError(reasonFor(`the leases in ${target.topology.masters[0]}`, what, target.access))
+    })
+  }
   const claim = async (/** @type {number} */ agent) => {
     const answer = await client.set(leaseKey(terms, agent), holder, 'PX', lastMs, 'NX')
     if (answer === 'OK') held.add(agent)
@@ -153,6 +170,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
      * @returns {Promise<number[]>}
      */
     async claim(wanted) {
+      await reachable()
       if (wanted === 'next') {
         const anyFree = async () => {
           for (let agent = 1; agent <= terms.totalAgents; agent++) if (await claim(agent)) return true
