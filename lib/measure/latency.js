@@ -81,18 +81,35 @@ export const latencyOf = () => {
 // One in 1, 1.1, 1.3 ... 1,000,000: twelve points a decade.
 const depths = Array.from({ length: 73 }, (_, at) => 10 ** (at / 12))
 
-/**
- * The distribution of histograms that a run wrote a second at a time, as far down as their counts reach.
- * @param {string[]} encoded
- * @returns {{ beyond: number, us: number }[]} the latency that one in `beyond` exceeds
- */
-export const mergedCurve = (encoded) => {
+/** @param {string[]} encoded to be destroyed by the caller */
+const merged = (encoded) => {
   const total = histogram()
   for (const text of encoded) {
     const one = hdr.decodeFromCompressedBase64(text, 64, true)
     total.add(one)
     one.destroy()
   }
+  return total
+}
+
+/**
+ * The percentiles of histograms that a run, or several, wrote a second at a time.
+ * @param {string[]} encoded
+ */
+export const mergedPercentiles = (encoded) => {
+  const total = merged(encoded)
+  const found = percentiles(total)
+  total.destroy()
+  return found
+}
+
+/**
+ * The distribution of histograms that a run wrote a second at a time, as far down as their counts reach.
+ * @param {string[]} encoded
+ * @returns {{ beyond: number, us: number }[]} the latency that one in `beyond` exceeds
+ */
+export const mergedCurve = (encoded) => {
+  const total = merged(encoded)
   const curve = depths
     .filter((beyond) => beyond <= total.totalCount)
     .map((beyond) => ({ beyond, us: total.getValueAtPercentile(100 - 100 / beyond) }))

@@ -28,6 +28,11 @@
  * @property {{ ratio: number, low: number | null, high: number | null }} ours with its 95 % interval
  * @property {number | null} published
  * @property {string | null} [contradicts] why ours contradicts the published conclusion
+ * @property {string} [denominator_figure] where it is another than the numerator's
+ * @property {number[]} [samples] of ours, one a round
+ * @property {'agrees' | 'differs' | 'contradicts' | null} [standing] of ours to what was published
+ * @property {string | null} [claim] what was published, in words
+ * @property {string | null} [why] what explains the difference
  *
  * @typedef {{ label: string, from_ms: number, to_ms: number }} ExperimentPhase of one continuous run
  *
@@ -46,6 +51,7 @@
  * @property {ExperimentRow[]} rows
  * @property {ExperimentRatio[]} ratios
  * @property {ExperimentPhase[]} phases
+ * @property {string} [timeline] folder of that run, relative to that of the experiment: run.json and intervals.ndjson
  * @property {string} verdict one sentence
  * @property {import('./verdict.js').Warning[]} warnings
  */
