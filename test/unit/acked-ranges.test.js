@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ackedRanges } from '../../lib/measure/acked-ranges.js'
+import { ledgerOf } from '../../lib/measure/ledger.js'
+import { ackedParts } from '../../lib/run/check-written.js'
+
+test('ranges that touch become one, in whatever order they come', () => {
+  const ranges = ackedRanges()
+  const lose = (/** @type {number} */ first, /** @type {number[]} */ worst) =>
+    ranges.closed({ first, count: worst.length, worst: Uint8Array.from(worst) })
+  lose(21, [1, 1, 0, 2])
+  lose(1, [0, 0, 3])
+  lose(11, [4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
+  assert.deepEqual(ranges.written().not_acked, [
+    [3, 3],
+    [11, 22],
+    [24, 24],
+  ])
+  assert.equal(ranges.written().complete, true)
+})
+
+test('what exceeds its memory is not complete, and says so', () => {
+  const ranges = ackedRanges()
+  for (let n = 0; n < 60_000; n++) ranges.closed({ first: 3 * n, count: 1, worst: Uint8Array.of(1) })
+  const { not_acked: kept, complete } = ranges.written()
+  assert.equal(complete, false)
+  assert.equal(kept.length, 50_000)
+})
+
+test('the ledger keeps them of a --once run only, and the parts are all that was acknowledged', () => {
+  const agents = [
+    { agent: 2, first: 6, count: 5 },
+    { agent: 3, first: 11, count: 6 },
+  ]
+  assert.equal(ledgerOf({ agents }).written(), null)
+  const ledger = ledgerOf({ agents, once: true })
+  // Two chunks an interval of 16 items, three ticks: agent 2 has 6-7 8-10 | 22-23, agent 3 11-13 14-16 | 27-29.
+  const ticks = [
+    [2, 6, 2],
+    [3, 11, 3],
+    [2, 8, 3],
+    [3, 14, 3],
+    [2, 22, 2],
+    [3, 27, 3],
+  ].map(([agent, first, count]) => ledger.open({ agent, first, count, measured: true }))
+  const batch = { first: 8, members: Uint32Array.of(0, 1, 2), from: Uint32Array.of(0, 1, 2, 3) }
+  for (const account of ticks) ledger.expect(account, 3)
+  for (const [i, account] of ticks.entries()) {
+    if (i === 2) {
+      ledger.answered(account, 2)
+      ledger.lose(account, batch, 1, 2, 'uncertain', 'CLOSED')
+    } else ledger.answered(account, 3)
+    ledger.seal(account)
+  }
+  const written = ledger.written()
+  assert.deepEqual(written, {
+    agents: [
+      { agent: 2, ticks: 3 },
+      { agent: 3, ticks: 3 },
+    ],
+    not_acked: [[9, 9]],
+    complete: true,
+  })
+  const plan = { agents, chunks: 2, quantity: 16, spacingMs: 500, rate: null, pacing: 'open' }
+  const items = [...ackedParts(plan, /** @type {any} */ (written), 1000)].flatMap(({ first, last, atMs }) =>
+    Array.from({ length: last - first + 1 }, (_, i) => `${first + i}@${atMs}`),
+  )
+  assert.deepEqual(items, [
+    ...['6@1000', '7@1000', '11@1000', '12@1000', '13@1000'],
+    ...['8@1500', '10@1500', '14@1500', '15@1500', '16@1500'],
+    ...['22@2000', '23@2000', '27@2000', '28@2000', '29@2000'],
+  ])
+})

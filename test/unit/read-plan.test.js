@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { cardIn, cardOf } from '../../lib/plan/plan-card.js'
+import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
+
+const nowMs = 1_790_000_000_000
+
+/** @param {string} line @param {NodeJS.ProcessEnv} [env] */
+const settingsOf = (line, env = {}) => {
+  const settings = readSettings({ program: 'consumer', argv: line.split(' ').filter(Boolean), env })
+  assert.ok('given' in settings)
+  return /** @type {ReaderSettings} */ (settings)
+}
+
+/** @param {Parameters<typeof samplePlan>[0]} [settings] @param {number} [agoMs] @param {boolean} [ended] */
+const card = (settings, agoMs = 0, ended = false) => ({
+  ...cardOf(samplePlan(settings), '0.1.0'),
+  startedMs: nowMs - agoMs - 1000,
+  renewedMs: nowMs - agoMs,
+  ended,
+})
+const isLive = (/** @type {import('../../lib/plan/plan-card.js').PlanCard} */ { ended, renewedMs }) =>
+  !ended && nowMs - renewedMs < 12_000
+/** @param {string} line @param {ReturnType<typeof card>[]} cards @param {NodeJS.ProcessEnv} [env] */
+const choose = (line, cards, env) => chosenCard(settingsOf(line, env), cards, isLive)
+
+test('a card survives its text, and other texts are none', () => {
+  const whole = card({ sortedSets: 3, strategy: 'hash' })
+  assert.deepEqual(cardIn(JSON.stringify(whole)), whole)
+  for (const text of ['', '{', 'null', '[]', '{}', '"x"']) assert.equal(cardIn(text), null, text)
+  for (const change of [
+    { ttlS: '3' },
+    { sets: 'latest-ids' },
+    { sets: [5] },
+    { payload: 'other' },
+    { ended: 1 },
+  ])
+    assert.equal(cardIn(JSON.stringify({ ...whole, ...change })), null)
+})
+
+test('no plan: the options decide', () => assert.equal(choose('', []), null))
+
+test('the one that is written, whatever stood there before', () => {
+  const [live, ended, silent] = [
+    card(),
+    card({ strategy: 'list' }, 0, true),
+    card({ strategy: 'set' }, 60_000),
+  ]
+  assert.equal(choose('', [ended, live, silent]), live)
+})
+
+test('of plans that have ended the last one', () => {
+  const [last, first] = [card({ seed: 2 }, 1000, true), card({}, 2000, true)]
+  assert.equal(choose('', [last, first]), last)
+})
+
+test('several at a time are named, and the strategy tells', () => {
+  const [one, other] = [card(), card({ strategy: 'list' })]
+  assert.throws(() => choose('', [one, other]), {
+    exitCode: 2,
+    message:
+      /several plans are written under no prefix: sorted-set of 100 items; list of 100 items. Name one with --strategy/,
+  })
+  assert.equal(choose('--sl', [one, other]), other)
+  assert.throws(() => choose('', [card(), card({ quantity: 50 })]), /Name one with --quantity/)
+  assert.equal(choose('-q 50', [card(), card({ quantity: 50 })])?.quantity, 50)
+})
+
+/** @type {[line: string, pattern: RegExp][]} */
+const contradicting = [
+  ['--sl', /^--sl contradicts what is written under no prefix: sorted-set of 100 items\. Leave it out/],
+  ['--strategy hash', /^--strategy hash contradicts/],
+  ['-q 5', /^--quantity 5 contradicts .* \(quantity 100\)/],
+  ['--ttl 9', /^--ttl 9 contradicts .* \(ttlS 3\)/],
+  ['--seed 2', /^--seed 2 contradicts/],
+  ['--stamp', /^--stamp contradicts .* \(stamp false\)/],
+  ['--ns 4', /^--ns 4 contradicts .* \(sortedSets 1\)/],
+  ['--spread', /^--spread contradicts .* \(placement plain\)/],
+  ['--payload zero', /^--payload zero contradicts/],
+]
+for (const [line, pattern] of contradicting)
+  test(`a mismatch is explained: ${line}`, () =>
+    assert.throws(() => choose(line, [card()]), { name: 'OptionError', exitCode: 2, message: pattern }))
+
+test('a variable that contradicts is named as such', () => {
+  assert.throws(
+    () => choose('', [card()], { MILLRACE_QUANTITY: '7' }),
+    /^OptionError: MILLRACE_QUANTITY=7 contradicts/,
+  )
+})
+
+test('what agrees is no mismatch, and defaults contradict nothing', () => {
+  const only = card({ quantity: 77, ttlS: 60, sortedSets: 2 })
+  for (const line of ['', '-q 77', '--ttl 60s --ns 2', '-p 250 -t 3'])
+    assert.equal(choose(line, [only]), only)
+})
+
+const facts = { agents: [1], cluster: false, masters: 1, fetchScript: 'f' }
+
+test('the plan of a card, and of the options alone', () => {
+  const byCard = readPlanOf(settingsOf('-p 250 --limit 5'), {
+    ...facts,
+    card: card({ ttlS: 9, sortedSets: 2 }),
+  })
+  assert.equal(byCard.source, 'target')
+  assert.deepEqual([byCard.ttlS, byCard.periodMs, byCard.writePeriodMs, byCard.limit], [9, 250, 1000, 5])
+  assert.deepEqual(byCard.sets, ['latest-ids:0', 'latest-ids:1'])
+  assert.deepEqual([byCard.knowsBytes, byCard.knowsItems], [true, true])
+
+  const alone = readPlanOf(settingsOf('--prefix p: --ns 2 --ttl 5'), { ...facts, card: null })
+  assert.deepEqual([alone.source, alone.ttlS, alone.writePeriodMs], ['options', 5, null])
+  assert.deepEqual(alone.sets, ['p:latest-ids:0', 'p:latest-ids:1'])
+  assert.deepEqual([alone.knowsBytes, alone.knowsItems], [false, false])
+  const told = readPlanOf(settingsOf('--value-size 64 -q 5'), { ...facts, card: null })
+  assert.deepEqual([told.knowsBytes, told.knowsItems], [true, true])
+})
+
+/** @type {[line: string, change: Partial<typeof facts>, pattern: RegExp][]} */
+const impossible = [
+  ['--mode script', { cluster: true, masters: 3 }, /^OptionError: --mode script on 3 masters/],
+  ['--mode script --ns 2', { cluster: true }, /--mode script with 2 sorted sets in a cluster/],
+  ['--mode script --sl', {}, /--mode script reads sorted sets .* strategy list use --mode manual/],
+  ['--fetch mget --strategy hash', {}, /--fetch mget: the values of strategy hash/],
+  ['--fetch mget --strategy stream', {}, /--fetch mget: the values of strategy stream/],
+]
+for (const [line, change, pattern] of impossible)
+  test(`impossible: ${line} ${JSON.stringify(change)}`, () =>
+    assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, card: null }), pattern))
+
+test('a plan in words', () => {
+  assert.equal(
+    cardWords(card({ quantity: 12_000, totalAgents: 4, sortedSets: 2, once: true }, 0, true)),
+    'sorted-set of 12,000 items, 4 agents, 2 sorted sets, each item once, ended',
+  )
+})
