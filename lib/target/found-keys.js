@@ -41,6 +41,16 @@ export async function* scan(client, { match } = {}) {
 }
 
 /**
+ * @template T
+ * @param {T} instead
+ * @returns {(error: Error) => T}
+ */
+const unlessRefused = (instead) => (error) => {
+  if (error.message.startsWith('NOPERM')) return instead
+  throw error
+}
+
+/**
  * The types of keys; those that went in the meantime are left out.
  * @param {Redis} client
  * @param {string[]} keys
@@ -51,7 +61,8 @@ export const typed = async (client, keys) => {
   const found = []
   for (let from = 0; from < keys.length; from += typesAtOnce) {
     const some = keys.slice(from, from + typesAtOnce)
-    const types = await Promise.all(some.map((key) => client.type(key)))
+    // A user of limited rights may not look at keys of others: then they are that.
+    const types = await Promise.all(some.map((key) => client.type(key).catch(unlessRefused('hidden'))))
     some.forEach((key, i) => {
       if (types[i] !== 'none') found.push({ key, type: types[i] })
     })
@@ -76,7 +87,7 @@ export const ownersBook = (target, nowMs, db) => {
   const read = async (prefix) => {
     const key = planKey(prefix)
     const client = target.control(ownerOf(target, key), db)
-    if ((await client.type(key)) !== 'hash') return []
+    if ((await client.type(key).catch(unlessRefused('hidden'))) !== 'hash') return []
     const cards = await plansIn(client, prefix, nowMs)
     return cards.filter((card) => isGenuine(card, prefix)).map(typesOf)
   }
@@ -121,7 +132,7 @@ export const findKeys = async (target, master, { nowMs, clock, db }) => {
   for (const { key, type } of await typed(client, sample))
     if (!(await typesFor(key)).includes(type)) strange.push(key)
   const foreign = await typed(client, strange.slice(0, mostStrange))
-  const lives = await Promise.all(foreign.map(({ key }) => client.pttl(key)))
+  const lives = await Promise.all(foreign.map(({ key }) => client.pttl(key).catch(unlessRefused(-1))))
   return {
     looked: names.size,
     foreign: foreign.length < mostStrange ? foreign.length : strange.length,

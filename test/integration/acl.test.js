@@ -1,0 +1,172 @@
+// The rights that README.md names are enough, for every strategy, and no more than these.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { Redis } from 'ioredis'
+import { runProducer, startProgram } from '../helpers/programs.js'
+import { startCluster, startServer } from '../helpers/servers.js'
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const line = String(/^ACL SETUSER millrace .+$/m.exec(readme)?.[0])
+const password = 'PASSWORD'
+
+const strategies = [
+  'sorted-set',
+  'actual-value',
+  'script-batch',
+  'script-item',
+  'list',
+  'list-hll',
+  'set',
+  'hash',
+  'stream',
+]
+
+/** @param {string} strategy @param {boolean} cluster */
+const optionsOf = (strategy, cluster) =>
+  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60 --quiet` +
+  `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
+
+/** Two at a time. @template T @param {T[]} all @param {(one: T) => Promise<void>} work */
+const pairwise = async (all, work) => {
+  const rest = [...all]
+  const worker = async () => {
+    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one)
+  }
+  await Promise.all([worker(), worker()])
+}
+
+for (const cluster of [false, true])
+  describe(cluster ? 'a cluster' : 'one server', () => {
+    /** @type {(() => any)[]} */
+    const undo = []
+    /** @type {Redis[]} */
+    let admins = []
+    let env = /** @type {NodeJS.ProcessEnv} */ ({})
+    before(async () => {
+      const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+      const place = cluster ? await startCluster(scope, { replicas: 1 }) : await startServer(scope)
+      const { nodes, access } = 'nodes' in place ? place : { nodes: [place], access: place }
+      admins = nodes.map(({ host, port }) => new Redis({ host, port, password: access.password }))
+      for (const admin of admins) undo.unshift(() => admin.disconnect())
+      const [name, ...args] = line.split(' ')
+      for (const admin of admins) assert.equal(await admin.call(name, ...args), 'OK', line)
+      env = {
+        REDIS_HOST: nodes[0].host,
+        REDIS_PORT: String(nodes[0].port),
+        REDIS_USERNAME: 'millrace',
+        REDIS_PASSWORD: password,
+        ...(cluster && { REDIS_CLUSTER: 'true' }),
+      }
+    })
+    after(async () => {
+      for (const step of undo) await step()
+    })
+
+    test('every strategy, both drivers, and no refusal', async (t) => {
+      const all = strategies.flatMap((strategy) =>
+        ['socket', 'ioredis'].map((driver) => ({ strategy, driver })),
+      )
+      await pairwise(all, async ({ strategy, driver }) => {
+        const options = `${optionsOf(strategy, cluster)} --driver ${driver}`
+        const { code, stderr, document } = await runProducer(t, options, { env })
+        assert.equal(code, 0, `${options}: ${stderr}`)
+        assert.equal(document.items.acked, 80)
+        assert.deepEqual(document.commands.errors_by, {})
+      })
+      const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))
+      assert.deepEqual(told(refusals.flat()), [])
+    })
+
+    const reads = [
+      ['sorted-set', '--fetch mget --count'],
+      ...(cluster
+        ? []
+        : [
+            ['sorted-set', '--mode script'],
+            ['actual-value', ''],
+            ['list-hll', '--count'],
+            ['set', ''],
+            ['hash', ''],
+            ['stream', ''],
+          ]),
+    ]
+    for (const [strategy, more] of reads)
+      test(`a consumer of ${strategy} ${more}`, async (t) => {
+        // Sets of several strategies have one name.
+        for (const admin of admins) await admin.flushall().catch(() => {})
+        const written = await runProducer(t, optionsOf(strategy, cluster), { env })
+        assert.equal(written.code, 0, written.stderr)
+        for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
+        const options = `--duration 600ms -p 200 --verify --quiet ${more}`
+        const { stderr, document } = await startProgram(t, 'consumer.js', options, { env }).ended
+        assert.ok(document?.fetches.count > 0, stderr)
+        assert.deepEqual(document.fetches.failed_by, {})
+        const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))
+        assert.deepEqual(told(refusals.flat()), [])
+      })
+
+    test('cleanup', async (t) => {
+      const { code, stdout, stderr } = await startProgram(t, 'scripts/cleanup.js', '--yes', {
+        env,
+        out: false,
+      }).ended
+      assert.equal(code, 0, stderr)
+      assert.match(stdout, /keys removed/)
+    })
+
+    test('and nothing besides', async () => {
+      const [{ host, port }] = admins.map(({ options }) => options)
+      const client = new Redis({ host, port, username: 'millrace', password })
+      try {
+        for (const [name, ...args] of [
+          ...[
+            ['FLUSHALL'],
+            ['FLUSHDB'],
+            ['KEYS', '*'],
+            ['CONFIG', 'GET', '*'],
+
+            ['SHUTDOWN'],
+          ],
+          ...[
+            ['SET', 'cart:1', 'x'],
+            ['GET', 'cart:1'],
+            ['ACL', 'LIST'],
+            ['CLIENT', 'KILL', 'TYPE', 'normal'],
+          ],
+          ...[['CLUSTER', 'RESET'], ['SCRIPT', 'FLUSH'], ['SAVE'], ['MONITOR'], ['REPLICAOF', 'NO', 'ONE']],
+        ])
+          await assert.rejects(client.call(name, ...args), /NOPERM/, name)
+      } finally {
+        client.disconnect()
+      }
+    })
+  })
+
+/** What was refused to whom, without what ioredis asks for by itself. @param {any[]} log */
+const told = (log) =>
+  log
+    .map((entry) => {
+      const fields = Array.isArray(entry) ? Object.fromEntries(pairs(entry)) : entry
+      return `${fields.reason} ${fields.object}`
+    })
+    .filter((refusal) => !/client\|setinfo/i.test(refusal))
+
+/** @param {string[]} flat */
+const pairs = (flat) => flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]]] : []))
+
+test('a user without the rights is told so in one line', async (t) => {
+  const server = await startServer(t)
+  await server.redis.call('ACL', 'SETUSER', 'small', 'on', '>PASSWORD', '~item:*', '+info', '+ping')
+  const env = {
+    REDIS_HOST: server.host,
+    REDIS_PORT: String(server.port),
+    REDIS_USERNAME: 'small',
+    REDIS_PASSWORD: 'PASSWORD',
+  }
+  const { code, stdout, stderr } = await runProducer(t, '-q 10 --intervals 1 --quiet', { env })
+  assert.deepEqual([code, stdout], [3, ''])
+  const lines = stderr.split('\n').filter((text) => text !== '' && !text.startsWith('{'))
+  assert.equal(lines.length, 1, stderr)
+  assert.match(lines[0], /the user lacks rights; extend its ACL \(NOPERM/)
+})
