@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
+import { exitCodeOf, writePage } from './lib/cli/ending.js'
+import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
-import { ExitCode } from './lib/errors.js'
 import { fetchDocument } from './lib/report/fetch-result.js'
 import { fetchReport } from './lib/report/fetch-text.js'
 import { openResults } from './lib/report/files.js'
+import { withThresholds } from './lib/report/thresholds.js'
 import { claimReaders } from './lib/run/agents.js'
 import { findPlan } from './lib/run/find-plan.js'
 import { readRun } from './lib/run/read-run.js'
@@ -29,6 +31,8 @@ await program('consumer', async (given, { stop, stopNow }) => {
   const undo = [results.discard]
   try {
     accessWarnings(settings).forEach(warn)
+    const metrics = await openMetrics(settings.metrics, { say })
+    undo.unshift(metrics.close)
     const target = await openTarget(settings, { say, mayStart: false })
     undo.unshift(target.close)
     const found = await findPlan({ settings, target, say })
@@ -48,7 +52,7 @@ await program('consumer', async (given, { stop, stopNow }) => {
       ...found,
       plan,
       target,
-      results,
+      results: metrics.watching(results, { run: results.run, nominalHz: null }),
       stop,
       stopNow,
       say,
@@ -57,17 +61,18 @@ await program('consumer', async (given, { stop, stopNow }) => {
     })
     await results.end()
     const { kind, origin } = target
-    const document = fetchDocument({
+    const measured = fetchDocument({
       ...parts,
       run: results.run,
       versions: versionsOf(target),
       target: { kind, origin },
       warnings,
     })
+    const document = withThresholds(measured, settings.thresholds)
     await results.finish(document)
     screen.result(document, results.folder, fetchReport)
-    if (stop.aborted) return ExitCode.interrupted
-    return document.valid ? ExitCode.done : ExitCode.invalid
+    if (!stopNow.aborted) await writePage(settings, results.folder, warn)
+    return exitCodeOf(document, stop.aborted)
   } finally {
     screen.done()
     for (const step of undo) await step()

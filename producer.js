@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // Writes items the way an application would, and reports what that cost.
+import { exitCodeOf, writePage } from './lib/cli/ending.js'
+import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
-import { ExitCode } from './lib/errors.js'
 import { planOf } from './lib/plan/plan.js'
 import { cardOf } from './lib/plan/plan-card.js'
 import { openResults } from './lib/report/files.js'
 import { runDocument } from './lib/report/result.js'
 import { textReport } from './lib/report/text.js'
+import { withThresholds } from './lib/report/thresholds.js'
 import { agentWords, claimAgents } from './lib/run/agents.js'
 import { factsOf } from './lib/run/facts.js'
 import { guardOf } from './lib/run/guard.js'
@@ -27,6 +29,8 @@ await program('producer', async (settings, { stop, stopNow }) => {
   const undo = [results.discard]
   try {
     accessWarnings(settings).forEach(warn)
+    const metrics = await openMetrics(settings.metrics, { say })
+    undo.unshift(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
@@ -57,7 +61,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       plan,
       target,
       liveAgents: agents.live,
-      results,
+      results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
       stop,
@@ -66,7 +70,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
     })
     await results.end()
     const { kind, origin } = target
-    const document = runDocument({
+    const measured = runDocument({
       ...parts,
       kind: 'producer',
       run: results.run,
@@ -74,10 +78,11 @@ await program('producer', async (settings, { stop, stopNow }) => {
       target: { kind, origin, found },
       warnings,
     })
+    const document = withThresholds(measured, settings.thresholds)
     await results.finish(document)
     screen.result(document, results.folder, textReport)
-    if (stop.aborted) return ExitCode.interrupted
-    return document.valid ? ExitCode.done : ExitCode.invalid
+    if (!stopNow.aborted) await writePage(settings, results.folder, warn)
+    return exitCodeOf(document, stop.aborted)
   } finally {
     screen.done()
     for (const step of undo) await step()

@@ -329,7 +329,7 @@ const groups = {
       help: 'folder of the results' },
     { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
       help: 'a page with charts beside run.json; --no-report leaves it to scripts/report.js' },
-    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both,
+    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both, default: 'none',
       help: 'limit of a figure, as in latency.intended.p99<20ms; exit code 99 when it fails; may be repeated' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live figures to Prometheus on that port of this machine alone, or on address:port' },

@@ -67,8 +67,9 @@ export function refuseStrangers(typed, options) {
  * @param {Record<string, unknown>} typed
  * @param {Option} option
  */
-export function typedText(typed, { name, type }) {
+export function typedText(typed, { name, type, repeatable }) {
   const value = typed[name]
+  if (repeatable && Array.isArray(value)) return value.join(',')
   if (Array.isArray(value) && type !== 'flag') throw new OptionError(`--${name} is given twice`)
   if (type !== 'flag' && value === false) throw new OptionError(`unknown option --no-${name}`)
   return value === undefined ? undefined : String(value)

@@ -1,5 +1,6 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
+import { absoluteThreshold } from '../report/thresholds.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option
@@ -163,6 +164,16 @@ function guardLimits(text) {
   return Object.freeze(limits)
 }
 
+/** `9100`, `0.0.0.0:9100`, `[::]:9100`. @param {string} text */
+function listenerOf(text) {
+  const [, host = '127.0.0.1', digits] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []
+  const address = hostName(host)
+  const port = Number(digits)
+  return address !== undefined && port >= 1 && port <= 65_535
+    ? Object.freeze({ host: address, port })
+    : undefined
+}
+
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
   integer: ranged(
@@ -204,6 +215,20 @@ export const VALUE_TYPES = Object.freeze({
     expects: () =>
       'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off',
     shape: () => 'evicted>N, memory>N%, lag>SIZE, off',
+  },
+  /** @type {ValueType} */
+  limits: {
+    // A wrong one says itself what is wrong with it.
+    read: (text) =>
+      Object.freeze(text === 'none' ? [] : text.split(',').map((part) => absoluteThreshold(part).text)),
+    expects: () => 'limits of figures, as in latency.intended.p99<20ms',
+    shape: () => 'FIGURE<LIMIT',
+  },
+  /** @type {ValueType} */
+  listener: {
+    read: listenerOf,
+    expects: () => 'a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100',
+    shape: () => 'port, address:port',
   },
   /** @type {ValueType} */
   agents: {

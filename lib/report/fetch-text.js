@@ -1,6 +1,6 @@
 // The final table of a consumer: pure, from its document to text that can be pasted.
 import { alignedTable, painter, wrapped } from './layout.js'
-import { entry, eventLines, nodeTable } from './text.js'
+import { entry, eventLines, nodeTable, thresholdLines } from './text.js'
 import { bytes, count, dash, micros, period, plainData, rate, several } from './units.js'
 import { clientWords, facts, gap, targetWords } from './words.js'
 
@@ -194,6 +194,7 @@ export const fetchReport = (document, { columns = 100, color = false } = {}) => 
     ],
     eventLines(page),
     verdictLines(page),
+    thresholdLines(page),
   ]
   return `${blocks
     .filter((block) => block.length)

@@ -1,6 +1,7 @@
 // The final table: pure, from run.json's document to text that can be pasted into a document.
 import { alignedTable, painter, wrapped } from './layout.js'
 import { sharedEnding } from './node-names.js'
+import { judgedWords } from './thresholds.js'
 import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
 import { busiestMaster } from './verdict.js'
 import {
@@ -140,6 +141,12 @@ const verdictLines = ({ run, columns, paint }) => {
   return [`${word}: ${verdictWords(run)}`, ...reasons]
 }
 
+/** @param {Page} page */
+export const thresholdLines = ({ run, columns, paint }) =>
+  (run.thresholds ?? []).flatMap((judged) =>
+    wrapped(judgedWords(judged), columns).map(judged.passed ? paint.green : paint.red),
+  )
+
 /**
  * The run in one line: its name, what it achieved, and whether it counts.
  * @param {RunDocument} document
@@ -184,6 +191,7 @@ export const textReport = (document, { columns = 100, color = false } = {}) => {
     ],
     eventLines(page),
     verdictLines(page),
+    thresholdLines(page),
   ]
   return `${blocks
     .filter((block) => block.length)

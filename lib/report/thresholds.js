@@ -108,6 +108,16 @@ export const judgedBy = (thresholds, document) =>
     return { threshold: threshold.text, name: threshold.figure.name, value, passed: keeps(threshold, value) }
   })
 
+/**
+ * The document with what became of its limits.
+ * @template {import('./figures.js').Document} D
+ * @param {D} document
+ * @param {readonly string[]} thresholds
+ * @returns {D & { thresholds?: Judged[] }}
+ */
+export const withThresholds = (document, thresholds) =>
+  thresholds.length === 0 ? document : { ...document, thresholds: judgedBy(thresholds, document) }
+
 /** What a program says of it in one line. @param {Judged} judged */
 export const judgedWords = ({ threshold, name, value, passed }) => {
   const found = value === null ? `${dash} (not measured)` : shownFigure(figureNamed(name), value)

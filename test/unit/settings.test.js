@@ -87,6 +87,9 @@ test('defaults', () => {
     seed: 1,
     run: undefined,
     outDir: 'results',
+    report: true,
+    thresholds: [],
+    metrics: undefined,
     json: false,
     quiet: false,
     logLevel: 'info',
@@ -168,6 +171,19 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--seed 0', 'seed', 0],
   ['--run first.1', 'run', 'first.1'],
   ['--out /var/x', 'outDir', '/var/x'],
+  ['--no-report', 'report', false],
+  ['--report', 'report', true],
+  ['--threshold latency.intended.p99<20ms', 'thresholds', ['latency.intended.p99<20ms']],
+  [
+    '--threshold items.failed<=0 --threshold rate.achieved>9k',
+    'thresholds',
+    ['items.failed<=0', 'rate.achieved>9k'],
+  ],
+  ['--threshold items.failed<=0,rate.achieved>9k', 'thresholds', ['items.failed<=0', 'rate.achieved>9k']],
+  ['--threshold none', 'thresholds', []],
+  ['--metrics 9100', 'metrics', { host: '127.0.0.1', port: 9100 }],
+  ['--metrics 0.0.0.0:9100', 'metrics', { host: '0.0.0.0', port: 9100 }],
+  ['--metrics [::]:9100', 'metrics', { host: '::', port: 9100 }],
   ['--json', 'json', true],
   ['--json=false', 'json', false],
   ['--json --no-json', 'json', false],
@@ -267,7 +283,12 @@ test('every option is read by its own name and by its variable', () => {
       /** @type {string} */ (option.type)
     ]
     const value =
-      text ?? { run: 'x', url: 'redis://h', guard: 'off' }[option.name] ?? option.choices?.at(-1) ?? 'h'
+      text ??
+      { run: 'x', url: 'redis://h', guard: 'off', threshold: 'latency.intended.p99<20ms', metrics: '9100' }[
+        option.name
+      ] ??
+      option.choices?.at(-1) ??
+      'h'
     const needs = /** @type {Record<string, string>} */ ({
       username: '--host h --password p',
       password: '--host h',
@@ -301,6 +322,17 @@ const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
   ['--host h --sentinel-password s', '--sentinel-password needs --sentinel'],
+  [
+    '--threshold items.faild<1',
+    "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
+  ],
+  ['--threshold server.cpu_us_per_item<+5%', 'only scripts/compare.js has two'],
+  ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
+  ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
+  [
+    '--metrics 0',
+    "--metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'",
+  ],
   ['--guard on', `--guard must be ${limits}, not 'on'`],
   ['--guard memory>101%', `--guard must be ${limits}, not 'memory>101%'`],
   ['--guard memory>80', `--guard must be ${limits}, not 'memory>80'`],

@@ -1,0 +1,89 @@
+// --metrics: the live figures over HTTP, for Prometheus. Nothing of it is loaded without the option.
+import { createServer } from 'node:http'
+import { OptionError } from '../errors.js'
+
+/**
+ * @typedef {{ host: string, port: number }} Listener
+ * @typedef {{ interval: (line: any) => void }} Lines
+ */
+
+const reasons = /** @type {Record<string, string>} */ ({
+  EADDRINUSE: 'the port is taken',
+  EACCES: 'this user may not open that port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'no such name',
+})
+
+/** @param {Listener} listener */
+const shownAddress = ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/**
+ * Listens, or says why it cannot.
+ * @param {Listener} listener
+ * @param {() => Promise<{ type: string, text: string }>} figures
+ */
+const listening = async (listener, figures) => {
+  const server = createServer(async ({ method, url }, response) => {
+    const asked = new URL(url ?? '/', 'http://localhost').pathname
+    if (asked !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('the figures are at /metrics\n')
+      return
+    }
+    const { type, text } = await figures()
+    response.writeHead(200, { 'content-type': type }).end(method === 'HEAD' ? undefined : text)
+  })
+  await new Promise((resolve, reject) => {
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      const why = reasons[error.code ?? ''] ?? error.code
+      reject(new OptionError(`--metrics ${shownAddress(listener)}: ${why}`, { cause: error }))
+    })
+    server.listen({ ...listener, exclusive: true }, () => resolve(undefined))
+  })
+  return server
+}
+
+/**
+ * @param {Listener | undefined} listener undefined: no metrics
+ * @param {{ say: (line: string) => void }} needs
+ */
+export const openMetrics = async (listener, { say }) => {
+  if (listener === undefined)
+    return {
+      /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
+      close: async () => {},
+    }
+  const { metricsOf } = await import('../report/metrics.js')
+  /** @type {ReturnType<typeof metricsOf> | null} */
+  let metrics = null
+  const server = await listening(listener, async () => ({
+    type: metrics?.registry.contentType ?? 'text/plain',
+    text: (await metrics?.registry.metrics()) ?? '',
+  }))
+  say(`metrics on http://${shownAddress(listener)}/metrics`)
+  return {
+    /**
+     * The results, with every line shown to Prometheus as well.
+     * @template {Lines} R
+     * @param {R} results
+     * @param {{ run: string, nominalHz: number | null }} about
+     * @returns {R}
+     */
+    watching(results, about) {
+      const own = metricsOf(about)
+      metrics = own
+      return {
+        ...results,
+        interval: (line) => {
+          results.interval(line)
+          own.take(line)
+        },
+      }
+    },
+    /** @returns {Promise<void>} */
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,158 @@
+// The figures of a run as Prometheus asks for them: fed by the lines of intervals.ndjson, a second at a time.
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { Counter, Gauge, Registry } from 'prom-client'
+
+/** @typedef {import('./record.js').Second} Second */
+
+const boundsS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+/**
+ * A histogram that takes whole seconds of others: prom-client's own takes one value at a time, and a second has
+ * hundreds of thousands.
+ * @param {Registry} registry
+ * @param {{ name: string, help: string }} about
+ */
+const mergedHistogram = (registry, { name, help }) => {
+  /** @type {Map<string, { labels: Record<string, string>, counts: number[], sum: number, count: number }>} */
+  const series = new Map()
+  const values = () =>
+    [...series.values()].flatMap(({ labels, counts, sum, count }) => [
+      ...boundsS.map((le, at) => ({
+        metricName: `${name}_bucket`,
+        labels: { le, ...labels },
+        value: counts[at],
+      })),
+      { metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: count },
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ])
+  const metric = {
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
+    get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: values() }),
+    reset: () => series.clear(),
+  }
+  registry.registerMetric(/** @type {any} */ (metric))
+  return {
+    /** @param {Record<string, string>} labels @param {{ hdr: string } | null | undefined} second */
+    add(labels, second) {
+      if (!second) return
+      const key = JSON.stringify(labels)
+      const own = series.get(key) ?? { labels, counts: boundsS.map(() => 0), sum: 0, count: 0 }
+      series.set(key, own)
+      const recorded = /** @type {any} */ (decodeFromCompressedBase64(second.hdr, 64, false))
+        .recordedValuesIterator
+      recorded.reset()
+      while (recorded.hasNext()) {
+        const { valueIteratedTo, countAddedInThisIterationStep: n } = recorded.next()
+        const s = valueIteratedTo / 1e6
+        own.sum += s * n
+        own.count += n
+        boundsS.forEach((bound, at) => {
+          if (s <= bound) own.counts[at] += n
+        })
+      }
+    },
+  }
+}
+
+/**
+ * Gauges of every node; one that is gone has no figures.
+ * @param {Registry} registry
+ */
+const nodeGauges = (registry) => {
+  const labelNames = ['node', 'shard', 'role']
+  const of = (/** @type {string} */ name, /** @type {string} */ help) =>
+    new Gauge({ name: `millrace_node_${name}`, help, labelNames, registers: [registry] })
+  /** @type {[Gauge, (row: import('../measure/node-sampler.js').NodeRow) => number | null | undefined][]} */
+  const gauges = [
+    [
+      of('engine_cpu_ratio', 'main thread, of one core'),
+      (row) => row.engine_cpu_pct && row.engine_cpu_pct / 100,
+    ],
+    [of('cpu_ratio', 'all threads, of one core'), (row) => row.cpu_pct && row.cpu_pct / 100],
+    [of('commands_per_second', 'commands a second'), (row) => row.commands_per_s],
+    [of('memory_bytes', 'used_memory'), (row) => row.memory_bytes],
+    [of('keys', 'keys in all databases'), (row) => row.keys],
+    [of('clients', 'connections'), (row) => row.clients],
+    [of('replication_lag_bytes', 'behind its master'), (row) => row.lag_bytes],
+  ]
+  return (/** @type {import('../measure/node-sampler.js').NodeRow[]} */ rows) => {
+    for (const [gauge, figure] of gauges) {
+      gauge.reset()
+      for (const row of rows) {
+        const value = figure(row)
+        if (typeof value === 'number')
+          gauge.set({ node: row.address, shard: String(row.shard), role: row.role }, value)
+      }
+    }
+  }
+}
+
+/**
+ * @param {{ run: string, nominalHz: number | null }} about
+ */
+export const metricsOf = ({ run, nominalHz }) => {
+  const registry = new Registry()
+  registry.setDefaultLabels({ run })
+  const gauge = (/** @type {string} */ name, /** @type {string} */ help) =>
+    new Gauge({ name: `millrace_${name}`, help, registers: [registry] })
+  const counter = (/** @type {string} */ name, /** @type {string} */ help) =>
+    new Counter({ name: `millrace_${name}`, help, labelNames: ['outcome'], registers: [registry] })
+  const nominal = gauge('rate_nominal', 'items a second that the schedule asks for')
+  const achieved = gauge('rate_achieved', 'items a second in the last second')
+  const client = {
+    cpu: gauge('client_cpu_ratio', 'of one core, all threads'),
+    busy: gauge('client_busy_ratio', 'of the time in which the sending thread was not waiting'),
+    memory: gauge('client_memory_bytes', 'resident memory'),
+    waiting: gauge('client_waiting_bytes', 'bytes that the sockets still hold'),
+  }
+  const items = counter('items_total', 'items by outcome')
+  const fetches = counter('fetches_total', 'fetches of a consumer, and what came of them')
+  const times = mergedHistogram(registry, {
+    name: 'millrace_latency_seconds',
+    help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
+  })
+  const felt = mergedHistogram(registry, {
+    name: 'millrace_bystander_seconds',
+    help: 'of one PING each 20 ms to every master',
+  })
+  const fetched = mergedHistogram(registry, {
+    name: 'millrace_fetch_seconds',
+    help: 'of a whole fetch, its ids, its values, and the age of the newest item',
+  })
+  const nodes = nodeGauges(registry)
+  if (nominalHz !== null) nominal.set(nominalHz)
+
+  /** @param {Counter} of @param {Record<string, number> | undefined} counts */
+  const count = (of, counts) => {
+    for (const [outcome, n] of Object.entries(counts ?? {})) if (n > 0) of.inc({ outcome }, n)
+  }
+  return {
+    registry,
+    /** @param {Second & { fetches?: Record<string, number> }} second */
+    take(second) {
+      count(items, second.items)
+      count(fetches, second.fetches)
+      const rate = second.achieved ?? second.items_per_s
+      if (typeof rate === 'number') achieved.set(rate)
+      times.add({ from: 'intended' }, second.latency_us?.intended)
+      times.add({ from: 'send' }, second.latency_us?.service)
+      felt.add({}, second.bystander_us)
+      fetched.add({ part: 'whole' }, second.duration_us)
+      fetched.add({ part: 'ids' }, second.ids_us)
+      fetched.add({ part: 'values' }, second.values_us)
+      fetched.add({ part: 'age' }, second.freshness_us)
+      const { cpu_pct: cpu, busy_pct: busy, rss_mb: rss, waiting_bytes: waiting } = second.client ?? {}
+      if (typeof cpu === 'number') client.cpu.set(cpu / 100)
+      if (typeof busy === 'number') client.busy.set(busy / 100)
+      if (typeof rss === 'number') client.memory.set(rss * 1e6)
+      if (typeof waiting === 'number') client.waiting.set(waiting)
+      nodes(second.nodes ?? [])
+    },
+  }
+}
