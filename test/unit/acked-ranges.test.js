@@ -47,9 +47,9 @@ test('the ledger keeps them of a --once run only, and the parts are all that was
   for (const account of ticks) ledger.expect(account, 3)
   for (const [i, account] of ticks.entries()) {
     if (i === 2) {
-      ledger.answered(account, 2)
+      ledger.answered(account, 2, 0)
       ledger.lose(account, batch, 1, 2, 'uncertain', 'CLOSED')
-    } else ledger.answered(account, 3)
+    } else ledger.answered(account, 3, 0)
     ledger.seal(account)
   }
   const written = ledger.written()

@@ -89,6 +89,7 @@ test('every id goes to its server once, with many in a command only where the sl
       if (!cuts) continue
       assert.deepEqual([cuts[0], cuts.at(-1)], [0, own.length])
       for (let c = 0; c + 1 < cuts.length; c++) {
+        /** @type {Set<number>} */
         const slots = new Set(
           Array.from(own.subarray(cuts[c], cuts[c + 1]), (place) => slotOf(list.text(place))),
         )
