@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
-import { exitCodeOf, writePage } from './lib/cli/ending.js'
+import { exitCodeOf, withCloudWatch, writePage } from './lib/cli/ending.js'
 import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
@@ -68,10 +68,12 @@ await program('consumer', async (given, { stop, stopNow }) => {
       target: { kind, origin },
       warnings,
     })
-    const document = withThresholds(measured, settings.thresholds)
-    await results.finish(document)
-    screen.result(document, results.folder, fetchReport)
-    if (!stopNow.aborted) await writePage(settings, results.folder, warn)
+    const judged = withThresholds(measured, settings.thresholds)
+    await results.finish(judged)
+    const { folder } = results
+    const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
+    screen.result(document, folder, fetchReport)
+    if (!stopNow.aborted) await writePage(settings, folder, warn)
     return exitCodeOf(document, stop.aborted)
   } finally {
     screen.done()

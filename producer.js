@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Writes items the way an application would, and reports what that cost.
-import { exitCodeOf, writePage } from './lib/cli/ending.js'
+import { exitCodeOf, withCloudWatch, writePage } from './lib/cli/ending.js'
 import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
@@ -78,10 +78,12 @@ await program('producer', async (settings, { stop, stopNow }) => {
       target: { kind, origin, found },
       warnings,
     })
-    const document = withThresholds(measured, settings.thresholds)
-    await results.finish(document)
-    screen.result(document, results.folder, textReport)
-    if (!stopNow.aborted) await writePage(settings, results.folder, warn)
+    const judged = withThresholds(measured, settings.thresholds)
+    await results.finish(judged)
+    const { folder } = results
+    const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
+    screen.result(document, folder, textReport)
+    if (!stopNow.aborted) await writePage(settings, folder, warn)
     return exitCodeOf(document, stop.aborted)
   } finally {
     screen.done()

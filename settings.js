@@ -74,6 +74,10 @@ export const STRATEGIES = Object.freeze({
  * @property {GuardLimits} guard
  * @property {string} prefix
  * @property {number} seed
+ * @property {boolean} cloudwatch
+ * @property {string} [awsRegion]
+ * @property {string} [replicationGroup]
+ * @property {string} [cacheClusters] ids with commas
  * @property {string} [run]
  * @property {string} outDir
  * @property {boolean} json
@@ -320,6 +324,21 @@ const groups = {
       help: 'stop after so many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
       help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs' },
+  ],
+  'CloudWatch (of a target in ElastiCache)': [
+    { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,
+      help: 'after the run, add what CloudWatch says of every node; its points come minutes late, and are waited for' },
+    { name: 'aws-region', key: 'awsRegion', type: 'text', pattern: /^[a-z]{2}(-[a-z]+)+-\d$/,
+      expects: 'a region such as eu-west-1', for: both, otherwise: 'as the endpoint or the AWS settings say',
+      help: 'where to ask' },
+    { name: 'replication-group', key: 'replicationGroup', type: 'text', pattern: /^[A-Za-z][A-Za-z0-9-]{0,49}$/,
+      expects: 'the id of a replication group', for: both, otherwise: 'as the endpoint is named',
+      insteadOf: ['cache-clusters'],
+      help: 'id of the group whose nodes these are' },
+    { name: 'cache-clusters', key: 'cacheClusters', type: 'text',
+      pattern: /^[A-Za-z][A-Za-z0-9-]{0,59}(,[A-Za-z][A-Za-z0-9-]{0,59})*$/, expects: 'ids with commas', for: both,
+      otherwise: 'as the nodes are named',
+      help: 'ids of the nodes, several with commas' },
   ],
   Output: [
     { name: 'run', key: 'run', type: 'text', pattern: /^[A-Za-z0-9][\w.-]{0,99}$/,

@@ -168,6 +168,14 @@ const targetRules = [
   (s, named) =>
     s.cluster && s.db > 0 && `${named('db')}: database ${s.db} with ${named('cluster')}, which has only 0`,
 
+  (s, named) => s.cloudwatch && !s.host && `${named('cloudwatch')} needs an address: --host or --url`,
+
+  ...each(
+    ['awsRegion', 'replicationGroup', 'cacheClusters'],
+    (key) => (s, named) =>
+      s.given[key] === 'command line' && !s.cloudwatch && `${named(key)} needs --cloudwatch`,
+  ),
+
   // A variable describes the embedded servers of whichever run has some; a typed option means this run.
   ...each(
     ['serverBin', 'shards', 'replicas'],

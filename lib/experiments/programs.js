@@ -45,7 +45,7 @@ export const linesOf = async (path) => {
  */
 export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
   const folder = join(outDir, name)
-  const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--log-level', 'warn']
+  const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log-level', 'warn']
   const child = spawn(process.execPath, [join(root, `${program}.js`), ...args, ...own], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

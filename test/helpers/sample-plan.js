@@ -37,6 +37,7 @@ const defaults = {
   tlsInsecure: false,
   allow: [],
   guard: { evicted: null, memoryPct: null, lagBytes: null },
+  cloudwatch: false,
   prefix: '',
   seed: 1,
   outDir: 'results',

@@ -90,6 +90,10 @@ test('defaults', () => {
     report: true,
     thresholds: [],
     metrics: undefined,
+    cloudwatch: false,
+    awsRegion: undefined,
+    replicationGroup: undefined,
+    cacheClusters: undefined,
     json: false,
     quiet: false,
     logLevel: 'info',
@@ -135,6 +139,10 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--actual-value', 'strategy', 'actual-value'],
   ['--ws', 'strategy', 'script-batch'],
   ['--ws --script return-zero', 'script', 'return-zero'],
+  ['--host h --cloudwatch', 'cloudwatch', true],
+  ['--host h --cloudwatch --aws-region ap-southeast-2', 'awsRegion', 'ap-southeast-2'],
+  ['--host h --cloudwatch --replication-group items', 'replicationGroup', 'items'],
+  ['--host h --cloudwatch --cache-clusters a-001,a-002', 'cacheClusters', 'a-001,a-002'],
   ['--sk', 'strategy', 'script-item'],
   ['--sl', 'strategy', 'list'],
   ['--slh', 'strategy', 'list-hll'],
@@ -284,12 +292,22 @@ test('every option is read by its own name and by its variable', () => {
     ]
     const value =
       text ??
-      { run: 'x', url: 'redis://h', guard: 'off', threshold: 'latency.intended.p99<20ms', metrics: '9100' }[
-        option.name
-      ] ??
+      {
+        run: 'x',
+        'aws-region': 'eu-west-1',
+        url: 'redis://h',
+        guard: 'off',
+        threshold: 'latency.intended.p99<20ms',
+        metrics: '9100',
+      }[option.name] ??
       option.choices?.at(-1) ??
       'h'
     const needs = /** @type {Record<string, string>} */ ({
+      script: '--ws',
+      cloudwatch: '--host h',
+      'aws-region': '--host h --cloudwatch',
+      'replication-group': '--host h --cloudwatch',
+      'cache-clusters': '--host h --cloudwatch',
       username: '--host h --password p',
       password: '--host h',
       sentinel: '--host h',
@@ -408,6 +426,16 @@ const bad = /** @type {[string, string][]} */ ([
 
   ['--ws --sl', '--ws and --sl exclude each other'],
   ['--script return-zero', '--script return-zero needs --ws'],
+  ['--cloudwatch', '--cloudwatch needs an address: --host or --url'],
+  ['--host h --aws-region eu-west-1', '--aws-region needs --cloudwatch'],
+  [
+    '--host h --cloudwatch --aws-region Ireland',
+    "--aws-region must be a region such as eu-west-1, not 'Ireland'",
+  ],
+  [
+    '--host h --cloudwatch --replication-group a --cache-clusters b',
+    '--replication-group and --cache-clusters exclude each other',
+  ],
   ['--strategy hash --ss', '--strategy and --ss exclude each other'],
   ['--slh --ss', '--slh and --ss exclude each other'],
   ['--same-slot --spread', '--same-slot and --spread exclude each other'],

@@ -1,0 +1,55 @@
+// CloudWatch's figures join a result that stands already: whatever goes wrong costs a line, never the result.
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { plainData } from '../report/units.js'
+import { CloudWatchError } from './caches.js'
+import { fetchCloudWatch } from './fetch.js'
+
+/**
+ * The run with its section, stored; null where there is none, which `warn` was told.
+ * @param {object} needs
+ * @param {string} needs.folder of the run
+ * @param {import('./caches.js').Wanted} needs.wanted
+ * @param {readonly string[]} [needs.hosts]
+ * @param {(line: string) => void} needs.say
+ * @param {(line: string) => void} needs.warn
+ * @param {AbortSignal} [needs.signal]
+ * @param {typeof fetchCloudWatch} [needs.fetch]
+ * @returns {Promise<Record<string, any> | null>}
+ */
+export const attachCloudWatch = async ({
+  folder,
+  wanted,
+  hosts,
+  say,
+  warn,
+  signal,
+  fetch = fetchCloudWatch,
+}) => {
+  const path = join(folder, 'run.json')
+  try {
+    const run = JSON.parse(await readFile(path, 'utf8'))
+    const section = await fetch({
+      run,
+      wanted,
+      hosts,
+      epochMs: Date.now,
+      sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
+      random: Math.random,
+      say,
+      signal,
+    })
+    const whole = { ...run, cloudwatch: plainData(section) }
+    await writeFile(`${path}.part`, `${JSON.stringify(whole, null, 2)}\n`, { flush: true })
+    await rename(`${path}.part`, path)
+    for (const note of section.notes) warn(`CloudWatch: ${note}`)
+    return whole
+  } catch (error) {
+    if (!(error instanceof CloudWatchError)) {
+      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+      warn(`CloudWatch: ${path} cannot be read or written (${code ?? message})`)
+    } else warn(error.message)
+    return null
+  }
+}

@@ -1,0 +1,111 @@
+// Which caches of CloudWatch the nodes of a run are: by ids that were given, or by the names of their endpoints.
+import { MillraceError } from '../errors.js'
+import { endpointOf } from '../target/address.js'
+import { endpointIn, groupOf } from './endpoint.js'
+
+/**
+ * @typedef {import('./client.js').Dimensions} Dimensions
+ * @typedef {ReturnType<typeof import('./client.js').cloudWatch>} CloudWatch
+ *
+ * @typedef {object} Wanted
+ * @property {readonly string[]} [cacheClusters] ids of nodes
+ * @property {string} [replicationGroup]
+ * @property {string} [region]
+ *
+ * @typedef {object} Cache
+ * @property {string} id
+ * @property {'node' | 'serverless'} kind
+ * @property {Dimensions} dimensions
+ * @property {string | null} address of the run's node that it is, where the names tell
+ *
+ * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: import('./endpoint.js').Endpoint[] }} Names
+ */
+
+/** Why there is nothing from CloudWatch, in a line. The run's own result stands all the same. */
+export class CloudWatchError extends MillraceError {
+  /** @param {string} message @param {{ cause?: unknown }} [more] */
+  constructor(message, { cause } = {}) {
+    super('CLOUDWATCH', `CloudWatch: ${message}`, { cause })
+  }
+}
+
+/**
+ * What the addresses say by themselves.
+ * @param {readonly string[]} addresses host:port
+ * @returns {Names}
+ */
+export const namesIn = (addresses) => {
+  const hosts = addresses.map((address) => endpointOf(address).host)
+  const named = hosts.flatMap((host) => endpointIn(host) ?? [])
+  /** @type {Map<string, string>} */
+  const byId = new Map()
+  hosts.forEach((host, i) => {
+    const endpoint = endpointIn(host)
+    if (endpoint?.kind === 'node') byId.set(endpoint.id, addresses[i])
+  })
+  return { hosts, region: named[0]?.region ?? null, addressOf: (id) => byId.get(id) ?? null, named }
+}
+
+/** @param {string} id @returns {Dimensions} */
+const nodeDimensions = (id) => [
+  { Name: 'CacheClusterId', Value: id },
+  { Name: 'CacheNodeId', Value: '0001' },
+]
+
+/** @param {CloudWatch} api @param {string} group */
+const membersOf = async (api, group) => {
+  const all = await api.published('EngineCPUUtilization')
+  const ids = all.flatMap((dimensions) =>
+    dimensions.filter(({ Name }) => Name === 'CacheClusterId').map(({ Value }) => Value),
+  )
+  const own = [...new Set(ids)].filter((id) => groupOf(id) === group).sort()
+  if (own.length === 0)
+    throw new CloudWatchError(
+      `no node of the replication group ${group} publishes there; correct --replication-group or --aws-region, or name the nodes with --cache-clusters`,
+    )
+  return own
+}
+
+/** The name of a serverless cache stands under a dimension of its own: that which is published is believed. @param {CloudWatch} api @param {string} name */
+const serverlessCache = async (api, name) => {
+  const all = await api.published('ElastiCacheProcessingUnits')
+  const found = all.find((dimensions) => dimensions.some(({ Value }) => Value === name))
+  if (!found)
+    throw new CloudWatchError(`no serverless cache ${name} publishes there; correct --aws-region or its name`)
+  return found
+}
+
+/**
+ * @param {CloudWatch} api
+ * @param {Wanted} wanted
+ * @param {Names} names
+ * @returns {Promise<Cache[]>}
+ */
+export const cachesOf = async (
+  api,
+  { cacheClusters = [], replicationGroup },
+  { addressOf, named, hosts },
+) => {
+  const nodes = (/** @type {readonly string[]} */ ids) =>
+    ids.map((id) => ({
+      id,
+      kind: /** @type {const} */ ('node'),
+      dimensions: nodeDimensions(id),
+      address: addressOf(id),
+    }))
+  if (cacheClusters.length > 0) return nodes(cacheClusters)
+  if (replicationGroup) return nodes(await membersOf(api, replicationGroup))
+  const serverless = named.find(({ kind }) => kind === 'serverless')
+  if (serverless) {
+    const dimensions = await serverlessCache(api, serverless.id)
+    return [{ id: serverless.id, kind: 'serverless', dimensions, address: null }]
+  }
+  const own = [...new Set(named.filter(({ kind }) => kind === 'node').map(({ id }) => id))]
+  // The name of a group may stand for its primary alone: all its nodes have names of their own.
+  const group = named.find(({ kind }) => kind === 'group')
+  if (group) return nodes([...new Set([...own, ...(await membersOf(api, group.id))])])
+  if (own.length > 0) return nodes(own)
+  throw new CloudWatchError(
+    `${hosts[0] ?? 'the target'} is no name of an ElastiCache endpoint; give --replication-group or --cache-clusters`,
+  )
+}

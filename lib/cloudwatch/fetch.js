@@ -1,0 +1,239 @@
+// What CloudWatch knows of a run, read until it has settled.
+import { CloudWatchError, cachesOf, namesIn } from './caches.js'
+import { cloudWatch, periodS } from './client.js'
+import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
+import { wholeMinutes } from './window.js'
+
+/**
+ * @typedef {import('./caches.js').Cache} Cache
+ * @typedef {import('./caches.js').Wanted} Wanted
+ *
+ * @typedef {object} CacheFigures
+ * @property {string} id
+ * @property {'node' | 'serverless'} kind
+ * @property {string | null} address of the run's node, where the names tell
+ * @property {'master' | 'replica' | null} role as IsMaster says
+ * @property {Record<string, number>} means of each metric over the minutes
+ * @property {Record<string, [at_ms: number, value: number][]>} points by metric; at_ms: where the minute begins, after
+ *   the start of the run
+ *
+ * @typedef {object} CloudWatchSection run.json `cloudwatch`
+ * @property {string} region
+ * @property {number} period_s
+ * @property {string} from
+ * @property {string} to
+ * @property {boolean} settled false: points were missing, or changed with the last reading
+ * @property {string} read_at
+ * @property {CacheFigures[]} nodes
+ * @property {string[]} notes
+ */
+
+// A point comes a few minutes late; what is older than this comes no more.
+const finalAfterMs = 15 * 60_000
+export const settling = Object.freeze({ everyMs: 30_000, limitMs: 10 * 60_000 })
+
+const serverlessNote =
+  'a serverless cache has no nodes and publishes no CPU: what it used are its ElastiCacheProcessingUnits, and ThrottledCmds says whether it held the load back'
+
+/** Why the SDK could not answer, in a line that says what to change. @param {unknown} error @param {string | undefined} region */
+const reasonFor = (error, region) => {
+  if (error instanceof CloudWatchError) return error
+  const { name = '', message = String(error) } = /** @type {Error} */ (error)
+  const text = `${name} ${message}`
+  const advice = /** @type {[RegExp, string][]} */ ([
+    [/region is missing/i, 'no region: give --aws-region, or set AWS_REGION'],
+    [
+      /AccessDenied|not authorized|UnauthorizedOperation/i,
+      'the credentials lack a right: cloudwatch:GetMetricData and cloudwatch:ListMetrics are needed',
+    ],
+    [
+      /CredentialsProvider|could not load credentials|NoCredentials/i,
+      'no credentials: set AWS_PROFILE, AWS_ACCESS_KEY_ID or a role of the machine',
+    ],
+    [/ExpiredToken|expired/i, 'the credentials have expired: sign in again'],
+    [
+      /InvalidClientTokenId|UnrecognizedClient|SignatureDoesNotMatch|InvalidSignature/i,
+      'the credentials are not accepted: look at AWS_PROFILE and the keys',
+    ],
+    [/ENOTFOUND|EAI_AGAIN/, `no such region${region ? ` as ${region}` : ''}: correct --aws-region`],
+    [
+      /ECONNREFUSED|ETIMEDOUT|TimeoutError|ENETUNREACH/,
+      'it cannot be reached from here: look at the network',
+    ],
+    [
+      /throttl|rate exceeded/i,
+      'it asked to be left alone for too long; add the figures later with scripts/cloudwatch.js',
+    ],
+  ]).find(([pattern]) => pattern.test(text))
+  const [line] = message.split('\n')
+  return new CloudWatchError(advice ? `${advice[1]} (${line})` : line, { cause: error })
+}
+
+/** @param {import('./client.js').Points} points @param {Cache[]} caches @param {number[]} minutes */
+const isWhole = (points, caches, minutes) =>
+  caches.every(({ id, kind }) =>
+    EXPECTED[kind].every((name) => (points.get(id)?.[name]?.length ?? 0) >= minutes.length),
+  )
+
+/**
+ * Reads until every minute is there and two readings are alike.
+ * @param {object} needs
+ * @param {() => Promise<import('./client.js').Points>} needs.read
+ * @param {Cache[]} needs.caches
+ * @param {{ toMs: number, minutes: number[] }} needs.window
+ * @param {() => number} needs.epochMs
+ * @param {(ms: number) => Promise<unknown>} needs.sleep
+ * @param {(line: string) => void} needs.say
+ * @param {{ everyMs: number, limitMs: number }} needs.settling
+ * @param {AbortSignal} [needs.signal]
+ */
+const settled = async ({
+  read,
+  caches,
+  window,
+  epochMs,
+  sleep,
+  say,
+  settling: { everyMs, limitMs },
+  signal,
+}) => {
+  const startMs = epochMs()
+  let before = ''
+  for (;;) {
+    const points = await read()
+    const whole = isWhole(points, caches, window.minutes)
+    const now = JSON.stringify([...points])
+    const isFinal = epochMs() - window.toMs > finalAfterMs
+    if (whole && (isFinal || now === before)) return { points, settled: true }
+    if (isFinal || signal?.aborted || epochMs() - startMs + everyMs > limitMs)
+      return { points, settled: false }
+    if (before === '')
+      say(
+        `CloudWatch publishes minutes late: waiting up to ${Math.round(limitMs / 60_000)} min for its points (Ctrl-C goes without; scripts/cloudwatch.js adds them later)`,
+      )
+    before = now
+    await sleep(everyMs)
+  }
+}
+
+/** @param {number[]} values */
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/**
+ * @param {Cache} cache
+ * @param {Record<string, { t: number, value: number }[]>} points
+ * @param {number} beginMs of the run
+ * @returns {CacheFigures}
+ */
+const figuresOf = ({ id, kind, address }, points, beginMs) => {
+  const known = Object.entries(points).filter(([, list]) => list.length > 0)
+  const master = points.IsMaster?.at(-1)?.value
+  return {
+    id,
+    kind,
+    address,
+    role: master === undefined ? null : master > 0 ? 'master' : 'replica',
+    means: Object.fromEntries(known.map(([name, list]) => [name, mean(list.map(({ value }) => value))])),
+    points: Object.fromEntries(
+      known.map(([name, list]) => [name, list.map(({ t, value }) => [t - beginMs, value])]),
+    ),
+  }
+}
+
+/** @param {CacheFigures[]} nodes @param {number[]} minutes @param {boolean} isSettled */
+const notesOf = (nodes, minutes, isSettled) => {
+  const silent = nodes.filter(({ points }) => Object.keys(points).length === 0).map(({ id }) => id)
+  const short = nodes.filter(({ kind, points }) =>
+    EXPECTED[kind].some((name) => (points[name]?.length ?? 0) < minutes.length),
+  )
+  return [
+    ...(nodes.some(({ kind }) => kind === 'serverless') ? [serverlessNote] : []),
+    ...(silent.length > 0
+      ? [`no points of ${silent.join(', ')}: wrong id or region, or not yet published`]
+      : !isSettled
+        ? [
+            `not settled: points of ${short.map(({ id }) => id).join(', ') || 'some nodes'} are missing or still change; scripts/cloudwatch.js reads them again`,
+          ]
+        : []),
+  ]
+}
+
+/** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
+export const openClient = async (region) => {
+  const sdk = await import('@aws-sdk/client-cloudwatch')
+  return { sdk, client: new sdk.CloudWatchClient({ ...(region && { region }) }) }
+}
+
+/**
+ * @param {object} needs
+ * @param {Record<string, any>} needs.run run.json
+ * @param {Wanted} needs.wanted
+ * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
+ * @param {(region: string | undefined) => Promise<{ sdk: typeof import('@aws-sdk/client-cloudwatch'), client: import('@aws-sdk/client-cloudwatch').CloudWatchClient }>} [needs.open]
+ * @param {() => number} needs.epochMs
+ * @param {(ms: number) => Promise<unknown>} needs.sleep
+ * @param {() => number} needs.random
+ * @param {(line: string) => void} needs.say
+ * @param {{ everyMs: number, limitMs: number }} [needs.settling]
+ * @param {AbortSignal} [needs.signal] ends the waiting; what was read until then is kept
+ * @returns {Promise<CloudWatchSection>}
+ */
+export const fetchCloudWatch = async ({
+  run,
+  wanted,
+  hosts = [],
+  open = openClient,
+  epochMs,
+  sleep,
+  random,
+  say,
+  settling: pace = settling,
+  signal,
+}) => {
+  const window = wholeMinutes(/** @type {any} */ (run))
+  if (!window)
+    throw new CloudWatchError(
+      `no whole minute lies in the measured time of ${run.run}; run for 3 minutes or more (--duration 5m)`,
+    )
+  const names = namesIn([...run.nodes.map((/** @type {any} */ { address }) => address), ...hosts])
+  const region = wanted.region ?? names.region ?? undefined
+  /** @type {import('@aws-sdk/client-cloudwatch').CloudWatchClient | undefined} */
+  let opened
+  try {
+    const { sdk, client } = await open(region)
+    opened = client
+    const api = cloudWatch({ client, sdk, sleep, random })
+    const caches = await cachesOf(api, wanted, names)
+    const series = caches.map(({ id, kind, dimensions }) => ({
+      node: id,
+      dimensions,
+      metrics: kind === 'serverless' ? SERVERLESS_METRICS : NODE_METRICS,
+    }))
+    const found = await settled({
+      read: () => api.points(series, window),
+      caches,
+      window,
+      epochMs,
+      sleep,
+      say,
+      settling: pace,
+      signal,
+    })
+    const beginMs = Date.parse(run.started)
+    const nodes = caches.map((cache) => figuresOf(cache, found.points.get(cache.id) ?? {}, beginMs))
+    return {
+      region: region ?? String(await client.config.region()),
+      period_s: periodS,
+      from: new Date(window.fromMs).toISOString(),
+      to: new Date(window.toMs).toISOString(),
+      settled: found.settled,
+      read_at: new Date(epochMs()).toISOString(),
+      nodes,
+      notes: notesOf(nodes, window.minutes, found.settled),
+    }
+  } catch (error) {
+    throw reasonFor(error, region)
+  } finally {
+    opened?.destroy()
+  }
+}

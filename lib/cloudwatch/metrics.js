@@ -1,0 +1,47 @@
+// What is fetched of every node, and with which statistic.
+
+/** @typedef {{ name: string, statistic: 'Average' | 'Sum' | 'Maximum' | 'Minimum' }} Metric */
+
+/** @param {string} statistics @param {string[]} names @returns {Metric[]} */
+const all = (statistics, names) =>
+  names.map((name) => ({ name, statistic: /** @type {Metric['statistic']} */ (statistics) }))
+
+/** @type {readonly Metric[]} */
+export const NODE_METRICS = Object.freeze([
+  ...all('Average', ['CPUUtilization', 'EngineCPUUtilization']),
+  ...all('Sum', ['NetworkBytesIn', 'NetworkBytesOut']),
+  ...all('Average', ['CurrConnections']),
+  ...all('Sum', ['NewConnections', 'Evictions', 'Reclaimed']),
+  ...all('Average', ['BytesUsedForCache', 'DatabaseMemoryUsagePercentage', 'FreeableMemory', 'CurrItems']),
+  ...all('Maximum', ['ReplicationLag', 'IsMaster']),
+  ...all('Sum', [
+    'GetTypeCmds',
+    'SetTypeCmds',
+    'KeyBasedCmds',
+    'StringBasedCmds',
+    'SortedSetBasedCmds',
+    'ListBasedCmds',
+    'SetBasedCmds',
+    'HashBasedCmds',
+    'HyperLogLogBasedCmds',
+    'StreamBasedCmds',
+    'EvalBasedCmds',
+  ]),
+])
+
+/**
+ * A serverless cache has no nodes that could be busy: it counts processing units and throttled commands instead.
+ * @type {readonly Metric[]}
+ */
+export const SERVERLESS_METRICS = Object.freeze([
+  ...all('Sum', ['ElastiCacheProcessingUnits', 'ThrottledCmds', 'TotalCmdsCount']),
+  ...all('Average', ['SuccessfulReadRequestLatency', 'SuccessfulWriteRequestLatency']),
+  ...all('Sum', ['NetworkBytesIn', 'NetworkBytesOut', 'Evictions', 'NewConnections']),
+  ...all('Average', ['CurrConnections', 'BytesUsedForCache', 'CurrItems']),
+])
+
+/** Without these the points have not settled; others are published only where something happened. */
+export const EXPECTED = Object.freeze({
+  node: ['CPUUtilization', 'EngineCPUUtilization'],
+  serverless: ['ElastiCacheProcessingUnits'],
+})
