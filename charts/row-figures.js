@@ -7,25 +7,25 @@ import { figureNamed } from '../lib/report/figures.js'
 const whisker = (figure, row) =>
   figure === undefined || figure.low === figure.high
     ? []
-    : [[{ coord: [figure.low, row] }, { coord: [figure.high, row] }]]
+    : [[{ coord: [Math.max(0, figure.low), row] }, { coord: [figure.high, row] }]]
 
 /**
  * One figure of an experiment over its rows, beside what was published.
  * @param {string} column
+ * @param {boolean} some whether anything was published of it
  * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
  */
-export const rowFigures = (column) => {
+export const rowFigures = (column, some) => {
   const { title, unit, axis } = figureNamed(column)
   return {
     name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
-    title,
-    note: 'The median of the repeats with its 95 % interval; a diamond is the published figure.',
+    title: title.replace(/^./, (first) => first.toUpperCase()),
+    note: `The median of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
       if (ours.every((figure) => figure === undefined)) return null
       const published = rows.map((row) => row.published?.[column] ?? null)
       const formats = { tooltip: { valueFormatter: `@${unit}` }, emphasis: { disabled: true } }
-      const some = published.some((value) => value !== null)
       return chart({
         tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },
         legend: { ...chart({}).legend, data: some ? ['measured', 'published'] : ['measured'] },
@@ -43,12 +43,21 @@ export const rowFigures = (column) => {
             markLine: {
               silent: true,
               symbol: ['rect', 'rect'],
-              symbolSize: [2, 10],
+              // Turned with the line.
+              symbolSize: [10, 2],
               label: { show: false },
               lineStyle: { color: '@ink', type: 'solid', width: 1.5 },
               itemStyle: { color: '@ink' },
               data: ours.flatMap(whisker),
             },
+          },
+          // Unseen, so that the axis reaches as far as the intervals do.
+          {
+            type: 'scatter',
+            name: '',
+            data: ours.flatMap((figure, row) => (figure ? [[figure.high, row]] : [])),
+            symbolSize: 0,
+            silent: true,
           },
           ...(some
             ? [

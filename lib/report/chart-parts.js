@@ -64,7 +64,7 @@ export const lyingAxis = (name, format, more = {}) =>
   figureAxis(name, format, { nameLocation: 'middle', nameGap: 28, ...more })
 
 /** About what a text takes in the charts' font. @param {string} text */
-const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 7.4
+const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 8.4 + 8
 
 /** Names of rows, the first on top. @param {string[]} names */
 export const namesAxis = (names) => ({
@@ -96,7 +96,7 @@ export const chart = (option) => ({
     itemGap: 16,
     textStyle: { color: '@ink', fontSize: 12 },
   },
-  grid: { left: 4, right: 18, top: 64, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
+  grid: { left: 4, right: 18, top: 74, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
   ...option,
 })
 
@@ -212,12 +212,16 @@ const shardCount = (rows) => new Set(rows.map(({ shard }) => shard)).size
  */
 const eventMarks = ({ run, seconds }) => {
   const endMs = seconds.at(-1)?.at_ms ?? 0
-  /** @type {{ fromMs: number, kinds: string[] }[]} */
+  /** @type {{ fromMs: number, toMs: number, kinds: string[] }[]} */
   const marks = []
   for (const { at_ms: atMs, kind } of run.events) {
+    if (kind === 'phase') continue // they have areas of their own
     const last = marks.at(-1)
-    if (last && atMs - last.fromMs < endMs * 0.04) last.kinds.push(kind)
-    else marks.push({ fromMs: atMs, kinds: [kind] })
+    const again = last?.kinds.every((one) => one === kind) && atMs - last.toMs < endMs * 0.15
+    if (last && (again || atMs - last.fromMs < endMs * 0.1)) {
+      last.kinds.push(kind)
+      last.toMs = atMs
+    } else marks.push({ fromMs: atMs, toMs: atMs, kinds: [kind] })
   }
   return marks.map(({ fromMs, kinds }) => {
     const more = kinds.length > 1 ? ` +${kinds.length - 1}` : ''
@@ -225,9 +229,23 @@ const eventMarks = ({ run, seconds }) => {
   })
 }
 
+/** The warm-up, and the phases of an experiment by what tells them apart. @param {RunRecord} record */
+const spans = ({ run, phases }) => {
+  const warmUpS = run.warm_up_s ?? 0
+  const group = phases[0]?.label.split(' / ').slice(0, -1).join(' / ') ?? ''
+  const shared = phases.every(({ label }) => label.startsWith(`${group} / `)) ? group.length + 3 : 0
+  return [
+    ...(warmUpS > 0 && phases.length === 0 ? [{ label: 'warm-up', fromS: 0, toS: warmUpS }] : []),
+    ...phases.map(({ label, from_ms: fromMs, to_ms: toMs }) => ({
+      label: label.slice(shared),
+      fromS: fromMs / 1000,
+      toS: toMs / 1000,
+    })),
+  ]
+}
+
 /** Carries the marks: a line without points, which no legend names. @param {RunRecord} record */
 const marksOver = (record) => {
-  const warmUpS = record.run.warm_up_s ?? 0
   const labels = { show: true, color: '@muted', fontSize: 11 }
   return {
     type: 'line',
@@ -245,7 +263,7 @@ const marksOver = (record) => {
       silent: true,
       itemStyle: { color: '@shade' },
       label: { ...labels, position: 'insideTopLeft' },
-      data: warmUpS > 0 ? [[{ xAxis: 0, name: 'warm-up' }, { xAxis: warmUpS }]] : [],
+      data: spans(record).map(({ label, fromS, toS }) => [{ xAxis: fromS, name: label }, { xAxis: toS }]),
     },
   }
 }
@@ -267,7 +285,7 @@ export const timeChart = (record, { axis, series }) =>
           axisLine: { show: true, lineStyle: { color: '@line' } },
           ...timeSpan(record),
         }),
-        yAxis: axis,
+        yAxis: { ...axis, nameGap: 24 },
         series: [...series, marksOver(record)],
       })
 

@@ -48,11 +48,19 @@ export const experimentPictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
     .flatMap(({ name, title }) => {
-      const { option, ...named } = rowFigures(name)
+      const some = experiment.rows.some(({ published }) => typeof published?.[name] === 'number')
+      const { option, ...named } = rowFigures(name, some)
       const shown = option(experiment)
       return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
     })
 
-/** @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record */
+/** An experiment of phases has the charts of its run besides. @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record */
 export const picturesOf = (record) =>
-  record.kind === 'run' ? runPictures(record) : experimentPictures(record.experiment)
+  record.kind === 'run'
+    ? runPictures(record)
+    : [
+        ...experimentPictures(record.experiment),
+        ...(record.timeline
+          ? runPictures(record.timeline).filter(({ option }) => option.yAxis.type !== 'category')
+          : []),
+      ]

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url)
 const bundle = 'echarts/dist/echarts.common.min.js'
 
 // A server has no canvas to measure text with. Widths in em of DejaVu Sans, the widest of the usual fonts.
-const narrow = /[ijlt.,:;|!'()[\]f]/
+const narrow = /[ijlt.,:;|!'()[\]fr ]/
 const wide = /[mwMW%@–…]/
 
 /** @param {string} text @param {string} [font] */
@@ -46,12 +46,15 @@ const legendRows = ({ data = [], itemWidth, itemGap }, width) => {
   return rows
 }
 
+/** Bars need what their rows need. @param {Record<string, any>} option */
+const heightOf = ({ yAxis }) => (yAxis.type === 'category' ? 150 + yAxis.data.length * 60 : 420)
+
 /**
  * @param {Picture} picture
  * @param {{ look?: LookName, width?: number, height?: number }} [size]
  * @returns {string}
  */
-export const svgOf = ({ title, option }, { look = 'light', width = 900, height = 420 } = {}) => {
+export const svgOf = ({ title, option }, { look = 'light', width = 900, height = heightOf(option) } = {}) => {
   /** @type {typeof import('echarts')} */
   const echarts = require(bundle)
   echarts.setPlatformAPI({ measureText: /** @type {any} */ (measureText) })

@@ -4,8 +4,10 @@
 export const markdownText = (text) => text.replace(/[\\`*_[\]<>|#~!&]/g, '\\$&')
 
 /** @param {import('./sections.js').Cell} cell */
-const cellText = ({ text, link }) =>
-  link ? `[${markdownText(text)}](<${encodeURI(link).replace(/[<>]/g, '')}>)` : markdownText(text)
+const cellText = ({ text, detail, link }) =>
+  link
+    ? `[${markdownText(text)}](<${encodeURI(link).replace(/[<>]/g, '')}>)`
+    : markdownText(detail ? `${text} (${detail})` : text)
 
 /** @param {import('./sections.js').Table} table */
 const tableText = ({ title, note, columns, rows }) => [

@@ -37,8 +37,9 @@ import { mergedCurve } from '../measure/latency.js'
  * @property {RunDocument} run
  * @property {Second[]} seconds
  * @property {Distribution} distribution
+ * @property {import('./experiment-document.js').ExperimentPhase[]} phases of an experiment's continuous run
  *
- * @typedef {{ kind: 'experiment', experiment: ExperimentDocument }} ExperimentRecord
+ * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null }} ExperimentRecord
  */
 
 /** @param {string} path @returns {Promise<string | null>} null: there is no such file */
@@ -98,7 +99,7 @@ export const distributionOf = (seconds) => {
  */
 export const runRecord = (run, lines) => {
   const seconds = lines.map((line, at) => ({ ...line, over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0) }))
-  return { kind: 'run', run, seconds, distribution: distributionOf(seconds) }
+  return { kind: 'run', run, seconds, distribution: distributionOf(seconds), phases: [] }
 }
 
 /**
@@ -128,9 +129,20 @@ export const readExperiment = async (folder) => {
  */
 export const readRecord = async (folder) => {
   const experiment = await readExperiment(folder)
-  if (experiment) return { kind: 'experiment', experiment }
+  if (experiment) {
+    const { timeline, phases } = experiment
+    const whole = timeline === undefined ? null : await runIn(join(folder, timeline))
+    return { kind: 'experiment', experiment, timeline: whole && { ...whole, phases } }
+  }
+  const record = await runIn(folder)
+  if (!record) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)
+  return record
+}
+
+/** @param {string} folder */
+const runIn = async (folder) => {
   const run = await readRunDocument(folder)
-  if (!run) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)
+  if (!run) return null
   const seconds = await linesOf(join(folder, 'intervals.ndjson'))
   return runRecord(run, seconds)
 }

@@ -5,13 +5,16 @@ import { alignedTable, wrapped } from './layout.js'
 
 const labelWidth = 11
 
+/** @param {import('./sections.js').Cell} cell */
+const cellText = ({ text, detail }) => (detail ? `${text} (${detail})` : text)
+
 /** @param {import('./sections.js').Table} table @param {number} columns */
 const tableLines = ({ title, columns: heads, rows }, columns) => [
   title.toUpperCase(),
   ...alignedTable(
     heads.map((head, at) => ({
       ...head,
-      cell: (/** @type {import('./sections.js').Cell[]} */ row) => row[at].text,
+      cell: (/** @type {import('./sections.js').Cell[]} */ row) => cellText(row[at]),
     })),
     rows,
     columns,

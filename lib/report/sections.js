@@ -14,6 +14,7 @@ import * as words from './words.js'
  * @typedef {object} Cell
  * @property {string} text
  * @property {number | string | null} [sort] by which a column is ordered, where it is not the text
+ * @property {string} [detail] less important, behind or below it
  * @property {string} [link] relative
  *
  * @typedef {object} Table
@@ -283,7 +284,7 @@ const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
   const { median, low, high } = figure
   const shown = (/** @type {number} */ value) => shownFigure(figureNamed(name), value)
-  return cell(low === high ? shown(median) : `${shown(median)} (${shown(low)} – ${shown(high)})`, median)
+  return { ...cell(shown(median), median), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
 }
 
 /** @param {ExperimentDocument} experiment @returns {Table} */
@@ -292,7 +293,7 @@ const rowsTable = ({ columns, rows }) => {
     rows.some(({ published }) => published?.[name] !== undefined)
   return {
     title: 'Results',
-    note: 'The median of the repeats, with its 95 % interval in brackets.',
+    note: 'The median of the repeats, with its 95 % interval.',
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [
@@ -319,25 +320,25 @@ const ratiosTable = ({ ratios }) => {
   return [
     {
       title: 'Ratios',
-      note: 'What travels between machines. In brackets the 95 % interval.',
+      note: 'What travels between machines, with its 95 % interval.',
       columns: [
         { title: 'ratio', left: true },
         { title: 'of', left: true },
         { title: 'measured' },
         { title: 'published' },
-        { title: 'what that says', left: true },
+        { title: 'ours', left: true },
+        { title: 'what was concluded, and why ours differs', left: true },
       ],
-      rows: ratios.map(({ label, figure, ours, published, contradicts }) => [
+      rows: ratios.map(({ label, figure, ours, published, standing, claim, contradicts, why }) => [
         cell(label),
         cell(figureNamed(figure).title),
-        cell(
-          ours.low === null
-            ? shown(ours.ratio)
-            : `${shown(ours.ratio)} (${shown(ours.low)} – ${shown(ours.high)})`,
-          ours.ratio,
-        ),
+        {
+          ...cell(shown(ours.ratio), ours.ratio),
+          ...(ours.low !== null && { detail: `${shown(ours.low)} – ${shown(ours.high)}` }),
+        },
         cell(shown(published), published),
-        cell(contradicts ?? ''),
+        cell(standing ?? ''),
+        cell([claim, contradicts ?? why].filter(Boolean).join(': ')),
       ]),
     },
   ]

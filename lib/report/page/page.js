@@ -32,10 +32,10 @@ const tableOf = ({ columns, rows }) => html`<div class="scroll" tabindex="0"><ta
     html`<th scope="col"${left && markup(' class="left"')}>${title && html`<button type="button">${title}</button>`}</th>`,
 )}</tr></thead>
 <tbody>${rows.map(
-  (row) => html`<tr>${row.map(({ text, sort, link }, at) => {
+  (row) => html`<tr>${row.map(({ text, detail, sort, link }, at) => {
     const left = columns[at].left && markup(' class="left"')
     const order = sort !== undefined && html` data-sort="${sort ?? ''}"`
-    return html`<td${left}${order}>${link ? html`<a href="${encodeURI(link)}">${text}</a>` : text}</td>`
+    return html`<td${left}${order}>${link ? html`<a href="${encodeURI(link)}">${text}</a>` : text}${detail && html`<small>${detail}</small>`}</td>`
   })}</tr>
 `,
 )}</tbody></table></div>`

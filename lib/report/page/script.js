@@ -25,7 +25,9 @@ const unpackedEcharts = async () => {
 
 /** What stands beside the pointer: built of text, never of markup. @param {any} option */
 const tooltipFormatter = (option) => (/** @type {any[]} */ points) => {
-  const shown = points.filter(({ value }) => (Array.isArray(value) ? value[1] : value) != null)
+  const shown = points.filter(
+    ({ seriesName, value }) => seriesName && (Array.isArray(value) ? value[1] : value) != null,
+  )
   if (shown.length === 0) return ''
   const lying = option.yAxis.type === 'category'
   const title = lying
@@ -52,7 +54,7 @@ const pageOption = (raw, width) => {
   const lying = option.yAxis.type === 'category'
   option.backgroundColor = 'transparent'
   option.legend = { ...option.legend, show: false }
-  option.grid = { ...option.grid, top: lying ? 6 : 34 }
+  option.grid = { ...option.grid, top: lying ? 6 : 44 }
   option.tooltip = {
     ...option.tooltip,
     confine: true,
@@ -62,8 +64,19 @@ const pageOption = (raw, width) => {
     backgroundColor: 'transparent',
     formatter: tooltipFormatter(option),
   }
-  if (lying) option.yAxis.axisLabel.width = Math.min(option.yAxis.axisLabel.width, width * 0.36)
-  else if (width < 500) delete option.xAxis.interval
+  if (lying) {
+    Object.assign(option.yAxis.axisLabel, {
+      width: Math.min(option.yAxis.axisLabel.width, width * 0.36),
+      overflow: 'break',
+      lineHeight: 14,
+    })
+    if (width < 500) option.xAxis.splitNumber = 3
+  }
+  if (!lying && width < 500) {
+    delete option.xAxis.interval
+    // No room for the names of events: the table has them.
+    for (const { markLine } of option.series) if (markLine) markLine.label.show = false
+  }
   return option
 }
 
