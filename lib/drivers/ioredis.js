@@ -4,6 +4,7 @@ import { Cluster, Command, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { endpointOf } from '../target/address.js'
+import { disconnect } from '../target/disconnect.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
 import { refresherOf } from './refresher.js'
@@ -194,7 +195,10 @@ export const ioredisDriver = async (options) => {
       refresher.request()
       if (one.left && one.tape.step.repeatable === false) lose(one, 'uncertain', 'CLOSED')
       else if (late && !one.left && isScheduled(plan)) lose(one, 'dropped', '')
-      else repeat(one, true)
+      else {
+        if (!wasNeverSent(error)) ledger.sentAgain('CLOSED')
+        repeat(one, true)
+      }
     }
     progressSoon()
   }
@@ -346,14 +350,14 @@ export const ioredisDriver = async (options) => {
   const close = () => {
     closed = true
     refresher.close()
-    client.disconnect()
+    disconnect(client)
   }
 
   story.topology(target.topology)
   try {
     await client.connect()
   } catch (error) {
-    client.disconnect()
+    disconnect(client)
     const reason = /** @type {Error} */ (error).message
     throw new TargetError(`${target.topology.masters[0]}: ${reason}`, { code: 'CONNECT', cause: error })
   }

@@ -3,6 +3,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { endpointOf } from '../target/address.js'
+import { disconnect } from '../target/disconnect.js'
 import { slotOf } from '../wire/slot.js'
 import { readMapOf } from './read-map.js'
 import { sharesOf } from './read-order.js'
@@ -256,7 +257,7 @@ export const ioredisReadDriver = async (options) => {
   try {
     await client.connect()
   } catch (error) {
-    client.disconnect()
+    disconnect(client)
     throw new TargetError(`${server}: ${messageOf(error)}`, { code: 'CONNECT', cause: error })
   }
   started = true
@@ -282,8 +283,8 @@ export const ioredisReadDriver = async (options) => {
     watch: () => {},
     close: () => {
       closed = true
-      client.disconnect()
-      mains?.disconnect()
+      disconnect(client)
+      if (mains) disconnect(mains)
     },
   }
 }

@@ -114,6 +114,7 @@ export const repeatsOf = ({ plan, ledger, laneFor, onMoved, onStale, loadScripts
     lost(entry) {
       if (entry.tape.step.repeatable === false) return lose(entry, 'uncertain', 'CLOSED')
       ledger.commands.repeated += entry.to - entry.from
+      ledger.sentAgain('CLOSED', entry.to - entry.from)
       const { tape, values, held } = entry
       for (let from = entry.from; from < entry.to; ) {
         const slot = tape.slotAt(from, values)

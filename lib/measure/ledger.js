@@ -44,7 +44,7 @@ export const ledgerOf = ({ agents, once = false }) => {
   /** @type {Record<string, number>} */
   const errorsBy = {}
   /** @type {Record<string, number>} */
-  const refusedBy = {}
+  const repeatedBy = {}
   /** @type {string[]} */
   const causeNames = ['']
 
@@ -116,10 +116,14 @@ export const ledgerOf = ({ agents, once = false }) => {
     commands,
     failedBy,
     errorsBy,
-    refusedBy,
-    /** A server refused a command, or a connection, that is tried again. @param {string} cause */
-    sentAgain(cause) {
-      refusedBy[cause] = (refusedBy[cause] ?? 0) + 1
+    repeatedBy,
+    /**
+     * Commands are sent again, or a connection is tried again, for that cause.
+     * @param {string} cause
+     * @param {number} [n]
+     */
+    sentAgain(cause, n = 1) {
+      repeatedBy[cause] = (repeatedBy[cause] ?? 0) + n
     },
     /** Which items were acknowledged; null unless each was written only once. */
     written: () => ranges?.written() ?? null,

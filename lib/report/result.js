@@ -32,8 +32,8 @@ import { verdict } from './verdict.js'
  * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found }} [target]
  * @property {Items} items
  * @property {AgentItems[]} [agents] of a writer, each with its part of the items
- * @property {{ sent: number, repeated: number, errors_by: Record<string, number>, refused_by?: Record<string, number> }} commands
- *   refused_by: refusals after which the command, or the connection, was tried again
+ * @property {{ sent: number, repeated: number, errors_by: Record<string, number>, repeated_by?: Record<string, number> }} commands
+ *   repeated_by: why commands were sent again, and connections were made again
  * @property {{ nominal: Figure, achieved: Figure }} rate
  * @property {{ intended?: Partial<Percentiles> | null, service?: Partial<Percentiles> | null }} latency in us
  * @property {{ p50: Figure, p99: Figure, max: Figure } | null} bystander in us

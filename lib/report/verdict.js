@@ -65,7 +65,7 @@ const serverWasTheLimit = (run) => (busiestMaster(run)?.engine_cpu_pct ?? 0) >= 
 
 /** @param {Evidence} run */
 const wasRefused = ({ items, commands }) =>
-  [items.failed_by, commands.errors_by, commands.refused_by ?? {}].some((by) => Object.keys(by).length > 0)
+  [items.failed_by, commands.errors_by, commands.repeated_by ?? {}].some((by) => Object.keys(by).length > 0)
 
 /**
  * Advice for a writer that fell behind; a saturated client or server and a refusal have their own.
@@ -119,19 +119,19 @@ const causes = ({ items, commands }) => {
 }
 
 /**
- * What was refused and then done after all cost time, and says something about the servers.
+ * What was refused or lost, and then done after all, cost time, and says something about the servers.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
-const refusals = ({ items, commands }) =>
-  Object.entries(commands.refused_by ?? {})
+const repeats = ({ items, commands }) =>
+  Object.entries(commands.repeated_by ?? {})
     .filter(
       ([cause]) => !toldByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
     .map(([cause, n]) => ({
-      code: 'refused',
+      code: 'repeated',
       cause: plainText(cause),
-      message: `${plainText(cause)} (${several(n, 'refusal')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
+      message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
       invalidates: false,
     }))
 
@@ -224,8 +224,8 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
  * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
 export const verdict = (run, given = []) => {
-  const found = [lostItems, causes, refusals, rateHeld, clientBusy, serverBusy, observations].flatMap(
-    (rule) => rule(run),
+  const found = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations].flatMap((rule) =>
+    rule(run),
   )
   const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
   warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))

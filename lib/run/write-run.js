@@ -226,7 +226,7 @@ export const writeRun = async ({
       sent: ledger.commands.sent,
       repeated: ledger.commands.repeated,
       errors_by: ledger.errorsBy,
-      refused_by: ledger.refusedBy,
+      repeated_by: ledger.repeatedBy,
     },
     rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },

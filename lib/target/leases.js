@@ -7,6 +7,7 @@ import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../errors.js'
 import { loadHash } from '../plan/plan-card.js'
 import { endpointOf } from './address.js'
+import { disconnect } from './disconnect.js'
 import { announcePlan } from './plan-key.js'
 import { reasonFor } from './reason.js'
 import { scriptBody } from './scripts.js'
@@ -211,7 +212,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
       const away = [giveBack().catch(() => {})]
       if (card) away.push(announcePlan(client, card, { ended: true }).catch(() => {}))
       await Promise.race([Promise.all(away), sleep(answerLimitMs)])
-      client.disconnect()
+      disconnect(client)
     },
   }
 }

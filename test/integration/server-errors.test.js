@@ -1,7 +1,7 @@
 // What a server may refuse while a writer is at work: each ends in a counted cause and in a sentence with advice,
 // and the accounting closes. Every one is provoked on a real server.
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { at, outcomesOf, startProducer, until } from '../helpers/programs.js'
@@ -14,14 +14,16 @@ import { startServer } from '../helpers/servers.js'
  *
  * @typedef {object} Case
  * @property {string} name
+ * @property {string} [load] of the writer
  * @property {string} [line] further options of the writer
+ * @property {boolean} [anonymous] the writer has no password
  * @property {Record<string, string | string[]>} [config] of the server
  * @property {(server: TestServer) => Promise<unknown>} [prepare]
  * @property {(server: TestServer, t: Scope) => Promise<unknown>} [provoke] when the writer has been at work for a second
  * @property {(server: TestServer, program: Program) => Promise<unknown>} [mend]
  * @property {readonly string[]} [drivers]
  * @property {string} [cause]
- * @property {'failed_by' | 'refused_by'} [counted] where the cause stands
+ * @property {'failed_by' | 'repeated_by'} [counted] where the cause stands
  * @property {RegExp} [advice]
  * @property {number} code the exit code
  * @property {(document: any, server: TestServer) => Promise<void> | void} [check]
@@ -101,7 +103,7 @@ const cases = [
     prepare: ({ redis }) => redis.call('DEBUG', 'POPULATE', 3000, 'foreign'),
     provoke: async ({ redis }) => void redis.call('DEBUG', 'RELOAD').catch(() => {}),
     cause: 'LOADING',
-    counted: 'refused_by',
+    counted: 'repeated_by',
     advice: /wait until it is ready/,
     code: 0,
   },
@@ -110,7 +112,7 @@ const cases = [
     provoke: ({ redis }) => redis.call('REPLICAOF', '127.0.0.1', '1'),
     mend: once('READONLY', ({ redis }) => redis.call('REPLICAOF', 'NO', 'ONE')),
     cause: 'READONLY',
-    counted: 'refused_by',
+    counted: 'repeated_by',
     advice: /name a master/,
     code: 0,
   },
@@ -132,7 +134,7 @@ const cases = [
       await redis.call('SCRIPT', 'KILL')
     },
     cause: 'BUSY',
-    counted: 'refused_by',
+    counted: 'repeated_by',
     advice: /SCRIPT KILL/,
     code: 0,
   },
@@ -169,8 +171,23 @@ const cases = [
       await cutConnections(server)
     },
     cause: 'WRONGPASS',
-    counted: 'refused_by',
+    counted: 'repeated_by',
     advice: /correct --username and --password/,
+    code: 4,
+    check: ({ items }) => assert.ok(items.dropped > 0),
+  },
+  {
+    name: 'NOAUTH',
+    line: '--max-behind 500ms',
+    anonymous: true,
+    prepare: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', 'nopass'),
+    provoke: async (server) => {
+      await server.redis.call('ACL', 'SETUSER', 'default', 'resetpass', '>another')
+      await cutConnections(server)
+    },
+    cause: 'NOAUTH',
+    counted: 'repeated_by',
+    advice: /wants a password/,
     code: 4,
     check: ({ items }) => assert.ok(items.dropped > 0),
   },
@@ -207,7 +224,7 @@ const cases = [
     // ioredis sees the closed connection before the words.
     drivers: ['socket'],
     cause: 'ERR max clients',
-    counted: 'refused_by',
+    counted: 'repeated_by',
     advice: /raise maxclients/,
     code: 0,
     check: ({ events }) =>
@@ -215,6 +232,30 @@ const cases = [
         events.map((/** @type {any} */ { kind }) => kind),
         ['disconnected', 'reconnected'],
       ),
+  },
+  {
+    // Answers to one read of the server must pass its 16 kB a client: many small commands, each with a long answer.
+    name: 'an output buffer over its limit',
+    load: '-q 3000 --value-size 1',
+    provoke: async ({ redis }) => {
+      await redis.config('SET', 'client-output-buffer-limit', 'normal 1 0 0')
+      await redis.call('REPLICAOF', '127.0.0.1', '1')
+    },
+    mend: async (server) => {
+      const log = join(server.dir, 'server', 'server.log')
+      const closed = () => /overcoming of output buffer limits/.test(readFileSync(log, 'utf8'))
+      await until('a connection closed for its output', closed)
+      await server.redis.config('SET', 'client-output-buffer-limit', 'normal 0 0 0')
+      await server.redis.call('REPLICAOF', 'NO', 'ONE')
+    },
+    cause: 'CLOSED',
+    counted: 'repeated_by',
+    advice: /client-output-buffer-limit/,
+    code: 0,
+    check: ({ events }) => {
+      const lost = events.filter((/** @type {any} */ { kind }) => kind === 'disconnected')
+      assert.match(lost[0].text, /closed the connection|ECONNRESET|EPIPE/)
+    },
   },
   {
     name: 'WRONGTYPE at a key of ours',
@@ -235,7 +276,7 @@ const cases = [
     line: `${line} --ttl 60`,
     provoke: (/** @type {TestServer} */ { redis }) => redis.script('FLUSH'),
     cause: 'NOSCRIPT',
-    counted: /** @type {const} */ ('refused_by'),
+    counted: /** @type {const} */ ('repeated_by'),
     advice: /keep others from flushing/,
     code: 0,
     check: async (/** @type {any} */ _, /** @type {TestServer} */ { redis }) => {
@@ -251,13 +292,14 @@ const cases = [
 ]
 
 /** @param {import('node:test').TestContext} t @param {Case} each @param {string} driver */
-const provoked = async (t, { line = '', config, prepare, provoke, mend }, driver) => {
+const provoked = async (t, each, driver) => {
+  const { load = '-q 1000 -c 5', line = '', anonymous, config, prepare, provoke, mend } = each
   const server = await startServer(t, { config })
   await prepare?.(server)
   const program = startProducer(
     t,
-    `-q 1000 -c 5 --duration 4 --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
-    { env: at(server) },
+    `${load} --duration 4 --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
+    { env: at(anonymous ? { ...server, password: '' } : server) },
   )
   await until('the writer is at work', () => program.intervals().length > 0)
   await provoke?.(server, t)
@@ -283,7 +325,7 @@ describe('errors of the server', { concurrency: 3 }, () => {
         assert.equal(code, each.code, JSON.stringify({ items, commands, warnings }))
         if (each.code === 0) assert.equal(items.acked, items.offered)
         if (each.cause !== undefined) {
-          const counts = each.counted === 'failed_by' ? items.failed_by : commands.refused_by
+          const counts = each.counted === 'failed_by' ? items.failed_by : commands.repeated_by
           assert.ok(counts[each.cause] > 0, JSON.stringify({ items, commands }))
           const sentence = warnings.find((/** @type {any} */ warning) => warning.cause === each.cause)
           assert.match(sentence.message, /** @type {RegExp} */ (each.advice))
@@ -291,5 +333,56 @@ describe('errors of the server', { concurrency: 3 }, () => {
         await each.check?.(document, server)
       })
     }
+  }
+})
+
+/** What a writer is told that comes to a server which cannot take it: nothing is written, exit 3, one line. */
+/** @type {[string, (server: TestServer, t: Scope) => Promise<unknown>, RegExp, string?, string?][]} */
+const closedDoors = [
+  ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
+  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'wrong', ''],
+  [
+    'a user without rights',
+    ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-set'),
+    /SET.*extend its ACL \(NOPERM/,
+    'secret',
+    '--username other',
+  ],
+  ['no more memory', ({ redis }) => redis.config('SET', 'maxmemory', '1mb'), /SET.*raise maxmemory \(OOM/],
+  ['failed snapshots', breakSnapshots, /SET.*mend its disk or its save setting \(MISCONF/],
+  ['no more clients', ({ redis }) => redis.config('SET', 'maxclients', '1'), /maxclients/],
+  [
+    'a script',
+    async (server, t) => {
+      await server.redis.config('SET', 'lua-time-limit', '50')
+      await runForEver(server, t)
+      await until('BUSY', () =>
+        server.redis.ping().then(
+          () => false,
+          () => true,
+        ),
+      )
+    },
+    /a script blocks it; end it with SCRIPT KILL \(BUSY/,
+  ],
+]
+
+describe('a server that cannot be used', { concurrency: 3 }, () => {
+  for (const [name, close, line, password, more = ''] of closedDoors) {
+    test(name, async (t) => {
+      const server = await startServer(t)
+      await close(server, t)
+      const env = at(password === undefined ? server : { ...server, password })
+      const { ended } = startProducer(
+        t,
+        `-q 100 --duration 1 --guard off --allow memory --log-level error ${more}`,
+        { env },
+      )
+      const { code, stdout, stderr } = await ended
+      assert.equal(code, 3, stderr)
+      assert.match(stderr, line)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+      assert.equal(stdout, '')
+    })
   }
 })

@@ -234,9 +234,12 @@ test('an item too many, or a cause too few, is not balanced', () => {
   }
 })
 
-test('refusals after which something was tried again are counted by cause, beside the items', () => {
+test('what is sent again is counted by cause, beside the items', () => {
   const ledger = ledgerOf({ agents })
-  for (const cause of ['LOADING', 'BUSY', 'LOADING']) ledger.sentAgain(cause)
-  assert.deepEqual(ledger.refusedBy, { LOADING: 2, BUSY: 1 })
+  ledger.sentAgain('LOADING')
+  ledger.sentAgain('BUSY')
+  ledger.sentAgain('LOADING')
+  ledger.sentAgain('CLOSED', 5)
+  assert.deepEqual(ledger.repeatedBy, { LOADING: 2, BUSY: 1, CLOSED: 5 })
   assert.deepEqual([ledger.failedBy, ledger.errorsBy], [{}, {}])
 })

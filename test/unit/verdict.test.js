@@ -51,17 +51,17 @@ const table = [
     /BUSY \(2 commands.*SCRIPT KILL/,
   ],
   [
-    'refusals that were tried again, but for redirects',
-    { commands: { sent: 9, repeated: 7, errors_by: {}, refused_by: { LOADING: 3, MOVED: 4 } } },
+    'what was tried again, but for redirects',
+    { commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { LOADING: 3, MOVED: 4 } } },
     [],
-    ['refused'],
-    /LOADING \(3 refusals, tried again\).*reading its data set/,
+    ['repeated'],
+    /LOADING \(3 times, tried again\).*reading its data set/,
   ],
   [
     'a cause is told once, as what it cost',
     {
       ...items({ acked: 900, failed: 100, failed_by: { BUSY: 100 } }),
-      commands: { sent: 9, repeated: 7, errors_by: {}, refused_by: { BUSY: 3 } },
+      commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { BUSY: 3 } },
     },
     ['failed', 'cause'],
     [],
