@@ -1,0 +1,38 @@
+// What is only so on one of the other servers.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { peer } from '../helpers/peers.js'
+import { runProducer } from '../helpers/programs.js'
+
+test('Redis 6.2 takes 524,287 members in one command', async (t) => {
+  const bin = peer(t, 'redis-6.2')
+  if (!bin) return
+  const line = '--strategy actual-value --value-size 8 --max-members 0 --intervals 1 --json'
+  const { code, stdout, stderr } = await runProducer(t, `-q 524287 ${line} --server-bin ${bin}`)
+  const { items, versions } = JSON.parse(stdout)
+  assert.deepEqual(versions.servers, ['6.2.14'])
+  assert.equal(items.acked, 524_287, stderr)
+  assert.ok(code === 0 || code === 4, stderr)
+})
+
+test('... and more are refused with the reason, before anything is written', async (t) => {
+  const bin = peer(t, 'redis-6.2')
+  if (!bin) return
+  const options = `--max-members 0 --intervals 1 --log-level error --server-bin ${bin}`
+  const { code, stdout, stderr } = await runProducer(t, `-q 524288 ${options}`)
+  assert.equal(code, 2)
+  assert.match(
+    stderr,
+    /^--max-members 0: a command may have 524,287 members at most on \S+ \(6\.2\.14\), which reads 1,048,576 arguments\n$/,
+  )
+  assert.equal(stdout, '')
+})
+
+test('a command that a server lacks is named with the version and what is needed', async (t) => {
+  const bin = peer(t, 'redis-6.2')
+  if (!bin) return
+  const options = `--strategy hash-ttl --log-level error --server-bin ${bin}`
+  const { code, stderr } = await runProducer(t, `-q 100 --intervals 1 ${options}`)
+  assert.equal(code, 3)
+  assert.match(stderr, /^\S+ \(6\.2\.14\).*HEXPIRE \(Redis 7\.4\) or HSETEX \(Redis 8\.0, Valkey 9\.0\)\n$/)
+})
