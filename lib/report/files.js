@@ -1,11 +1,14 @@
 // The results folder: made before the run, filled line by line, finished by run.json.
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OptionError } from '../errors.js'
+import { bytes } from './units.js'
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000
+// An hour of a cluster of twelve nodes leaves less.
+const leastFreeBytes = 20e6
 
 /** @param {unknown} error */
 const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
@@ -49,6 +52,12 @@ const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
   await madeWithParents(outDir).catch((error) => {
     throw unwritable(error)
   })
+  // A file system that does not tell is believed to have room.
+  const { bavail, bsize } = await statfs(outDir).catch(() => ({ bavail: 1, bsize: leastFreeBytes }))
+  if (bavail * bsize < leastFreeBytes)
+    throw new OptionError(
+      `--out ${outDir}: only ${bytes(bavail * bsize)} are free there, and a run may need ${bytes(leastFreeBytes)}`,
+    )
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const name = run ?? runName(epochMs, strategy, attempt)
     try {

@@ -9,6 +9,29 @@ import { reasonFor } from './reason.js'
  * @typedef {import('./dial.js').Access} Access
  */
 
+const connectLimitMs = 5000
+// A server that executes for longer than this is not one to ask.
+const answerLimitMs = 10_000
+
+/**
+ * The library waits for ever for a server that takes the connection and says nothing.
+ * @template T
+ * @param {number} limitMs
+ * @param {Promise<T>} promise
+ */
+const within = async (limitMs, promise) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
+  })
+  try {
+    await Promise.race([promise, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * @param {Access} access
  */
@@ -32,7 +55,8 @@ export const controlConnections = (access) => {
       db,
       tls: access.tls ?? undefined,
       connectionName: 'millrace-control',
-      connectTimeout: 5000,
+      connectTimeout: connectLimitMs,
+      commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,
       autoResendUnfulfilledCommands: false,
       retryStrategy: (times) => Math.min(2000, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2),
@@ -53,7 +77,9 @@ export const controlConnections = (access) => {
       const address = addressOf(endpoint)
       const client = of(endpoint)
       try {
-        await client.connect()
+        await within(connectLimitMs, client.connect())
+        // The library would go on in database 0.
+        if (ownDb > 0) await client.select(ownDb)
         return client
       } catch (error) {
         const cause = faults.get(address) ?? /** @type {Error} */ (error)

@@ -8,7 +8,10 @@ const longestReason = 200
 const advice = [
   [/ECONNREFUSED/, 'nothing listens there; correct --host and --port, or start the server'],
   [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct --host'],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'no answer; look at the network and the security group'],
+  [
+    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer within/,
+    'no answer; look at the network and the security group',
+  ],
   [/NOAUTH|HELLO must be called/, 'the server wants a password; set REDIS_PASSWORD'],
   [
     /WRONGPASS|invalid password|invalid username/,
@@ -18,7 +21,11 @@ const advice = [
   [/max number of clients/, 'the server takes no more connections; raise maxclients or close some'],
   [/WRONGTYPE/, 'a key of ours already holds another type; choose another --prefix or remove that key'],
   [/^OOM/, 'the server is at its memory limit; raise maxmemory'],
+  [/DB index is out of range/, 'it has no such database; correct --db'],
   [/^READONLY/, 'it is a replica; name its master'],
+  [/^LOADING/, 'it is still loading its data; try again when it is ready'],
+  [/^BUSY/, 'a script blocks it; end it with SCRIPT KILL'],
+  [/^MISCONF/, 'it cannot save its snapshots and refuses writes; mend its disk or its save setting'],
   [/wrong version number|packet length too long/i, 'the server does not speak TLS; leave out --tls'],
   [/ALTNAME_INVALID|altnames/i, 'its certificate is for other names; use one of them as --host'],
   [/CERT_HAS_EXPIRED|certificate has expired/i, 'its certificate has expired; renew it'],
@@ -63,7 +70,8 @@ const guess = (words, { tls }) => {
   if (tls && silent.test(words))
     return 'no answer to TLS; leave out --tls if the server does not speak it, else look at the network'
   if (!cut.test(words)) return undefined
-  if (!tls) return 'the connection was cut; if the server speaks TLS, add --tls'
+  if (!tls)
+    return 'the connection was cut; if the server speaks TLS, add --tls, else look for maxclients in its log'
   return tls.cert
     ? 'the connection was cut: the server does not trust our certificate; correct --cert and --key'
     : 'the connection was cut: if the server wants a certificate of ours, set --cert and --key'

@@ -54,10 +54,14 @@ export const at = ({ host, port, password }) => ({
   REDIS_PASSWORD: password,
 })
 
-/** @param {string} out */
+/** @param {string} out a folder, or what is none */
 const folderIn = (out) => {
-  const [name] = existsSync(out) ? readdirSync(out) : []
-  return name === undefined ? '' : join(out, name)
+  try {
+    const [name] = readdirSync(out)
+    return name === undefined ? '' : join(out, name)
+  } catch {
+    return ''
+  }
 }
 
 /** @param {string} path */

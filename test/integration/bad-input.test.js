@@ -1,0 +1,298 @@
+// What must not be taken: one line that names the culprit on stderr, nothing on stdout, nothing written anywhere.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { OptionError } from '../../lib/errors.js'
+import { cleanupLines, consumerLines, dotenvs, environments, producerLines } from '../helpers/bad-lines.js'
+import { ownFolder, startProgram } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+import { makeCertificates } from '../helpers/tls-servers.js'
+
+/** @typedef {'producer' | 'consumer' | 'cleanup'} Program */
+
+// A program takes a quarter of a second to start: every so many of the lines is typed as a user would.
+const wholeEvery = 8
+
+const files = { producer: 'producer.js', consumer: 'consumer.js', cleanup: 'scripts/cleanup.js' }
+
+/** @param {string} stderr */
+const onlyLine = (stderr) => {
+  assert.match(stderr, /^[^\n]+\n$/, 'one line')
+  assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|hunter2|\bat .+:\d+:\d+/)
+  return stderr.slice(0, -1)
+}
+
+/**
+ * What a program says to its own options, without starting it.
+ * @param {Program} program
+ * @param {{ line?: string, env?: Record<string, string>, dotenvText?: string }} input
+ */
+const saidTo = (program, { line = '', env = {}, dotenvText }) => {
+  try {
+    readSettings({ program, argv: line.split(' ').filter(Boolean), env, dotenvText })
+  } catch (error) {
+    assert.ok(error instanceof OptionError, String(error))
+    assert.equal(error.exitCode, 2)
+    return error.message
+  }
+  return assert.fail('taken')
+}
+
+const table = /** @type {{ program: Program, input: Parameters<typeof saidTo>[1], names: RegExp }[]} */ ([
+  ...producerLines.map(([line, names]) => ({ program: 'producer', input: { line }, names })),
+  ...consumerLines.map(([line, names]) => ({ program: 'consumer', input: { line }, names })),
+  ...cleanupLines.map(([line, names]) => ({ program: 'cleanup', input: { line }, names })),
+  ...environments.map(([env, line, names]) => ({ program: 'producer', input: { env, line }, names })),
+  ...dotenvs.map(([dotenvText, names]) => ({ program: 'producer', input: { dotenvText }, names })),
+])
+
+test('there are enough of them', () => assert.ok(table.length >= 150, String(table.length)))
+
+for (const { program, input, names } of table)
+  test(`${program}: ${JSON.stringify(input)}`, () =>
+    assert.match(onlyLine(`${saidTo(program, input)}\n`), names))
+
+describe('as a user types them', { concurrency: 2 }, () => {
+  const typed = table.filter((_, i) => i % wholeEvery === 0)
+  for (const { program, input, names } of typed)
+    test(`${program}: ${JSON.stringify(input)}`, async (t) => {
+      const cwd = ownFolder(t, 'cwd')
+      const { line = '', env = {}, dotenvText } = input
+      if (dotenvText !== undefined) writeFileSync(join(cwd, '.env'), dotenvText)
+      const run = startProgram(t, files[program], line, {
+        cwd,
+        env: { ...env, ...(dotenvText !== undefined && { MILLRACE_NO_DOTENV: '' }) },
+        out: false,
+      })
+      const { code, stdout, stderr } = await run.ended
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(onlyLine(stderr), names)
+      assert.equal(onlyLine(stderr), saidTo(program, input))
+      assert.deepEqual(readdirSync(cwd), dotenvText === undefined ? [] : ['.env'])
+    })
+})
+
+describe('folders, files and targets', { concurrency: 2 }, () => {
+  /** @type {import('../helpers/servers.js').TestServer} */
+  let server
+  /** @type {(() => any)[]} */
+  const undo = []
+  const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+  before(async () => {
+    server = await startServer(scope)
+  })
+  after(async () => {
+    for (const step of undo) await step()
+  })
+
+  /** A server that does not speak RESP, or not at all. @param {(socket: import('node:net').Socket) => void} answer */
+  const listening = (answer) =>
+    new Promise((/** @type {(port: number) => void} */ resolve) => {
+      const sockets = new Set()
+      const listener = createServer((socket) => {
+        sockets.add(socket)
+        socket.on('error', () => {})
+        answer(socket)
+      })
+      undo.unshift(() => {
+        for (const socket of sockets) socket.destroy()
+        listener.close()
+      })
+      listener.listen(0, '127.0.0.1', () => resolve(/** @type {any} */ (listener.address()).port))
+    })
+
+  /**
+   * @param {string} what
+   * @param {2 | 3} code
+   * @param {RegExp} names
+   * @param {(own: string, t: import('node:test').TestContext) => { line?: string, env?: Record<string, string>, program?: Program, out?: string | false } | Promise<any>} make
+   */
+  const refused = (what, code, names, make) =>
+    test(what, async (t) => {
+      const own = ownFolder(t, 'bad')
+      const { line = '', env = {}, program = 'producer', out } = await make(own, t)
+      const short = program === 'producer' ? '-q 20 --intervals 1' : ''
+      const target = {
+        REDIS_HOST: server.host,
+        REDIS_PORT: String(server.port),
+        REDIS_PASSWORD: server.password,
+      }
+      const run = startProgram(t, files[/** @type {Program} */ (program)], `${short} ${line}`, {
+        cwd: own,
+        env: { ...target, ...env },
+        out: program === 'cleanup' ? false : out,
+      })
+      const ended = await run.ended
+      assert.deepEqual([ended.code, ended.stdout], [code, ''], ended.stderr)
+      assert.match(onlyLine(ended.stderr), names)
+      assert.equal(ended.folder, '', 'an empty folder is taken away')
+      assert.equal(await server.redis.dbsize(), 0)
+      assert.doesNotMatch(await server.redis.info('keyspace'), /db\d/)
+    })
+
+  const nothing = { REDIS_HOST: '', REDIS_PORT: '', REDIS_PASSWORD: '' }
+  const local = (/** @type {number} */ port) => ({
+    REDIS_HOST: '127.0.0.1',
+    REDIS_PORT: String(port),
+    REDIS_PASSWORD: '',
+  })
+
+  // results
+  refused('--out is a file', 2, /^--out \S+: the folder cannot be written \((ENOTDIR|EEXIST)\)$/, (own) => {
+    writeFileSync(join(own, 'file'), '')
+    return { out: join(own, 'file') }
+  })
+  refused('--out lies under a file', 2, /^--out \S+: the folder cannot be written \(ENOTDIR\)$/, (own) => {
+    writeFileSync(join(own, 'file'), '')
+    return { out: join(own, 'file', 'below') }
+  })
+  refused('--out in /proc', 2, /^--out \/proc\/x: the folder cannot be written/, () => ({ out: '/proc/x' }))
+  refused('--out in /sys', 2, /^--out \/sys\/x\/y: the folder cannot be written/, () => ({ out: '/sys/x/y' }))
+  refused(
+    '--out is a link to itself',
+    2,
+    /^--out \S+: the folder cannot be written \(ELOOP|EEXIST\)/,
+    (own) => {
+      symlinkSync(join(own, 'loop'), join(own, 'loop'))
+      return { out: join(own, 'loop', 'x') }
+    },
+  )
+  refused(
+    '--out has a name that is too long',
+    2,
+    /^--out \S+: the folder cannot be written \(ENAMETOOLONG\)$/,
+    (own) => ({
+      out: join(own, 'x'.repeat(300)),
+    }),
+  )
+  refused('--run exists', 2, /^--run mine: results of that name exist in/, (own) => {
+    mkdirSync(join(own, 'mine'))
+    return { line: `--run mine --out ${own}`, out: false }
+  })
+  refused('--out of a consumer is a file', 2, /^--out \S+: the folder cannot be written/, (own) => {
+    writeFileSync(join(own, 'file'), '')
+    return { program: 'consumer', out: join(own, 'file') }
+  })
+  const mounted =
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', '/mnt'], { stdio: 'ignore' }).status === 0
+  if (mounted) undo.push(() => spawnSync('umount', ['/mnt']))
+  test('a disk that is nearly full', { skip: !mounted && 'mounting a small disk needs root' }, async (t) => {
+    const env = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), REDIS_PASSWORD: server.password }
+    const { code, stdout, stderr } = await startProgram(t, 'producer.js', '-q 20 --intervals 1', {
+      env,
+      out: '/mnt/results',
+    }).ended
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(
+      onlyLine(stderr),
+      /^--out \/mnt\/results: only 1\.\d+ MB are free there, and a run may need 20\.0 MB$/,
+    )
+    assert.deepEqual(readdirSync('/mnt/results'), [])
+  })
+
+  // files
+  refused('.env is a folder', 2, /^\.env cannot be read \(EISDIR\)/, (own) => {
+    mkdirSync(join(own, '.env'))
+    return { env: { MILLRACE_NO_DOTENV: '' } }
+  })
+  refused('--password-file is not there', 2, /^--password-file: cannot read \/nowhere \(ENOENT\)$/, () => ({
+    line: '--password-file /nowhere',
+    env: { REDIS_PASSWORD: '' },
+  }))
+  refused('--password-file is empty', 2, /^--password-file: the first line of \S+ is empty$/, (own) => {
+    writeFileSync(join(own, 'secret'), '\nhunter2\n')
+    return { line: '--password-file secret', env: { REDIS_PASSWORD: '' } }
+  })
+  refused('--ask-password without a terminal', 2, /^--ask-password needs a terminal/, () => ({
+    line: '--ask-password',
+    env: { REDIS_PASSWORD: '' },
+  }))
+  refused('--ca is not there', 2, /^--ca: cannot read ca\.pem \(ENOENT\)$/, () => ({
+    line: '--tls --ca ca.pem',
+  }))
+  refused('--ca holds no certificate', 2, /^--ca: no certificate in ca\.pem$/, (own) => {
+    writeFileSync(join(own, 'ca.pem'), 'hello')
+    return { line: '--tls --ca ca.pem' }
+  })
+  refused(
+    '--cert holds no certificate',
+    2,
+    /^--cert: no certificate that can be read in c\.pem/,
+    (own, t) => {
+      writeFileSync(join(own, 'c.pem'), '-----BEGIN CERTIFICATE-----\nxxxx\n-----END CERTIFICATE-----\n')
+      return { line: `--tls --cert c.pem --key ${makeCertificates(t).key}` }
+    },
+  )
+  refused('--key belongs to another certificate', 2, /^--key: \S+ is not the key of \S+ \(/, (_, t) => ({
+    line: `--tls --cert ${makeCertificates(t).cert} --key ${makeCertificates(t).key}`,
+  }))
+  refused('--server-bin is not there', 3, /^--server-bin \/no\/such: no such program$/, () => ({
+    line: '--server-bin /no/such',
+    env: nothing,
+  }))
+  refused('--server-bin is no server', 3, /^--server-bin \/bin\/true: not a redis-server/, () => ({
+    line: '--server-bin /bin/true',
+    env: nothing,
+  }))
+  refused('--server-bin is a folder', 3, /^--server-bin \/tmp: no such program$/, () => ({
+    line: '--server-bin /tmp',
+    env: nothing,
+  }))
+  refused(
+    'no server in PATH',
+    3,
+    /^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS/,
+    () => ({
+      env: { ...nothing, PATH: '/nowhere' },
+    }),
+  )
+
+  // targets
+  refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct --host and --port/, () => ({
+    env: local(1),
+  }))
+  refused('nothing listens, for a consumer', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
+    program: 'consumer',
+    env: local(1),
+  }))
+  refused('nothing listens, for the cleanup', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
+    program: 'cleanup',
+    env: local(1),
+  }))
+  refused('an unknown name', 3, /^nowhere\.invalid:\d+: the name is not known; correct --host/, () => ({
+    env: { REDIS_HOST: 'nowhere.invalid' },
+  }))
+  refused('no password', 3, /: the server wants a password; set REDIS_PASSWORD/, () => ({
+    env: { REDIS_PASSWORD: '' },
+  }))
+  refused('a wrong password', 3, /: wrong user or password; correct --username and REDIS_PASSWORD/, () => ({
+    env: { REDIS_PASSWORD: 'hunter2' },
+  }))
+  refused('an unknown user', 3, /: wrong user or password/, () => ({ line: '--username nobody' }))
+  refused('no such database', 3, /: it has no such database; correct --db/, () => ({ line: '--db 99' }))
+  refused('no cluster', 3, /is not part of a cluster; leave out --cluster$/, () => ({ line: '--cluster' }))
+  refused('a command that the server lacks', 3, /cannot expire the fields of a hash: hash-ttl needs/, () => ({
+    line: '--strategy hash-ttl',
+  }))
+  refused('a web server', 3, /^127\.0\.0\.1:\d+: /, async () => ({
+    env: local(await listening((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
+  }))
+  refused('a server that hangs up', 3, /^127\.0\.0\.1:\d+: the connection was cut/, async () => ({
+    env: local(await listening((socket) => void socket.destroy())),
+  }))
+  refused('a server that says nothing', 3, /^127\.0\.0\.1:\d+: no answer/, async () => ({
+    env: local(await listening(() => {})),
+  }))
+  refused('no marker to clean up by', 3, /no plan of Millrace stands under the prefix ''/, () => ({
+    program: 'cleanup',
+    line: '--yes',
+  }))
+  refused('no server to attach to', 3, /no address is given, and no producer/, () => ({
+    program: 'cleanup',
+    env: nothing,
+  }))
+})
