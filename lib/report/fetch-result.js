@@ -49,7 +49,7 @@ import { plainData, plainText } from './units.js'
  * @property {import('./result.js').NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  *
- * @typedef {FetchMeasurements & ReturnType<typeof fetchVerdict> & { thresholds?: import('./thresholds.js').Judged[] }} FetchDocument
+ * @typedef {FetchMeasurements & ReturnType<typeof fetchVerdict> & { thresholds?: import('./thresholds.js').Judged[], cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection }} FetchDocument
  */
 
 const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }

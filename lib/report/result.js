@@ -71,7 +71,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
  */
-/** @typedef {Measurements & ReturnType<typeof verdict> & { thresholds?: import('./thresholds.js').Judged[] }} RunDocument */
+/** @typedef {Measurements & ReturnType<typeof verdict> & { thresholds?: import('./thresholds.js').Judged[], cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection }} RunDocument */
 
 const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
 const noClient = {

@@ -80,12 +80,36 @@ const nodeRows = (run) => {
   ]
 }
 
+/** The host's CPU as CloudWatch has it, over all its vCPUs. @param {RunDocument} run @param {string} address */
+const hostCpu = ({ cloudwatch }, address) =>
+  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
+
+/** What CloudWatch says of caches that no address tells. @param {Page} page */
+const namelessCaches = ({ run, columns }) =>
+  (run.cloudwatch?.nodes ?? [])
+    .filter(({ address }) => address === null)
+    .flatMap(({ id, kind, role, means }) =>
+      wrapped(
+        facts([
+          `CloudWatch ${id}${role ? ` (${role})` : ''}`,
+          kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
+          kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
+          kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
+          kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
+        ]),
+        columns,
+        gap,
+      ),
+    )
+
 /** @param {Page} page */
-export const nodeTable = ({ run, columns, paint }) => {
+export const nodeTable = (page) => {
+  const { run, columns, paint } = page
   if (run.nodes.length === 0) return []
   const ending = sharedEnding(run.nodes.map(({ address }) => address))
   const short = (/** @type {string} */ name) =>
     name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name
+  const told = run.cloudwatch?.nodes.some(({ address }) => address !== null)
   const [titles, ...lines] = alignedTable(
     [
       { title: 'node', left: true, cell: (row) => short(row.address) },
@@ -96,6 +120,9 @@ export const nodeTable = ({ run, columns, paint }) => {
       { title: 'commands/s', cell: (row) => count(row.commands_per_s) },
       { title: 'memory', cell: (row) => bytes(row.memory_bytes) },
       { title: 'gaps', cell: (row) => row.gaps, rank: 2 },
+      ...(told
+        ? [{ title: 'CPUUtilization', cell: (/** @type {any} */ row) => percent(hostCpu(run, row.address)) }]
+        : []),
     ],
     nodeRows(run),
     columns,
@@ -103,9 +130,16 @@ export const nodeTable = ({ run, columns, paint }) => {
   const totals = lines.splice(run.nodes.length).map(paint.bold)
   const note = facts([
     'CPU of one core: engine is the main thread, process all threads',
+    told && 'CPUUtilization is that of the host, over all its vCPUs',
     ending && `nodes are <node>${ending}`,
   ])
-  return [paint.dim(titles), ...lines, ...totals, ...wrapped(note, columns, gap).map(paint.dim)]
+  return [
+    paint.dim(titles),
+    ...lines,
+    ...totals,
+    ...namelessCaches(page),
+    ...wrapped(note, columns, gap).map(paint.dim),
+  ]
 }
 
 /** @param {Page} page */

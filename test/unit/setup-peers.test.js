@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { checkHash, peerPath, peers, peersFolder } from '../../scripts/setup-peers.js'
+import { checkHash, peerPath, peers, peersFolder, standIns } from '../../scripts/setup-peers.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
 
+const all = [...peers, ...standIns]
 const script = fileURLToPath(new URL('../../scripts/setup-peers.js', import.meta.url))
 
 /** @param {{ after(fn: () => void): void }} t */
@@ -27,7 +28,7 @@ const setUp = (folder, args = [], more = {}) =>
 
 /** @param {string} folder */
 const putAll = (folder) => {
-  for (const each of peers) {
+  for (const each of all) {
     const path = peerPath(each, { MILLRACE_PEERS: folder })
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, '')
@@ -47,7 +48,7 @@ test('what cannot be fetched is said in a line each: no fault at home, one in CI
   const home = setUp(folder)
   assert.equal(home.status, 0)
   const lines = home.stderr.trim().split('\n')
-  for (const { name } of peers)
+  for (const { name } of all)
     assert.equal(lines.filter((line) => line.includes(`${name} is missing`)).length, 1, home.stderr)
   assert.equal(home.stdout, '')
   assert.equal(setUp(folder, [], { CI: 'true' }).status, 1)
@@ -65,12 +66,12 @@ test('--list names every peer, its place and its version', (t) => {
   const rows = () => setUp(folder, ['--list']).stdout.trim().split('\n')
   assert.deepEqual(
     rows(),
-    peers.map(({ name, version }) => `${name} -> missing -> ${version}`),
+    all.map(({ name, version }) => `${name} -> missing -> ${version}`),
   )
   putAll(folder)
   assert.deepEqual(
     rows(),
-    peers.map((each) => `${each.name} -> ${peerPath(each, { MILLRACE_PEERS: folder })} -> ${each.version}`),
+    all.map((each) => `${each.name} -> ${peerPath(each, { MILLRACE_PEERS: folder })} -> ${each.version}`),
   )
   assert.equal(setUp(folder, ['--lits']).status, 2)
 })

@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+// Adds what CloudWatch says to results that stand already: node scripts/cloudwatch.js RESULTS...
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { script } from '../lib/cli/script.js'
+import { attachCloudWatch } from '../lib/cloudwatch/attach.js'
+import { ExitCode, OptionError } from '../lib/errors.js'
+import { fetchReport } from '../lib/report/fetch-text.js'
+import { readExperiment } from '../lib/report/record.js'
+import { textReport } from '../lib/report/text.js'
+import { plainText } from '../lib/report/units.js'
+
+const usage = `Usage: node scripts/cloudwatch.js [options] RESULTS...
+
+RESULTS are folders of runs, or folders that hold some, such as that of an experiment.
+
+  --aws-region REGION        else as the endpoint's name or the AWS settings say
+  --replication-group ID     else as the endpoint is named
+  --cache-clusters ID,ID     of the nodes, else as they are named
+  -h, --help                 this text
+
+Points come minutes late: of a run that has just ended they are waited for, and Ctrl-C takes what there is.`
+
+/** Every folder in there that holds a run; of an experiment those that its rows are made of. @param {string} folder @returns {Promise<string[]>} */
+const runsIn = async (folder) => {
+  const experiment = await readExperiment(folder)
+  if (experiment) return experiment.rows.flatMap(({ runs }) => runs.map((run) => join(folder, run)))
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause) => {
+    throw new OptionError(`${folder} cannot be read (${cause.code})`, { cause })
+  })
+  if (entries.some(({ name }) => name === 'run.json')) return [folder]
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
+  return (await Promise.all(folders.sort().map(runsIn))).flat()
+}
+
+await script({
+  usage,
+  options: {
+    'aws-region': { type: 'string' },
+    'replication-group': { type: 'string' },
+    'cache-clusters': { type: 'string' },
+  },
+  work: async (values, words) => {
+    if (words.length === 0)
+      throw new OptionError('RESULTS are missing: node scripts/cloudwatch.js results/...')
+    const folders = (await Promise.all(words.map(runsIn))).flat()
+    if (folders.length === 0) throw new OptionError(`${words.join(', ')}: no run.json in there`)
+    const stop = new AbortController()
+    process.on('SIGINT', () => stop.abort())
+    const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+    let failed = 0
+    for (const folder of folders) {
+      const whole = await attachCloudWatch({
+        folder,
+        wanted: {
+          region: values['aws-region'],
+          replicationGroup: values['replication-group'],
+          cacheClusters: values['cache-clusters']?.split(',').filter(Boolean),
+        },
+        say,
+        warn: (line) => say(`${folder}: ${line}`),
+        signal: stop.signal,
+      })
+      if (!whole) failed++
+      else {
+        const text = whole.kind === 'consumer' ? fetchReport : textReport
+        process.stdout.write(
+          `${text(/** @type {any} */ (whole), { columns: process.stdout.columns ?? 100 })}\n`,
+        )
+      }
+    }
+    return failed > 0 ? ExitCode.target : ExitCode.done
+  },
+})
