@@ -118,24 +118,26 @@ export async function inServerGroup(binary, start) {
  * @param {import('./embedded-binary.js').ServerBinary} binary
  * @param {string} home
  * @param {ConfigLine[]} config
+ * @param {string[]} [words] that follow it in the command line
  */
-export function spawnServer(binary, home, config) {
+export function spawnServer(binary, home, config, words) {
   const lines = config.map(
     ([name, ...values]) => `${name} ${values.map((v) => JSON.stringify(`${v}`)).join(' ')}\n`,
   )
   mkdirSync(home, { mode: 0o700 })
   writeFileSync(join(home, configFile), lines.join(''), { mode: 0o600 })
-  return spawnAgain(binary, home)
+  return spawnAgain(binary, home, words)
 }
 
 /**
  * @param {import('./embedded-binary.js').ServerBinary} binary
  * @param {string} home with its configuration
+ * @param {string[]} [words]
  */
-export function spawnAgain(binary, home) {
+export function spawnAgain(binary, home, words = []) {
   const log = openSync(join(home, logFile), 'a', 0o600)
   try {
-    const child = spawn(binary.file, [join(home, configFile)], {
+    const child = spawn(binary.file, [join(home, configFile), ...words], {
       argv0: binary.argv0,
       cwd: home,
       detached: true,

@@ -1,0 +1,101 @@
+// One server with sentinels: the primary is found through them, and again after it has gone.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { Redis } from 'ioredis'
+import { findServerBinary } from '../../lib/target/embedded-binary.js'
+import { freePorts, serverGroup, spawnServer } from '../../lib/target/embedded-servers.js'
+import { outcomesOf, startProducer, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const name = 'my-primary'
+
+/** @param {{ after(fn: () => any): void }} t @param {number} port @param {import('../helpers/servers.js').TestServer} primary */
+const startSentinel = async (t, port, primary) => {
+  const group = serverGroup(findServerBinary())
+  t.after(() => group.close())
+  // A sentinel is the server with another word in its command line.
+  const { child } = spawnServer(
+    findServerBinary(),
+    join(group.dir, 'sentinel'),
+    [
+      ['port', port],
+      ['bind', '127.0.0.1'],
+      ['sentinel', 'monitor', name, primary.host, primary.port, 1],
+      ['sentinel', 'auth-pass', name, primary.password],
+      ['sentinel', 'down-after-milliseconds', name, 1000],
+      ['sentinel', 'failover-timeout', name, 5000],
+    ],
+    ['--sentinel'],
+  )
+  t.after(() => child.kill('SIGKILL'))
+  const redis = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: 1 })
+  redis.on('error', () => {})
+  t.after(() => redis.disconnect())
+  await until('the sentinel answers', () => redis.ping())
+  return redis
+}
+
+for (const driver of ['socket', 'ioredis'])
+  test(`${driver}: follows the primary that the sentinels name`, async (t) => {
+    const primary = await startServer(t)
+    const replica = await startServer(t, { config: { masterauth: primary.password } })
+    // Its own password stays good too, for this test's connection.
+    await replica.redis.call('ACL', 'SETUSER', 'default', `>${primary.password}`)
+    await replica.redis.call('REPLICAOF', primary.host, primary.port)
+    await until('the replica is in step', async () =>
+      (await replica.redis.info('replication')).includes('master_link_status:up'),
+    )
+    const [{ port }] = await freePorts(1, 'none')
+    const sentinel = await startSentinel(t, port, primary)
+    await until('the sentinel knows the replica', async () => {
+      const list = await sentinel.call('SENTINEL', 'REPLICAS', name)
+      return /** @type {unknown[]} */ (list).length === 1
+    })
+
+    const producer = startProducer(
+      t,
+      `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port} --json`,
+      { env: { REDIS_PASSWORD: primary.password } },
+    )
+    await until('items arrive', () => primary.redis.exists('item:1'))
+    await until('they are replicated', () => replica.redis.exists('item:1'))
+    process.kill(primary.pid, 'SIGKILL')
+    await until('the replica is promoted', async () =>
+      (await replica.redis.info('replication')).includes('role:master'),
+    )
+    const before = await replica.redis.zscore('latest-ids', 'item:1')
+    await until(
+      'the writer follows',
+      async () => (await replica.redis.zscore('latest-ids', 'item:1')) !== before,
+    )
+    producer.kill('SIGINT')
+    const { code, document, stderr } = await producer.ended
+    assert.equal(code, 130, stderr)
+    const { items, nodes, events } = document
+    assert.equal(items.offered, outcomesOf(items))
+    assert.equal(items.uncertain + items.failed + items.unsettled, 0)
+    assert.ok(items.acked > 0)
+    const address = `127.0.0.1:${replica.port}`
+    assert.ok(nodes.some((/** @type {any} */ node) => node.address === address))
+    const kinds = events.map((/** @type {any} */ event) => event.kind)
+    assert.ok(kinds.includes('disconnected'), kinds.join())
+    assert.ok(
+      events.some((/** @type {any} */ { kind, text }) => kind === 'new-master' && text.includes(address)),
+      kinds.join(),
+    )
+  })
+
+test('what is wrong with the sentinels is said in a line', async (t) => {
+  const primary = await startServer(t)
+  const [{ port }] = await freePorts(1, 'none')
+  await startSentinel(t, port, primary)
+  const env = { REDIS_PASSWORD: primary.password }
+  const wrongName = await startProducer(t, `--sentinel other --host 127.0.0.1 --port ${port}`, { env }).ended
+  assert.equal(wrongName.code, 3)
+  assert.match(wrongName.stderr, /it watches no primary named other; correct --sentinel/)
+  const [{ port: nobody }] = await freePorts(1, 'none')
+  const away = await startProducer(t, `--sentinel ${name} --host 127.0.0.1 --port ${nobody}`, { env }).ended
+  assert.equal(away.code, 3)
+  assert.match(away.stderr, /no sentinel answers/)
+})
