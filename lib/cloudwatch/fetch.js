@@ -160,6 +160,8 @@ const notesOf = (nodes, minutes, isSettled) => {
 
 /** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
 export const openClient = async (region) => {
+  // Its warning about a coming Node version is nothing that who measures a cache can act on: the version is pinned.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-cloudwatch')
   return { sdk, client: new sdk.CloudWatchClient({ ...(region && { region }) }) }
 }

@@ -1,0 +1,61 @@
+// A stand-in for CloudWatch on loopback, and points in it.
+import { spawn } from 'node:child_process'
+import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
+import { freePorts } from '../../lib/target/embedded-servers.js'
+import { until } from './programs.js'
+
+/** Credentials that moto takes, and nobody else. @param {string} endpoint */
+export const awsEnv = (endpoint) => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ACCESS_KEY_ID: 'testing',
+  AWS_SECRET_ACCESS_KEY: 'testing',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+})
+
+/**
+ * @param {import('./servers.js').Scope} t
+ * @param {string} python of moto's folder
+ */
+export const startMoto = async (t, python) => {
+  const [{ port }] = await freePorts(1, 'none')
+  const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const endpoint = `http://127.0.0.1:${port}`
+  await until('moto answers', () =>
+    fetch(endpoint).then(
+      () => true,
+      () => false,
+    ),
+  )
+  const client = new CloudWatchClient({
+    endpoint,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' },
+  })
+  t.after(() => client.destroy())
+  return {
+    endpoint,
+    env: awsEnv(endpoint),
+    /**
+     * @param {string} metric
+     * @param {Record<string, string>} dimensions
+     * @param {[epochMs: number, value: number][]} points
+     */
+    put: (metric, dimensions, points) =>
+      client.send(
+        new PutMetricDataCommand({
+          Namespace: 'AWS/ElastiCache',
+          MetricData: points.map(([t, value]) => ({
+            MetricName: metric,
+            Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+            Timestamp: new Date(t),
+            Value: value,
+          })),
+        }),
+      ),
+  }
+}

@@ -1,0 +1,225 @@
+// CloudWatch's figures from a real endpoint on loopback: added to a stored run, by the programs as a user starts them.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { runDocument } from '../../lib/report/result.js'
+import { testEnvironment } from '../../scripts/test.js'
+import { startMoto } from '../helpers/moto.js'
+import { peer } from '../helpers/peers.js'
+import { at, ownFolder, runProducer } from '../helpers/programs.js'
+import { sampleParts } from '../helpers/sample-run.js'
+import { startServer } from '../helpers/servers.js'
+
+const script = fileURLToPath(new URL('../../scripts/cloudwatch.js', import.meta.url))
+const minute = 60_000
+
+/** A run of five minutes that ended an hour ago, half a minute off the clock's minutes. */
+const beganMs = Math.floor(Date.now() / minute) * minute - 60 * minute + 30_000
+
+/** @param {{ after(fn: () => void): void }} t @param {string[]} addresses */
+const storedRun = (t, addresses) => {
+  const folder = join(ownFolder(t, 'cloudwatch'), 'run')
+  mkdirSync(folder)
+  const [node] = sampleParts().nodes
+  const document = runDocument(
+    sampleParts({
+      startedEpochMs: beganMs,
+      durationS: 300,
+      measuredS: 300,
+      warmUpS: 0,
+      nodes: addresses.map((address, i) => ({ ...node, address, role: i === 0 ? 'master' : 'replica' })),
+    }),
+  )
+  writeFileSync(join(folder, 'run.json'), JSON.stringify(document))
+  return { folder, document, stored: () => JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) }
+}
+
+/** @param {string[]} args @param {NodeJS.ProcessEnv} env */
+const added = (args, env) =>
+  new Promise(
+    (/** @type {(end: { code: number | null, stdout: string, stderr: string }) => void} */ resolve) => {
+      const child = spawn(process.execPath, [script, ...args], {
+        env: { ...testEnvironment(process.env), ...env },
+      })
+      let [stdout, stderr] = ['', '']
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        stdout += text
+      })
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        stderr += text
+      })
+      child.on('close', (code) => resolve({ code, stdout, stderr }))
+    },
+  )
+
+const names = ['items-001', 'items-002'].map((id) => `${id}.abc123.0001.euw1.cache.amazonaws.com:6379`)
+const dimensions = (/** @type {string} */ id) => ({ CacheClusterId: id, CacheNodeId: '0001' })
+/** A point in the middle of every minute that the run touches. @param {(at: number) => number} value @returns {[number, number][]} */
+const everyMinute = (value) =>
+  Array.from({ length: 6 }, (_, i) => [beganMs - 30_000 + i * minute + 15_000, value(i)])
+
+describe('CloudWatch on loopback', () => {
+  test('whole minutes of every node, by the names of the endpoints', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    // The edge minutes hold something else besides: they are far off.
+    const cpu = everyMinute((i) => (i === 0 || i === 5 ? 99 : 40 + i))
+    await moto.put('CPUUtilization', dimensions('items-001'), cpu)
+    await moto.put(
+      'EngineCPUUtilization',
+      dimensions('items-001'),
+      everyMinute(() => 70),
+    )
+    await moto.put(
+      'IsMaster',
+      dimensions('items-001'),
+      everyMinute(() => 1),
+    )
+    await moto.put(
+      'CPUUtilization',
+      dimensions('items-002'),
+      everyMinute(() => 20),
+    )
+    await moto.put(
+      'EngineCPUUtilization',
+      dimensions('items-002'),
+      everyMinute(() => 30),
+    )
+    await moto.put(
+      'SortedSetBasedCmds',
+      dimensions('items-001'),
+      everyMinute(() => 6000),
+    )
+    const run = storedRun(t, names)
+    const { code, stdout, stderr } = await added([run.folder], moto.env)
+    assert.equal(code, 0, stderr)
+    const { cloudwatch, ...rest } = run.stored()
+    assert.deepEqual(rest, JSON.parse(JSON.stringify(run.document)), 'the run itself is as it was')
+    assert.equal(cloudwatch.region, 'eu-west-1')
+    assert.equal(cloudwatch.settled, true)
+    assert.deepEqual(cloudwatch.notes, [])
+    const [master, replica] = cloudwatch.nodes
+    assert.deepEqual([master.id, master.address, master.role], ['items-001', names[0], 'master'])
+    assert.deepEqual([replica.id, replica.address], ['items-002', names[1]])
+    assert.deepEqual(master.points.CPUUtilization, [
+      [30_000, 41],
+      [90_000, 42],
+      [150_000, 43],
+      [210_000, 44],
+    ])
+    assert.equal(master.means.CPUUtilization, 42.5)
+    assert.equal(master.means.EngineCPUUtilization, 70)
+    assert.equal(master.means.SortedSetBasedCmds, 6000)
+    assert.equal(replica.means.CPUUtilization, 20)
+    assert.match(stdout, /CPUUtilization\n/)
+    assert.match(stdout, /items-001.*42\.5 %/)
+    assert.match(stdout, /items-002.*20\.0 %/)
+  })
+
+  test('a group by its id: its members are those that publish', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    for (const id of ['items-0001-001', 'items-0002-001', 'others-0001-001', 'items-more-001']) {
+      await moto.put(
+        'CPUUtilization',
+        dimensions(id),
+        everyMinute(() => 10),
+      )
+      await moto.put(
+        'EngineCPUUtilization',
+        dimensions(id),
+        everyMinute(() => 20),
+      )
+    }
+    const run = storedRun(t, ['10.0.0.1:6379'])
+    const args = ['--replication-group', 'items', '--aws-region', 'eu-west-1', run.folder]
+    const { code, stdout, stderr } = await added(args, moto.env)
+    assert.equal(code, 0, stderr)
+    const ids = run.stored().cloudwatch.nodes.map((/** @type {any} */ { id }) => id)
+    assert.deepEqual(ids, ['items-0001-001', 'items-0002-001'])
+    assert.match(stdout, /CloudWatch items-0001-001.*CPUUtilization 10\.0 %/)
+  })
+
+  test('a serverless cache: what exists, and a word on what does not', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    const dimension = { clusterId: 'items' }
+    await moto.put(
+      'ElastiCacheProcessingUnits',
+      dimension,
+      everyMinute(() => 500),
+    )
+    await moto.put(
+      'ThrottledCmds',
+      dimension,
+      everyMinute(() => 3),
+    )
+    const run = storedRun(t, ['items-ab12cd.serverless.euw1.cache.amazonaws.com:6379'])
+    const { code, stdout, stderr } = await added([run.folder], moto.env)
+    assert.equal(code, 0, stderr)
+    const [cache] = run.stored().cloudwatch.nodes
+    assert.deepEqual(
+      [cache.id, cache.kind, cache.means.ElastiCacheProcessingUnits],
+      ['items', 'serverless', 500],
+    )
+    assert.match(stderr, /no nodes and publishes no CPU/)
+    assert.match(stdout, /500 processing units a minute/)
+  })
+
+  test('what is missing is said in a line each, and the run stays as it was', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    const noRegion = storedRun(t, ['10.0.0.1:6379'])
+    const first = await added(['--cache-clusters', 'a-001', noRegion.folder], moto.env)
+    assert.equal(first.code, 3)
+    assert.match(first.stderr, /no region: give --aws-region, or set AWS_REGION/)
+    assert.deepEqual(noRegion.stored(), JSON.parse(JSON.stringify(noRegion.document)))
+
+    const noGroup = await added(
+      ['--aws-region', 'eu-west-1', '--replication-group', 'nobody', noRegion.folder],
+      moto.env,
+    )
+    assert.match(noGroup.stderr, /no node of the replication group nobody publishes there/)
+    const noName = await added(['--aws-region', 'eu-west-1', noRegion.folder], moto.env)
+    assert.match(noName.stderr, /10\.0\.0\.1 is no name of an ElastiCache endpoint/)
+    const noPoints = await added(
+      ['--aws-region', 'eu-west-1', '--cache-clusters', 'a-001', noRegion.folder],
+      moto.env,
+    )
+    assert.equal(noPoints.code, 0)
+    assert.match(noPoints.stderr, /no points of a-001: wrong id or region/)
+    assert.equal(noRegion.stored().cloudwatch.settled, false)
+
+    const { AWS_ACCESS_KEY_ID: _, ...anonymous } = moto.env
+    const noKeys = await added(
+      ['--aws-region', 'eu-west-1', '--cache-clusters', 'a-001', noRegion.folder],
+      anonymous,
+    )
+    assert.match(noKeys.stderr, /no credentials: set AWS_PROFILE/)
+    for (const { stderr } of [first, noGroup, noName, noKeys])
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+  })
+
+  test('the producer asks when it was told to, and a short run only costs a line', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    const server = await startServer(t)
+    const line =
+      '-q 100 --duration 1 --no-report --json --cloudwatch --cache-clusters a-001 --aws-region eu-west-1'
+    const { code, stdout, stderr, document } = await runProducer(t, line, {
+      env: { ...at(server), ...moto.env },
+    })
+    assert.equal(code, 0, stderr)
+    assert.equal(document.valid, true)
+    assert.deepEqual(JSON.parse(stdout), document)
+    assert.match(stderr, /no whole minute lies in the measured time/)
+  })
+})
