@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { asker, newestLayout, viewOf, withOldShards } from '../../lib/target/newest.js'
+
+/** @param {[number, number, string, ...string[]][]} ranges @param {Record<string, number>} epochs of a, b, c ... */
+const view = (ranges, epochs) => {
+  const node = (/** @type {string} */ name) => [`10.0.0.${name.charCodeAt(0) - 96}`, 7000, name]
+  const text = Object.entries(epochs).map(
+    ([name, epoch]) => `${name} 10.0.0.${name.charCodeAt(0) - 96}:7000@17000 master - 0 0 ${epoch} connected`,
+  )
+  return viewOf(
+    ranges.map(([from, to, ...names]) => [from, to, ...names.map(node)]),
+    text.join('\n'),
+    '10.0.0.9',
+  )
+}
+const ownersIn = (
+  /** @type {ReturnType<typeof newestLayout>} */ { masters, owners },
+  /** @type {number[]} */ slots,
+) => slots.map((slot) => masters[/** @type {Uint16Array} */ (owners)[slot]])
+
+const old = view(
+  [
+    [0, 8191, 'a'],
+    [8192, 16383, 'b', 'c'],
+  ],
+  { a: 1, b: 2, c: 2 },
+)
+
+for (const turn of ['first', 'last'])
+  test(`a stale view changes nothing, asked ${turn}`, () => {
+    // Slot 100 has gone to b, which took a new epoch for it; c took over from b in another view.
+    const moved = view(
+      [
+        [0, 99, 'a'],
+        [100, 100, 'b'],
+        [101, 8191, 'a'],
+        [8192, 16383, 'b', 'c'],
+      ],
+      { a: 1, b: 5 },
+    )
+    const views = turn === 'first' ? [old, moved] : [moved, old]
+    const layout = newestLayout(views)
+    assert.deepEqual(ownersIn(layout, [99, 100, 101, 8192]), [
+      '10.0.0.1:7000',
+      '10.0.0.2:7000',
+      '10.0.0.1:7000',
+      '10.0.0.2:7000',
+    ])
+    assert.equal(layout.epoch, 5)
+    const after = view(
+      [
+        [0, 8191, 'a'],
+        [8192, 16383, 'c'],
+      ],
+      { a: 1, b: 2, c: 6 },
+    )
+    assert.deepEqual(ownersIn(newestLayout(turn === 'first' ? [old, after] : [after, old]), [9000]), [
+      '10.0.0.3:7000',
+    ])
+  })
+
+test('without epochs the first answer counts, and others fill what it lacks', () => {
+  const first = viewOf([[0, 99, ['h1', 1, 'x']]], '', 'asked')
+  const second = viewOf([[0, 16383, ['', 2, 'y']]], '', 'asked')
+  assert.deepEqual(ownersIn(newestLayout([first, second]), [0, 99, 100]), ['h1:1', 'h1:1', 'asked:2'])
+})
+
+test('a slot that nobody claims stays without an owner', () => {
+  const layout = newestLayout([viewOf([[0, 5, ['h', 1, 'x']]], '', 'h')])
+  assert.equal(layout.owners?.[6], 65_535)
+})
+
+test('shards keep their numbers while slots move and roles change', () => {
+  const before = newestLayout([old])
+  const after = newestLayout([
+    view(
+      [
+        [0, 50, 'd'],
+        [51, 99, 'c', 'b'],
+        [100, 16383, 'a'],
+      ],
+      { a: 1, c: 7, d: 8 },
+    ),
+  ])
+  const shards = Object.fromEntries(withOldShards(before, after).nodes.map((node) => [node.host, node.shard]))
+  assert.deepEqual(shards, { '10.0.0.1': 1, '10.0.0.3': 2, '10.0.0.2': 2, '10.0.0.4': 3 })
+})
+
+test('a node that is away holds up nobody, and is not asked again meanwhile', async () => {
+  /** @type {string[]} */
+  const asked = []
+  let answer = (/** @type {string} */ _) => {}
+  const ask = asker((address) => {
+    asked.push(address)
+    return address === 'away'
+      ? new Promise((resolve) => {
+          answer = resolve
+        })
+      : Promise.resolve(address)
+  })
+  assert.deepEqual(await ask(['away', 'here']), ['here'])
+  assert.deepEqual(await ask(['away', 'here']), ['here'])
+  assert.deepEqual(asked, ['away', 'here', 'here'])
+  answer('back')
+  assert.deepEqual((await ask(['away'])).length, 1)
+})
+
+test('when nobody answers, that is an error with the addresses', async () => {
+  const ask = asker(() => Promise.reject(new Error('no')))
+  await assert.rejects(ask(['a:1', 'b:2']), /no node tells the topology: a:1, b:2/)
+})

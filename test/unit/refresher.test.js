@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { refresherOf } from '../../lib/drivers/refresher.js'
+import { storyOf } from '../../lib/drivers/story.js'
+
+test('a thousand errors ask once, and those that come soon after it once more', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let nowMs = 1000
+  let asked = 0
+  /** @type {number[]} */
+  const learned = []
+  /** @type {(n: number) => void} */
+  let answer = () => {}
+  const refresher = refresherOf({
+    ask: () => {
+      asked++
+      return new Promise((resolve) => {
+        answer = resolve
+      })
+    },
+    learn: (n) => learned.push(n),
+    clock: () => nowMs,
+  })
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+  for (let i = 0; i < 1000; i++) refresher.request()
+  assert.equal(asked, 1)
+  answer(1)
+  await settle()
+  for (let i = 0; i < 1000; i++) refresher.request()
+  assert.equal(asked, 1)
+  nowMs += 500
+  t.mock.timers.tick(500)
+  assert.equal(asked, 2)
+  refresher.close()
+  answer(2)
+  await settle()
+  assert.deepEqual(learned, [1], 'what comes after the end is not learned')
+  refresher.request()
+  assert.equal(asked, 2)
+})
+
+test('a question that fails leaves the way free for the next', async () => {
+  let asked = 0
+  let nowMs = 0
+  const refresher = refresherOf({
+    ask: async () => {
+      asked++
+      throw new Error('away')
+    },
+    learn: () => assert.fail('nothing was learned'),
+    clock: () => nowMs,
+  })
+  refresher.request()
+  await new Promise((resolve) => setImmediate(resolve))
+  nowMs = 10_000
+  refresher.request()
+  assert.equal(asked, 2)
+})
+
+test('events: a few a second, whatever happens', () => {
+  let nowMs = 0
+  /** @type {string[]} */
+  const told = []
+  const story = storyOf({ onEvent: (kind, text) => told.push(`${kind}: ${text}`), clock: () => nowMs })
+  const masters = ['a:1', 'b:1']
+  story.topology({ masters, epoch: 3 })
+  for (let i = 0; i < 5000; i++) story.refused(i % 10 === 0 ? 'ASK' : 'MOVED')
+  for (let i = 0; i < 1200; i++) story.moved('a:1', 'b:1', 1)
+  story.left(new Map([['a:1', [1, 2]]]), () => 'b:1')
+  story.topology({ masters: ['b:1', 'c:1'], epoch: 9 })
+  assert.deepEqual(told.splice(0), [
+    'new-master: c:1 is a master now',
+    'master-gone: a:1 serves no slots any more',
+  ])
+  story.tell()
+  assert.deepEqual(told.splice(0), [
+    'slots-moved: 1,202 slots from a:1 to b:1',
+    'refused: and sent again: ASK 500, MOVED 4,500',
+    "epoch: the topology's epoch is 9",
+  ])
+  story.tell()
+  assert.deepEqual(told, [], 'once')
+
+  for (let i = 0; i < 100; i++) {
+    nowMs += 5
+    story.down('a:1', 'reset')
+    nowMs += 3
+    story.up('a:1')
+  }
+  assert.deepEqual(told.splice(0), ['disconnected: a:1: reset', 'reconnected: a:1 after 3 ms'])
+  nowMs += 1000
+  story.down('a:1', 'reset')
+  story.tell()
+  assert.deepEqual(told, ['disconnected: a:1: reset'])
+})
