@@ -107,6 +107,14 @@ export const ioredisReadDriver = async (options) => {
   client.on('error', (/** @type {Error} */ error) => {
     if (started && !closed) onEvent('connection', error.message)
   })
+  // A server that closes a connection is no error to the library.
+  const watchNode = (/** @type {Redis} */ node) => {
+    node.on('close', () => {
+      if (started && !closed) onEvent('disconnected', `${node.options.host}:${node.options.port}`)
+    })
+  }
+  if (client instanceof Cluster) client.on('+node', watchNode)
+  else watchNode(client)
 
   const room = () => {
     if (inFlight < maxInFlight) return null

@@ -57,7 +57,7 @@ const overruns = ({ fetches, client, plan }) => {
 }
 
 /** @param {Evidence} run @returns {Warning[]} */
-const wrongValues = ({ verify, plan }) => {
+const wrongValues = ({ verify, plan, fetches }) => {
   if (!verify) return []
   const { missing, corrupt, unexpected, stale, unjudged, examples } = verify
   const wrong = { missing, corrupt, unexpected, stale }
@@ -77,7 +77,13 @@ const wrongValues = ({ verify, plan }) => {
       invalidates: false,
     })
   else if (verify.checked === 0 && found.length === 0)
-    warnings.push({ code: 'verify-nothing', message: 'no value was verified: there was none to read' })
+    warnings.push({
+      code: 'verify-nothing',
+      message:
+        fetches.values > 0
+          ? 'no value was verified: those read may be of an earlier plan until this one is a --ttl old; run for longer (--duration)'
+          : 'no value was verified: there was none to read',
+    })
   if (unjudged > 0)
     warnings.push({
       code: 'verify-unjudged',

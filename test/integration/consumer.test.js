@@ -1,0 +1,298 @@
+// The consumer as a user starts it: against a producer's servers, a server of its own, and whatever goes wrong there.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Redis } from 'ioredis'
+import {
+  at,
+  linesOf,
+  ownFolder,
+  runProducer,
+  startProducer,
+  startProgram,
+  until,
+} from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+/** @import { Scope } from '../helpers/servers.js' */
+
+/** @param {Scope} t @param {string} line @param {Parameters<typeof startProgram>[3]} [options] */
+const startConsumer = (t, line, options) => startProgram(t, 'consumer.js', line, options)
+/** @param {Scope} t @param {string} line @param {Parameters<typeof startProgram>[3]} [options] */
+const runConsumer = (t, line, options) => startConsumer(t, line, options).ended
+
+/** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server @param {string} line */
+const writing = async (t, server, line, expected = 200) => {
+  const producer = startProducer(t, `-q 200 -p 200 -a all ${line}`, { env: at(server) })
+  await until('all items', async () => (await server.redis.dbsize()) >= expected)
+  return producer
+}
+
+test('without an address and without a producer: one line, exit 3, and no server is started', async (t) => {
+  const { code, stdout, stderr, folder } = await runConsumer(t, '')
+  assert.equal(code, 3)
+  assert.equal(stdout, '')
+  assert.match(stderr, /^no address is given, and no producer with an embedded server runs here; .*--host\n$/)
+  assert.equal(folder, '')
+})
+
+describe('beside a producer with an embedded cluster', () => {
+  test('it attaches, reads replicas only, finds the plan, and finds everything right', async (t) => {
+    const runtimeDir = ownFolder(t, 'runtime')
+    const producer = startProducer(t, '--cluster -q 3000 -c 2', { runtimeDir })
+    await producer.says(/of 1 agent/)
+    await until('a second of items', () => producer.intervals().length >= 3)
+    for (const driver of ['socket', 'ioredis']) {
+      const line = `--verify --consumers 4 -p 500 --duration 3 --count --driver ${driver}`
+      const { code, document, stdout, stderr } = await runConsumer(t, line, { runtimeDir })
+      assert.equal(code, 0, `${stderr}${stdout}`)
+      assert.equal(document.kind, 'consumer')
+      assert.equal(document.valid, true)
+      const { fetches, verify, commands, freshness_ms: age, clocks, plan, uniqueness, reads } = document
+      assert.equal(plan.source, 'target')
+      assert.equal(plan.quantity, 3000)
+      assert.deepEqual([fetches.count, fetches.overrun, fetches.failed], [24, 0, 0])
+      assert.equal(fetches.items_p50, 3000)
+      assert.ok(verify.checked >= 24 * 3000 - 3000, JSON.stringify(verify))
+      const wrong = ['missing', 'corrupt', 'unexpected', 'stale', 'unjudged'].map((what) => verify[what])
+      assert.deepEqual(wrong, [0, 0, 0, 0, 0])
+      assert.ok(commands.replica.get.calls >= fetches.values, 'replicas served the GETs')
+      // An id that a replica did not have yet is asked for at its master.
+      assert.ok(
+        (commands.master.get?.calls ?? 0) <= 4 * (verify.lagging + verify.expired),
+        JSON.stringify(verify),
+      )
+      assert.ok(age.p50 > 0 && age.max < 2500, JSON.stringify(age))
+      assert.ok(document.replication_ms.p50 !== null)
+      assert.equal(clocks.length, 3)
+      for (const { offset_ms: offsetMs, rtt_ms: rttMs } of clocks)
+        assert.ok(Math.abs(offsetMs) <= rttMs / 2 + 1, 'the same machine has the same clock')
+      const [zcount] = uniqueness.filter((/** @type {any} */ row) => row.structure === 'ZCOUNT')
+      assert.deepEqual([zcount.last, zcount.truth, zcount.error_pct], [3000, 3000, 0])
+      assert.ok(Object.values(reads).reduce((sum, { commands: n }) => sum + n, 0) >= 24 * 3000)
+      assert.match(stdout, /VALID: every fetch on time and whole, and every value right/)
+      assert.match(stdout, /GET by replicas [\d,]+, by masters \d/)
+    }
+    producer.kill('SIGINT')
+    await producer.ended
+  })
+})
+
+describe('on one server', () => {
+  test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
+    const server = await startServer(t)
+    const producer = await writing(t, server, '--duration 60')
+    const { code, document, stdout } = await runConsumer(t, '--duration 1500ms -p 300 --json', {
+      env: at(server),
+    })
+    assert.equal(code, 0)
+    assert.deepEqual(JSON.parse(stdout), document)
+    const seconds = (await cli(server, 'TIME')).split('\n').map(Number)
+    const floor = seconds[0] * 1000 + Math.floor(seconds[1] / 1000) - 3000
+    const ids = (await cli(server, 'ZRANGEBYSCORE', 'latest-ids', String(floor), '+inf')).split('\n')
+    assert.equal(ids.length, document.fetches.items_p50)
+    assert.equal(Number(await cli(server, 'ZCARD', 'latest-ids')), document.fetches.numbers.cardinality.last)
+    for (const id of ids.slice(0, 5)) assert.equal((await cli(server, 'GET', id)).length, 128)
+    producer.kill('SIGINT')
+    await producer.ended
+  })
+
+  test('nothing is written to the target unless -a auto is typed', async (t) => {
+    const server = await startServer(t)
+    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const calls = async () =>
+      Number(/cmdstat_set:calls=(\d+)/.exec(await server.redis.info('commandstats'))?.[1] ?? 0)
+    const before = [await calls(), (await server.redis.keys('*')).length]
+    const quiet = await runConsumer(t, '--duration 1 -t 4 -a 2', { env: at(server) })
+    assert.equal(quiet.code, 0, quiet.stderr)
+    assert.deepEqual([await calls(), (await server.redis.keys('*')).length], before)
+    assert.deepEqual(quiet.document.plan.agents, [2])
+
+    const leased = startConsumer(t, '-t 2 -a auto', { env: at(server) })
+    const [key] = await until('a lease', async () => {
+      const keys = await server.redis.keys('millrace:lease:*')
+      return keys.length > 0 ? keys : null
+    })
+    assert.match(String(await server.redis.get(key)), /"pid":/)
+    leased.kill('SIGINT')
+    const { code, document } = await leased.ended
+    assert.equal(code, 130)
+    assert.equal(document.interrupted, true)
+    assert.deepEqual(await server.redis.keys('millrace:lease:*'), [])
+  })
+
+  test('options that contradict the plan are explained; two plans ask for one', async (t) => {
+    const server = await startServer(t)
+    await writing(t, server, '')
+    const wrong = await runConsumer(t, '--sl', { env: at(server) })
+    assert.equal(wrong.code, 2)
+    assert.match(
+      wrong.stderr,
+      /^--sl contradicts what is written under no prefix: sorted-set of 200 items\. .*\n$/,
+    )
+    assert.equal(wrong.stdout, '')
+    await writing(t, server, '--sl', 1)
+    await until('both plans', async () => (await server.redis.hlen('millrace:plan')) === 2)
+    const two = await runConsumer(t, '', { env: at(server) })
+    assert.equal(two.code, 2)
+    assert.match(
+      two.stderr,
+      /^several plans .*: (sorted-set|list) of 200 items; (sorted-set|list) of 200 items\. Name one with --strategy\n$/,
+    )
+    const one = await runConsumer(t, '--sl --duration 5 --verify', { env: at(server) })
+    assert.equal(one.code, 0, one.stderr)
+    assert.equal(one.document.fetches.items_p50, 200)
+  })
+
+  test('without a plan the options decide, and only presence is verified', async (t) => {
+    const server = await startServer(t)
+    for (let n = 1; n <= 20; n++) {
+      await server.redis.set(`item:${n}`, `another program's ${n}`)
+      await server.redis.zadd('latest-ids', Date.now(), `item:${n}`)
+    }
+    const { code, document, stderr } = await runConsumer(t, '--duration 1 --ttl 60 --verify', {
+      env: at(server),
+    })
+    assert.match(stderr, /no plan stands under no prefix: reading sorted-set with a ttl of 60 s/)
+    assert.equal(code, 0)
+    assert.equal(document.fetches.items_p50, 20)
+    assert.equal(document.verify.checked, 0)
+    assert.deepEqual(
+      document.warnings.map((/** @type {any} */ { code: name }) => name),
+      ['verify-limited'],
+    )
+  })
+
+  test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
+    const server = await startServer(t)
+    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const { redis } = server
+    const score = Number(await redis.zscore('latest-ids', 'item:1'))
+    await redis.set('item:7', `${(await redis.get('item:7'))?.slice(0, 127)}.`, 'KEEPTTL')
+    await redis.del('item:8')
+    await redis.set('item:777', 'nobody', 'EX', 300)
+    await redis.zadd('latest-ids', score + 5, 'item:777')
+    const { code, document, stdout } = await runConsumer(t, '--intervals 1', { env: at(server) })
+    assert.deepEqual([code, document, stdout], [2, undefined, ''])
+    const found = await runConsumer(t, '--duration 900ms --verify', { env: at(server) })
+    assert.equal(found.code, 4)
+    const { checked, corrupt, missing, unexpected } = found.document.verify
+    assert.deepEqual(
+      { checked, corrupt, missing, unexpected },
+      { checked: 199, corrupt: 1, missing: 1, unexpected: 1 },
+    )
+    assert.match(found.stdout, /NOT VALID/)
+    assert.match(found.stdout, /item:7:\s+other/)
+  })
+
+  test('one call of the script brings the same as ids and GETs', async (t) => {
+    const server = await startServer(t)
+    await writing(t, server, '--ns 3', 600 / 3)
+    for (const driver of ['socket', 'ioredis']) {
+      const line = `--mode script --verify --duration 1 -p 250 --limit 50 --driver ${driver}`
+      const { code, document, stderr } = await runConsumer(t, line, { env: at(server) })
+      assert.equal(code, 0, stderr)
+      assert.deepEqual([document.fetches.items_p50, document.fetches.values], [50, 200])
+      assert.equal(document.commands.master.evalsha.calls >= 4, true)
+    }
+  })
+
+  test('lost connections are events, and the run goes on', async (t) => {
+    const server = await startServer(t)
+    await writing(t, server, '')
+    for (const driver of ['socket', 'ioredis']) {
+      const consumer = startConsumer(t, `-p 50 --verify --duration 4 --driver ${driver}`, { env: at(server) })
+      for (let kill = 1; kill <= 3; kill++) {
+        await until('fetches', () => consumer.intervals().length >= kill)
+        const clients = String(await server.redis.client('LIST')).split('\n')
+        const own = clients.filter(
+          (line) => / name=millrace /.test(line) && / cmd=(get|zr|zc|time)/.test(line),
+        )
+        for (const line of own) await server.redis.client('KILL', 'ID', String(/id=(\d+)/.exec(line)?.[1]))
+      }
+      const { document, code, stderr } = await consumer.ended
+      assert.ok(document, stderr)
+      assert.ok(document.fetches.count >= 40, `${driver}: ${JSON.stringify(document.fetches)}`)
+      assert.ok(document.events.length >= 1, `${driver} says nothing of it`)
+      assert.ok(code === 0 || document.fetches.overrun + document.fetches.failed > 0)
+      const { missing, corrupt, unexpected } = document.verify
+      assert.deepEqual([missing, corrupt, unexpected], [0, 0, 0])
+    }
+  })
+
+  test('a server that is gone for a while costs fetches, each with a cause, not the consumer', async (t) => {
+    const server = await startServer(t)
+    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const consumer = startConsumer(t, '-p 200 --duration 10', { env: at(server) })
+    await until('fetches', () => consumer.intervals().length >= 1)
+    const { redis } = server
+    await redis.config('SET', 'port', '0')
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await until('an outage of a second', () => consumer.intervals().length >= 3)
+    await redis.config('SET', 'port', String(server.port))
+    const { document, code } = await consumer.ended
+    assert.equal(code, 4)
+    assert.ok(document.fetches.failed > 0 || document.fetches.overrun > 0)
+    assert.equal(
+      Object.values(document.fetches.failed_by).reduce((sum, n) => sum + Number(n), 0),
+      document.fetches.failed,
+    )
+    const lines = linesOf(`${(await consumer.ended).folder}/intervals.ndjson`)
+    assert.ok(lines.at(-2).fetches.count > 0, 'it reads again')
+  })
+
+  test('--count: three structures side by side, with their errors', async (t) => {
+    const server = await startServer(t)
+    const { redis } = server
+    await writing(t, server, '')
+    const minute = Math.floor(Date.now() / 60_000)
+    for (const before of [0, 1, 2]) {
+      const items = Array.from({ length: 200 }, (_, i) => `item:${i + 1}`)
+      await redis.sadd(`latest-ids:${minute - before}`, ...items)
+      await redis.pfadd(`latest-ids-count:${minute - before}`, ...items)
+    }
+    const { document, stdout } = await runConsumer(t, '--count --duration 2', { env: at(server) })
+    const rows = new Map(document.uniqueness.map((/** @type {any} */ row) => [row.structure, row]))
+    assert.deepEqual([...rows.keys()], ['ZCARD', 'ZCOUNT', 'SCARD', 'PFCOUNT'])
+    assert.equal(rows.get('ZCOUNT').error_pct, 0)
+    assert.deepEqual([rows.get('SCARD').last, rows.get('SCARD').truth], [200, null])
+    assert.ok(Math.abs(rows.get('PFCOUNT').last - 200) < 10)
+    assert.match(stdout, /unique items +count +truth +error/)
+  })
+})
+
+describe('scripts/verify.js', () => {
+  test('finds everything, then what was taken away, and refuses what proves nothing', async (t) => {
+    const server = await startServer(t)
+    const env = at(server)
+    const { folder } = await runProducer(t, '-q 500 -c 3 -t 2 -a all -p 300 --intervals 3 --once --ttl 10m', {
+      env,
+    })
+    const verify = (/** @type {string} */ line) =>
+      startProgram(t, 'scripts/verify.js', line, {
+        env: { REDIS_PASSWORD: server.password },
+        out: ownFolder(t, 'o'),
+      }).ended
+    const whole = await verify(folder)
+    assert.deepEqual([whole.code, whole.stderr], [0, ''])
+    assert.match(whole.stdout, /: 1,500 items acknowledged, 1,500 there byte by byte\n$/)
+    const redis = new Redis({ host: server.host, port: server.port, password: server.password })
+    t.after(() => redis.disconnect())
+    await redis.del('item:1200')
+    await redis.zrem('latest-ids', 'item:3')
+    await redis.set('item:4', 'x')
+    const less = await verify(`${folder} --json`)
+    assert.equal(less.code, 4)
+    const { acked, present, missing, corrupt, unranked } = JSON.parse(less.stdout)
+    assert.deepEqual([acked, present, missing, corrupt, unranked], [1500, 1498, 1, 1, 1])
+
+    const rewritten = await runProducer(t, '-q 10 --intervals 1 --prefix r:', { env })
+    const refused = await verify(rewritten.folder)
+    assert.equal(refused.code, 2)
+    assert.match(
+      refused.stderr,
+      /without --once, so nothing can be shown: the same bytes are rewritten every interval/,
+    )
+    assert.equal((await verify('')).code, 2)
+    assert.equal((await verify('nowhere')).code, 2)
+  })
+})
