@@ -1,4 +1,5 @@
 // Addresses as text and back.
+import { isIP } from 'node:net'
 
 /** @typedef {{ host: string, port: number }} Endpoint */
 
@@ -14,3 +15,7 @@ export const endpointOf = (address) => {
   const at = address.lastIndexOf(':')
   return { host: address.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(at + 1)) }
 }
+
+/** What may be dialled: whatever a server says besides is not a name of a node. @param {Endpoint} endpoint */
+export const isDialable = ({ host, port }) =>
+  (isIP(host) !== 0 || /^[\w.-]{1,253}$/.test(host)) && Number.isInteger(port) && port > 0 && port < 65_536

@@ -95,8 +95,12 @@ const checkSlots = ({ owners }, address) => {
   }
 }
 
+const longestVersion = 20
+
 const serverVersion = (/** @type {Record<string, string>} */ fields) =>
-  fields.valkey_version ? `valkey ${fields.valkey_version}` : (fields.redis_version ?? 'unknown')
+  fields.valkey_version
+    ? `valkey ${fields.valkey_version.slice(0, longestVersion)}`
+    : (fields.redis_version ?? 'unknown').slice(0, longestVersion)
 
 /**
  * @param {Settings} settings

@@ -1,6 +1,8 @@
 // Which servers there are, and who owns which slot: read from what they say.
+
+import { TargetError } from '../errors.js'
 import { slotCount } from '../wire/slot.js'
-import { addressOf, endpointOf } from './address.js'
+import { addressOf, endpointOf, isDialable } from './address.js'
 
 /**
  * @typedef {object} TargetNode
@@ -16,16 +18,34 @@ import { addressOf, endpointOf } from './address.js'
 
 export const nobody = 0xffff
 
+/** @param {string} asked */
+const senseless = (asked) => new TargetError(`${asked}: its answer to CLUSTER SLOTS makes no sense`)
+
 /**
- * @param {string | null} host as the server names it; empty where it does not know its own
- * @param {number} port
+ * @param {unknown} node host and port, as the server names itself; the host is empty where it does not know it
  * @param {string} asked the host that was asked
  */
-const nodeAddress = (host, port, asked) => addressOf({ host: host || asked, port })
+const nodeAddress = (node, asked) => {
+  const [host, port] = Array.isArray(node) ? node : []
+  const endpoint = { host: host === null || host === '' ? asked : host, port }
+  if (typeof endpoint.host !== 'string' || !isDialable(endpoint)) throw senseless(asked)
+  return addressOf(endpoint)
+}
+
+/** @param {unknown} slot */
+const isSlot = (slot) => Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < slotCount
+
+/** @param {unknown} reply @param {string} asked @returns {[first: number, last: number, ...nodes: unknown[]][]} */
+const slotRanges = (reply, asked) => {
+  const makesSense = (/** @type {unknown} */ range) =>
+    Array.isArray(range) && isSlot(range[0]) && isSlot(range[1]) && range.length >= 3
+  if (!Array.isArray(reply) || !reply.every(makesSense)) throw senseless(asked)
+  return reply
+}
 
 /**
  * From CLUSTER SLOTS: shards are numbered by their lowest slot.
- * @param {any[]} reply
+ * @param {unknown} reply
  * @param {string} asked the host that was asked
  * @returns {Layout}
  */
@@ -33,16 +53,16 @@ export const clusterLayout = (reply, asked) => {
   const owners = new Uint16Array(slotCount).fill(nobody)
   const masters = /** @type {string[]} */ ([])
   const nodes = /** @type {TargetNode[]} */ ([])
-  const ranges = [...reply].sort((a, b) => a[0] - b[0])
-  for (const [first, last, [host, port], ...replicas] of ranges) {
-    const address = nodeAddress(host, port, asked)
+  const ranges = [...slotRanges(reply, asked)].sort((a, b) => a[0] - b[0])
+  for (const [first, last, master, ...replicas] of ranges) {
+    const address = nodeAddress(master, asked)
     let index = masters.indexOf(address)
     if (index < 0) {
       index = masters.push(address) - 1
       const shard = index + 1
       nodes.push({ address, ...endpointOf(address), role: 'master', shard })
-      for (const [replicaHost, replicaPort] of replicas) {
-        const replica = nodeAddress(replicaHost, replicaPort, asked)
+      for (const node of replicas) {
+        const replica = nodeAddress(node, asked)
         nodes.push({
           address: replica,
           ...endpointOf(replica),
@@ -66,8 +86,9 @@ export const clusterLayout = (reply, asked) => {
  */
 export const singleLayout = (endpoint, replicas) => {
   const address = addressOf(endpoint)
-  const others = replicas.map(({ ip, port }) => {
-    const replica = { host: ip, port: Number(port) }
+  const others = replicas.flatMap(({ ip, port }) => {
+    const replica = { host: String(ip), port: Number(port) }
+    if (!isDialable(replica)) return []
     return {
       address: addressOf(replica),
       ...replica,
