@@ -13,7 +13,8 @@ const testFolders = ['unit', 'contract', 'integration', 'browser']
 const testTimeoutMs = 300_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 420_000 // a file whose tests are over but which does not end: no other limit holds there
 const coverageFolder = join('coverage', 'v8')
-const covered = ['lib/**', 'producer.js', 'consumer.js', 'settings.js']
+const covered = ['lib/**', 'charts/**', 'producer.js', 'consumer.js', 'settings.js']
+const runsElsewhere = 'lib/report/page/script.js' // in a browser
 
 /**
  * The environment of the programs under test: no target and no option of whoever runs the tests.
@@ -140,6 +141,7 @@ function coverageCommand() {
   return [
     ...['c8/bin/c8.js', 'report', '--temp-directory', coverageFolder, '--clean', 'false', '--all'],
     ...covered.flatMap((pattern) => ['--include', pattern]),
+    ...['--exclude', runsElsewhere],
     ...['--reporter', 'text', '--reporter', 'text-summary'],
   ]
 }

@@ -1,4 +1,5 @@
 // What the charts have in common: axes with their units, lines over time, events, nodes.
+import { shortened } from './layout.js'
 import { colourCount } from './look.js'
 import { shortNames } from './node-names.js'
 
@@ -20,6 +21,9 @@ import { shortNames } from './node-names.js'
 
 // A screen shows no more; a day of seconds would make a page of megabytes.
 const maxPoints = 1200
+
+// Of a node, in a legend.
+const nameWidth = 40
 
 // Counters of the system step by some ms: over a shorter while they make rates of nothing.
 const shortestMs = 400
@@ -199,7 +203,11 @@ export const nodeLines = (seconds, figure, unit) => {
       })
       const masters = role === 'master'
       const look = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
-      return line(`${role} ${shardCount(all) > 1 ? `${shard} ` : ''}· ${shortName(address)}`, points, look)
+      return line(
+        `${role} ${shardCount(all) > 1 ? `${shard} ` : ''}· ${shortened(shortName(address), nameWidth)}`,
+        points,
+        look,
+      )
     })
 }
 

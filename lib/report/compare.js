@@ -91,7 +91,8 @@ const changeWords = (part) => {
   if (part === null) return dash
   const pct = part * 100
   const digits = Math.abs(pct) < 9.995 ? 1 : 0
-  return `${pct < 0 ? '−' : '+'}${Math.abs(pct).toFixed(digits)} %`
+  const shown = Math.abs(pct).toFixed(digits)
+  return `${Number(shown) === 0 ? '' : pct < 0 ? '−' : '+'}${shown} %`
 }
 
 /** @param {Row} row @param {number | null} value */

@@ -51,7 +51,8 @@ export const thresholdOf = (text) => {
     )
   const figure = namedIn(text, name)
   const relative = sign !== '' && unit === '%'
-  const scale = relative ? 0.01 : unit === '' ? 1 : scales[figure.unit][unit]
+  const units = new Map([['', 1], ...Object.entries(scales[figure.unit])])
+  const scale = relative ? 0.01 : units.get(unit)
   if (scale === undefined) {
     const known = Object.keys(scales[figure.unit]).join(', ')
     throw refused(text, `${figure.name} is not measured in ${unit}; use ${known}, or +5% in a comparison`)

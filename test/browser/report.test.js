@@ -1,0 +1,198 @@
+// The page as a browser shows it, opened from disk.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { chromium } from 'playwright-core'
+import { pageFiles } from '../../lib/report/write-report.js'
+import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => existsSync(path),
+)
+const inCi = process.env.CI === 'true'
+const skip = executablePath || inCi ? false : 'no chromium here: apt-get install chromium'
+
+/** @type {import('playwright-core').Browser} */
+let browser
+let folder = ''
+
+before(async () => {
+  if (skip) return
+  assert.ok(executablePath, 'CI needs chromium: .ci/run installs it')
+  folder = mkdtempSync(join(tmpdir(), 'millrace-page-'))
+  const hostile =
+    '<script>document.title="broken"</script><img src="http://127.0.0.1:9/x" onerror="document.title=1">'
+  const record = sampleRecord({ events: [{ at_ms: 4200, kind: 'failover', text: hostile }] })
+  record.run.nodes[3].address = `${hostile}:1`
+  for (const { nodes = [] } of record.seconds) nodes[3].address = `${hostile}:1`
+  writeFileSync(join(folder, 'run.html'), pageFiles(record)['report.html'])
+  const experiment = sampleExperiment()
+  writeFileSync(
+    join(folder, 'experiment.html'),
+    pageFiles({ kind: 'experiment', experiment, timeline: null })['report.html'],
+  )
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+})
+
+after(async () => {
+  await browser?.close()
+  if (folder) rmSync(folder, { recursive: true, force: true })
+})
+
+/**
+ * Opens a page, and holds it to this: nothing on the console, nothing asked of anybody.
+ * @param {import('node:test').TestContext} t
+ * @param {string} name
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ * @returns {Promise<Page>}
+ */
+const opened = async (t, name, options = {}) => {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })
+  /** @type {string[]} */
+  const complaints = []
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(complaints, [])
+  })
+  const page = await context.newPage()
+  const address = pathToFileURL(join(folder, name)).href
+  page.on('console', (message) => complaints.push(`console: ${message.text()}`))
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('request', (request) => {
+    if (request.url() !== address && !request.url().startsWith('blob:'))
+      complaints.push(`request: ${request.url()}`)
+  })
+  await page.goto(address)
+  await page.waitForSelector('html[data-ready=true]')
+  return page
+}
+
+/** Paths that a chart draws. @param {Page} page @param {string} title */
+const drawnPaths = (page, title) =>
+  page.locator('figure', { has: page.getByRole('heading', { name: title }) }).locator('.chart svg path')
+
+test('every chart is drawn, and what others said is text', { skip }, async (t) => {
+  const page = await opened(t, 'run.html')
+  const figures = await page.locator('figure').count()
+  assert.equal(figures, 9)
+  for (const svg of await page.locator('figure .chart svg').all())
+    assert.ok((await svg.locator('path').count()) > 3)
+  assert.equal(await page.locator('figure .chart svg').count(), figures)
+  assert.match(await page.title(), /^Millrace producer/)
+  assert.equal(await page.locator('img').count(), 0)
+  await page.getByText('<script>document.title').first().waitFor()
+})
+
+test('a table is sorted by a click and by the keyboard, numbers as numbers', { skip }, async (t) => {
+  const page = await opened(t, 'run.html')
+  const table = page
+    .locator('section', { has: page.getByRole('heading', { name: 'Nodes' }) })
+    .locator('table')
+  const engine = () => table.locator('tbody tr td:nth-child(4)').allTextContents()
+  assert.deepEqual(await engine(), ['51.2 %', '33.1 %', '29.9 %', '14.1 %'])
+  const button = table.getByRole('button', { name: 'engine' })
+  await button.click()
+  assert.deepEqual(await engine(), ['14.1 %', '29.9 %', '33.1 %', '51.2 %'])
+  assert.equal(await table.locator('th[aria-sort=ascending]').count(), 1)
+  await button.focus()
+  await page.keyboard.press('Enter')
+  assert.deepEqual(await engine(), ['51.2 %', '33.1 %', '29.9 %', '14.1 %'])
+})
+
+test('a series is toggled by its button, by the keyboard too', { skip }, async (t) => {
+  const page = await opened(t, 'run.html')
+  const paths = drawnPaths(page, 'CPU of every node')
+  const all = await paths.count()
+  const button = page.getByRole('group', { name: 'Series of CPU of every node' }).getByRole('button').first()
+  await button.click()
+  assert.equal(await button.getAttribute('aria-pressed'), 'false')
+  await page.waitForFunction(({ selector, count }) => document.querySelectorAll(selector).length < count, {
+    selector: 'figure:first-of-type .chart svg path',
+    count: all,
+  })
+  await button.focus()
+  await page.keyboard.press('Space')
+  assert.equal(await button.getAttribute('aria-pressed'), 'true')
+  await page.waitForFunction(({ selector, count }) => document.querySelectorAll(selector).length === count, {
+    selector: 'figure:first-of-type .chart svg path',
+    count: all,
+  })
+})
+
+test('the pointer finds the figures of a moment', { skip }, async (t) => {
+  const page = await opened(t, 'run.html')
+  const chart = page.locator('figure .chart').first()
+  await chart.scrollIntoViewIfNeeded()
+  const box = await chart.boundingBox()
+  assert.ok(box)
+  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2)
+  const tip = chart.locator('.tip table')
+  await tip.waitFor()
+  assert.match(await tip.innerText(), /master 1 .*\d %/)
+})
+
+test('dark by preference, light and dark by the button; charts go along', { skip }, async (t) => {
+  const page = await opened(t, 'run.html', { colorScheme: 'dark' })
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const strokes = () =>
+    page
+      .locator('figure .chart svg path')
+      .evaluateAll((paths) => paths.map((path) => path.getAttribute('stroke')))
+  assert.equal(await background(), 'rgb(23, 28, 33)')
+  assert.ok((await strokes()).includes('#56b4e9'))
+  await page.getByRole('button', { name: 'Light' }).click()
+  assert.equal(await background(), 'rgb(255, 255, 255)')
+  const light = await strokes()
+  assert.ok(light.includes('#0072b2') && !light.includes('#56b4e9'))
+  await page.getByRole('button', { name: 'Dark' }).click()
+  assert.equal(await background(), 'rgb(23, 28, 33)')
+})
+
+test('a phone shows all of it without moving the page sideways', { skip }, async (t) => {
+  const page = await opened(t, 'run.html', {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  })
+  const widths = await page.evaluate(() => ({
+    page: document.documentElement.scrollWidth,
+    screen: innerWidth,
+  }))
+  assert.equal(widths.page, widths.screen)
+  for (const chart of await page.locator('figure .chart svg').all()) {
+    const box = await chart.boundingBox()
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 390.5, JSON.stringify(box))
+  }
+})
+
+test('on paper it is light, with its charts', { skip }, async (t) => {
+  const page = await opened(t, 'run.html', { colorScheme: 'dark' })
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(
+    await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+    'rgb(255, 255, 255)',
+  )
+  const stroke = await page.locator('figure .chart svg path[stroke="#0072b2"]').count()
+  assert.ok(stroke > 0)
+  assert.equal(await page.locator('#theme').isVisible(), false)
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+})
+
+test('an experiment has its charts, ratios, and links to its runs', { skip }, async (t) => {
+  const page = await opened(t, 'experiment.html')
+  assert.equal(await page.locator('figure .chart svg').count(), 2)
+  assert.equal(
+    await page.getByRole('link', { name: 'list' }).getAttribute('href'),
+    'cells/list/1/report.html',
+  )
+  await page.getByText('list / sorted set').waitFor()
+})

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../lib/report/charts.js'
+import { pngOf, svgOf } from '../../lib/report/draw.js'
+import { drawn } from '../../lib/report/look.js'
+import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+
+const record = sampleRecord()
+const pictures = runPictures(record)
+const byName = (/** @type {string} */ name) => {
+  const found = pictures.find((picture) => picture.name === name)
+  assert.ok(found, name)
+  return found
+}
+const named = (/** @type {any} */ option) => option.series.filter((/** @type {any} */ { name }) => name)
+const unit = /%|µs|bytes|items\/s|time|latency|percentile/
+
+test('every chart of a writer yields series with figures, and axes with units', () => {
+  const notOfWriters = ['items-read', 'fetches']
+  assert.deepEqual(
+    pictures.map(({ name }) => name),
+    RUN_CHARTS.map(({ name }) => name).filter((name) => !notOfWriters.includes(name)),
+  )
+  for (const { name, title, note, option } of pictures) {
+    assert.ok(title && note, name)
+    assert.ok(named(option).length > 0, name)
+    for (const series of named(option))
+      assert.ok(series.data.flat().some(Number.isFinite), `${name}: ${series.name}`)
+    for (const axis of [option.xAxis, option.yAxis])
+      if (axis.type !== 'category') assert.match(axis.name, unit, name)
+    assert.deepEqual(
+      option.legend.data,
+      named(option).map((/** @type {any} */ series) => series.name),
+      name,
+    )
+  }
+})
+
+test('masters are solid, replicas dashed in the colour of their shard', () => {
+  const lines = named(byName('cpu').option)
+  assert.equal(lines.length, 4)
+  const [master, replica, other] = lines
+  assert.match(master.name, /^master 1 · 40001$/)
+  assert.match(replica.name, /^replica 1 · 40002$/)
+  assert.equal(master.lineStyle.type, 'solid')
+  assert.ok(Array.isArray(replica.lineStyle.type))
+  assert.equal(master.color, replica.color)
+  assert.notEqual(master.color, other.color)
+})
+
+test('a silent node leaves a gap, and events and the warm-up are marked', () => {
+  const { series } = byName('cpu').option
+  assert.deepEqual(series[0].data[3], [4, null])
+  const marks = series.at(-1)
+  assert.deepEqual(marks.markLine.data, [{ xAxis: 4.2, name: 'failover' }])
+  assert.deepEqual(marks.markArea.data, [[{ xAxis: 0, name: 'warm-up' }, { xAxis: 1 }]])
+})
+
+test('events that lie close together are one mark', () => {
+  const events = Array.from({ length: 40 }, (_, at) => ({ at_ms: 2000 + at, kind: 'moved', text: 'slot' }))
+  const { series } = /** @type {any} */ (runPictures(sampleRecord({ events }))[0].option)
+  assert.deepEqual(series.at(-1).markLine.data, [{ xAxis: 2, name: 'moved +39' }])
+})
+
+test('a node that changes its role goes on as another line', () => {
+  const changed = sampleRecord()
+  for (const { nodes = [], at_ms: atMs } of changed.seconds) if (atMs > 4000) nodes[1].role = 'master'
+  const lines = named(runPictures(changed)[0].option).filter((/** @type {any} */ { name }) =>
+    name.includes('40002'),
+  )
+  assert.deepEqual(
+    lines.map((/** @type {any} */ { name, data }) => [
+      name.split(' ')[0],
+      data.filter((/** @type {any} */ p) => p[1] !== null).length,
+    ]),
+    [
+      ['master', 4],
+      ['replica', 4],
+    ],
+  )
+})
+
+test('the distribution merges all seconds, rises, and ends where the counts do', () => {
+  const { intended, service } = record.distribution
+  assert.equal(intended[0].beyond, 1)
+  assert.ok((intended.at(-1)?.beyond ?? 0) <= 7 * 1000)
+  for (const curve of [intended, service])
+    for (let at = 1; at < curve.length; at++) assert.ok(curve[at].us >= curve[at - 1].us)
+  const median = intended.find(({ beyond }) => beyond > 2)
+  assert.ok(median && Math.abs(median.us - 8800) < 500, String(median?.us))
+  assert.equal(byName('distribution').option.xAxis.type, 'log')
+})
+
+test('a day of seconds is thinned, and its peak stays', () => {
+  const day = sampleRecord()
+  const [, second] = day.seconds
+  day.seconds = Array.from({ length: 86_400 }, (_, at) => ({ ...second, at_ms: (at + 1) * 1000 }))
+  const peak = { ...day.seconds[50_000], bystander_us: { ...second.bystander_us, max: 5_000_000 } }
+  day.seconds[50_000] = /** @type {any} */ (peak)
+  const { option } = runPictures(day).find(({ name }) => name === 'bystander') ?? {}
+  const max = named(option).find((/** @type {any} */ { name }) => name === 'max').data
+  assert.ok(max.length <= 1200, String(max.length))
+  assert.ok(max.some((/** @type {any} */ [, us]) => us === 5_000_000))
+})
+
+test('a run without seconds has the charts of its figures', () => {
+  const bare = sampleRecord()
+  bare.seconds = []
+  bare.distribution = { intended: [], service: [] }
+  assert.deepEqual(
+    runPictures(bare).map(({ name }) => name),
+    ['item-cost', 'commands', 'item-bytes'],
+  )
+})
+
+test('a chart for each figure of an experiment, beside what was published', () => {
+  const charts = experimentPictures(sampleExperiment())
+  assert.deepEqual(
+    charts.map(({ title }) => title),
+    ['Server CPU per item', 'CPU of the masters'],
+  )
+  const [ours, both] = charts.map(({ option }) => option)
+  assert.deepEqual(named(ours)[0].data, [4.8, 3.1])
+  assert.deepEqual(
+    named(both).map((/** @type {any} */ { name }) => name),
+    ['measured', 'published'],
+  )
+  assert.deepEqual(named(both)[1].data, [
+    [44.5, 0],
+    [36, 1],
+  ])
+  assert.match(both.xAxis.name, /% of one core/)
+})
+
+test('phases of a continuous run are areas of its charts', () => {
+  const phases = [
+    { label: 'writing / list', from_ms: 1000, to_ms: 3000 },
+    { label: 'writing / with a HyperLogLog', from_ms: 4000, to_ms: 7000 },
+  ]
+  const shown = picturesOf({
+    kind: 'experiment',
+    experiment: sampleExperiment(),
+    timeline: { ...record, phases },
+  })
+  const areas = shown.find(({ name }) => name === 'cpu')?.option.series.at(-1).markArea.data
+  assert.deepEqual(
+    areas.map((/** @type {any} */ [from]) => from.name),
+    ['list', 'with a HyperLogLog'],
+  )
+})
+
+test('names of others are never taken for colours or formats', () => {
+  const option = { series: [{ name: '@us', data: ['@c1'], color: '@c1' }], yAxis: { data: ['@ink'] } }
+  assert.deepEqual(drawn(option, 'light'), {
+    series: [{ name: '@us', data: ['@c1'], color: '#0072b2' }],
+    yAxis: { data: ['@ink'] },
+  })
+})
+
+test('SVG and PNG, light and dark, with every unit drawn and nothing unresolved', async () => {
+  for (const picture of pictures)
+    for (const look of /** @type {const} */ (['light', 'dark'])) {
+      const svg = svgOf(picture, { look })
+      assert.match(svg, /^<svg [^>]*viewBox/)
+      assert.ok(svg.includes(look === 'light' ? '#ffffff' : '#171c21'))
+      assert.doesNotMatch(svg, /@c\d|@us|NaN|undefined/)
+    }
+  const png = await pngOf(svgOf(byName('cpu')), 1)
+  assert.equal(png.subarray(1, 4).toString(), 'PNG')
+  assert.equal(png.readUInt32BE(16), 900)
+})
+
+test('hostile names are text in an SVG', () => {
+  const hostile = sampleRecord()
+  for (const { nodes = [] } of hostile.seconds) nodes[0].address = '<script>alert(1)</script>:1'
+  for (const { option, ...picture } of runPictures(hostile))
+    assert.doesNotMatch(svgOf({ ...picture, option }), /<script/)
+})

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { gammaln } from 'simple-statistics'
+import { comparisonData, comparisonOf, comparisonText } from '../../lib/report/compare.js'
+import { FIGURES, figureNamed } from '../../lib/report/figures.js'
+import { runDocument } from '../../lib/report/result.js'
+import { sideOf } from '../../lib/report/sides.js'
+import { differenceOf, studentT } from '../../lib/report/statistics.js'
+import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/report/thresholds.js'
+import { seeded } from '../helpers/random.js'
+import { sampleExperiment } from '../helpers/sample-record.js'
+import { sampleParts } from '../helpers/sample-run.js'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-compare-'))
+})
+after(() => rm(folder, { recursive: true, force: true }))
+
+/** Writes a run whose server CPU and p99 are these. @param {string} name @param {number} cpuUs @param {number} [p99] */
+const store = async (name, cpuUs, p99 = 30_000) => {
+  const parts = sampleParts()
+  const run = runDocument({
+    ...parts,
+    run: name,
+    server: { ...parts.server, cpu_us_per_item: cpuUs },
+    latency: { ...parts.latency, intended: { ...parts.latency.intended, p99 } },
+  })
+  await mkdir(join(folder, name), { recursive: true })
+  await writeFile(join(folder, name, 'run.json'), JSON.stringify(run))
+  return join(folder, name)
+}
+
+/** The part of Student's distribution within t, by Simpson's rule. @param {number} t @param {number} freedom */
+const within = (t, freedom) => {
+  const scale = Math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2)) / Math.sqrt(freedom * Math.PI)
+  const density = (/** @type {number} */ x) => scale * (1 + x ** 2 / freedom) ** (-(freedom + 1) / 2)
+  const steps = 20_000
+  let sum = density(0) + density(t)
+  for (let at = 1; at < steps; at++) sum += density((t * at) / steps) * (at % 2 ? 4 : 2)
+  return (2 * sum * t) / (3 * steps)
+}
+
+test("Student's t holds 95 %, for whole and broken degrees of freedom", () => {
+  for (const freedom of [1, 1.3, 1.5, 1.8, 2, 2.5, 3.3, 4, 5.5, 7, 9, 12, 20, 29, 45, 200]) {
+    const part = within(studentT(freedom), freedom)
+    assert.ok(Math.abs(part - 0.95) < 0.0025, `${freedom}: ${part}`)
+  }
+  assert.ok(studentT(0.4) === studentT(1))
+})
+
+test('identical series are indistinguishable, as are two of one spread', () => {
+  assert.deepEqual(differenceOf([5, 5, 5], [5, 5, 5]), {
+    change: 0,
+    relative: true,
+    low: 0,
+    high: 0,
+    verdict: 'indistinguishable',
+  })
+  assert.equal(differenceOf([5.1, 4.9, 5.0, 5.05], [5.05, 4.95, 5.1, 4.9]).verdict, 'indistinguishable')
+  assert.equal(differenceOf([4, 5, 6], [6, 4, 5]).verdict, 'indistinguishable')
+})
+
+test('a known difference lies in the interval, and its sign is right', () => {
+  const { change, low, high, verdict } = differenceOf([10, 10.1, 9.9, 10.05], [8, 8.1, 7.9, 8.05])
+  assert.equal(verdict, 'differs')
+  assert.ok(
+    Math.abs(change + 0.2) < 0.01 && low !== null && high !== null && low < -0.2 && high > -0.2 && high < 0,
+  )
+})
+
+test('the interval holds the truth in about 95 of 100 comparisons of three repeats', () => {
+  const { next: random } = seeded(7)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  const samples = (/** @type {number} */ middle) =>
+    Array.from({ length: 3 }, () => middle * Math.exp(0.05 * normal()))
+  let held = 0
+  for (let at = 0; at < 2000; at++) {
+    const { low, high } = differenceOf(samples(10), samples(12))
+    if (low !== null && high !== null && low <= 0.2 && high >= 0.2) held++
+  }
+  assert.ok(held / 2000 > 0.94 && held / 2000 < 0.985, `${held / 2000}`)
+})
+
+test('with one repeat there is no interval, and with a zero no ratio', () => {
+  assert.deepEqual(differenceOf([10], [11]), {
+    ...differenceOf([10], [11]),
+    low: null,
+    high: null,
+    verdict: 'unknown',
+  })
+  const { change, relative } = differenceOf([0, 0, 0], [2, 4, 6])
+  assert.deepEqual([change, relative], [4, false])
+})
+
+const thresholds = /** @type {[string, string, string, number, boolean][]} */ ([
+  ['latency.intended.p99<20ms', 'latency.intended.p99', '<', 20_000, false],
+  ['latency_us.intended.p99 <= 20000', 'latency.intended.p99', '<=', 20_000, false],
+  ['bystander.p99<500µs', 'bystander.p99', '<', 500, false],
+  ['bystander_us.max<0.5s', 'bystander.max', '<', 500_000, false],
+  ['server.cpu_us_per_item<+5%', 'server.cpu_us_per_item', '<', 0.05, true],
+  ['rate.achieved>=-1%', 'rate.achieved', '>=', -0.01, true],
+  ['rate.achieved>299k', 'rate.achieved', '>', 299_000, false],
+  ['master.cpu_pct<80%', 'master.cpu_pct', '<', 80, false],
+  ['server.memory_bytes_per_item<1kB', 'server.memory_bytes_per_item', '<', 1000, false],
+  ['client.rss_mb_max<256MB', 'client.rss_mb_max', '<', 256, false],
+  ['fetches.duration.p50<1s', 'fetches.duration_ms.p50', '<', 1000, false],
+  ['freshness_ms.p99<0.5s', 'freshness_ms.p99', '<', 500, false],
+  ['items.failed<=0', 'items.failed', '<=', 0, false],
+  ['server.share>95%', 'server.share', '>', 0.95, false],
+])
+for (const [text, name, relation, limit, relative] of thresholds)
+  test(`threshold ${text}`, () => {
+    const read = thresholdOf(text)
+    assert.deepEqual([read.figure.name, read.relation, read.relative], [name, relation, relative])
+    assert.ok(Math.abs(read.limit - limit) < 1e-9, String(read.limit))
+  })
+
+const refused = /** @type {[string, RegExp][]} */ ([
+  ['', /must be a figure and its limit/],
+  ['latency.intended.p99', /must be a figure and its limit/],
+  ['latency.intended.p99=20ms', /must be a figure and its limit/],
+  [
+    'latency.intended.p98<20ms',
+    /no figure is called 'latency.intended.p98'; did you mean latency.intended.p9/,
+  ],
+  ['constructor<1', /no figure is called 'constructor'/],
+  ['latency.intended.p99<20MB', /latency.intended.p99 is not measured in MB; use us, µs, ms, s, m/],
+  ['items.failed<1ms', /items.failed is not measured in ms; use k, M/],
+  ['items.failed<1constructor', /not measured in constructor/],
+])
+for (const [text, pattern] of refused)
+  test(`no threshold: ${text}`, () =>
+    assert.throws(() => thresholdOf(text), { code: 'OPTION', message: pattern }))
+
+test('a single run keeps no relative limit, and what was not measured keeps none', () => {
+  assert.throws(() => absoluteThreshold('server.cpu_us_per_item<+5%'), /only scripts\/compare.js has two/)
+  assert.equal(keeps(thresholdOf('bystander.p99<1s'), null), false)
+  const run = runDocument(sampleParts())
+  assert.deepEqual(
+    judgedBy(['latency.intended.p99<20ms', 'latency.intended.p99<40ms', 'freshness_ms.p50<1s'], run).map(
+      ({ value, passed }) => [value, passed],
+    ),
+    [
+      [31_890, false],
+      [31_890, true],
+      [null, false],
+    ],
+  )
+})
+
+test('every figure has a name of its own and is found in a run by it', () => {
+  assert.equal(new Set(FIGURES.map(({ name }) => name)).size, FIGURES.length)
+  const run = runDocument(sampleParts())
+  const value = (/** @type {string} */ name) => figureNamed(name).value(run)
+  assert.equal(value('latency.service.p999'), run.latency_us.service.p999)
+  assert.equal(value('ticks.lateness.p99'), 4110)
+  assert.equal(value('hottest_master.cpu_pct'), 51.2 * 1.25)
+  assert.ok(Math.abs((value('replica.engine_cpu_pct') ?? 0) - 23.6) < 1e-9)
+  assert.equal(value('fetches.count'), null)
+})
+
+test('runs, patterns and folders of runs are sides', async () => {
+  const first = await store('a-1', 4.8)
+  await store('a-2', 4.9)
+  await store('a-3', 4.7)
+  await store('b-1', 3.1)
+  await store('b-2', 3.2)
+  await store('b-3', 3.0)
+  const [one, a, b, all] = await Promise.all(
+    [first, join(folder, 'a-*'), join(folder, 'b-?'), folder].map((side) => sideOf([side])),
+  )
+  assert.deepEqual(
+    [one, a, b, all].map(({ series }) => series[0].repeats),
+    [1, 3, 3, 6],
+  )
+  await assert.rejects(sideOf([join(folder, 'c-*')]), {
+    code: 'OPTION',
+    message: /no run and no experiment is there/,
+  })
+  await assert.rejects(sideOf([join(folder, 'none')]), {
+    code: 'OPTION',
+    message: /cannot be read \(ENOENT\)/,
+  })
+
+  const comparison = comparisonOf(
+    a,
+    b,
+    ['server.cpu_us_per_item<+5%', 'latency.intended.p99<20ms'].map(thresholdOf),
+  )
+  assert.deepEqual(
+    comparison.rulings.map(({ passed, sure }) => [passed, sure]),
+    [
+      [true, true],
+      [false, true],
+    ],
+  )
+  const text = comparisonText(comparison)
+  assert.match(text, /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +better/)
+  assert.match(text, /latency\.intended\.p99 .* indistinguishable/)
+  assert.match(
+    text,
+    /server CPU per item: b-\? against a-\*: −35 % \(0\.65 times\), 95 % sure of −40 % to −31 %/,
+  )
+  assert.match(text, /threshold FAILED: latency\.intended\.p99<20ms, found 30 ms/)
+  const [row] = JSON.parse(JSON.stringify(comparisonData(comparison))).figures.filter(
+    (/** @type {any} */ { name }) => name === 'server.cpu_us_per_item',
+  )
+  assert.equal(row.verdict, 'differs')
+})
+
+test('experiments are compared row by row; a row of one side only is told', async () => {
+  const ours = sampleExperiment()
+  const other = sampleExperiment({ rows: [ours.rows[0], { ...ours.rows[1], label: 'set' }] })
+  for (const [name, experiment] of Object.entries({ ours, other })) {
+    await mkdir(join(folder, name), { recursive: true })
+    await writeFile(join(folder, name, 'experiment.json'), JSON.stringify(experiment))
+  }
+  const [a, b] = await Promise.all(['ours', 'other'].map((name) => sideOf([join(folder, name)])))
+  const comparison = comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<+5%')])
+  assert.deepEqual(comparison.unmatched, ['list', 'set'])
+  assert.ok(
+    comparison.rows.every(
+      ({ label, difference }) => label === 'sorted set' && difference.verdict === 'indistinguishable',
+    ),
+  )
+  assert.deepEqual(
+    comparison.rulings.map(({ label, passed }) => [label, passed]),
+    [['sorted set', true]],
+  )
+})

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { csvFiles, csvOf } from '../../lib/report/csv.js'
+import { markdownText } from '../../lib/report/markdown.js'
+import { html, markup, scriptData } from '../../lib/report/page/html.js'
+import { allFiles, pageFiles } from '../../lib/report/write-report.js'
+import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
+
+const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'`|=cmd()'
+
+/** A record in which every foreign text is hostile. */
+const hostileRecord = () => {
+  const record = sampleRecord({
+    run: hostile,
+    events: [{ at_ms: 2000, kind: hostile, text: hostile }],
+    warnings: [{ code: 'x', message: hostile }],
+    versions: { millrace: '0.1.0', node: '20', servers: [hostile] },
+  })
+  record.run.plan = { ...record.run.plan, prefix: hostile }
+  record.run.server.commands = { [hostile]: { calls: 10, usec: 10 } }
+  record.run.items.failed_by = { [hostile]: 1 }
+  for (const node of record.run.nodes) node.address = `${hostile}:1`
+  for (const { nodes = [] } of record.seconds) for (const node of nodes) node.address = `${hostile}:1`
+  return record
+}
+
+/** Tags as a parser sees them outside of scripts and styles. @param {string} page */
+const tagsOf = (page) =>
+  [...page.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, '').matchAll(/<([a-z][a-z0-9]*)/g)].map(
+    ([, tag]) => tag,
+  )
+
+/** RFC 4180, as a spreadsheet reads it. @param {string} text */
+const parsed = (text) => {
+  /** @type {string[][]} */
+  const rows = [[]]
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    rows[rows.length - 1].push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === '\r\n') rows.push([])
+  }
+  rows.pop()
+  return rows
+}
+
+test('holes are escaped, lists joined, and nothing is nothing', () => {
+  assert.equal(
+    String(html`<p title="${'"<'}">${['<b>', html`<i>${'&'}</i>`]}${null}${false}${0}</p>`),
+    '<p title="&quot;&lt;">&lt;b&gt;<i>&amp;</i>0</p>',
+  )
+  assert.equal(String(markup('<hr>')), '<hr>')
+  assert.doesNotMatch(String(scriptData(['</script><!--'])), /<\/script|<!--/)
+})
+
+test('a page of hostile texts holds only the tags and scripts of the page', () => {
+  const page = String(pageFiles(hostileRecord())['report.html'])
+  const innocent = new Set(tagsOf(String(pageFiles(sampleRecord())['report.html'])))
+  const ours = ['ul', 'li'] // of warnings
+  assert.deepEqual(
+    tagsOf(page).filter((tag) => !innocent.has(tag) && !ours.includes(tag)),
+    [],
+  )
+  assert.equal(page.match(/<script/g)?.length, 3)
+  assert.equal(tagsOf(page).includes('img'), false)
+  assert.ok(page.includes('&lt;script&gt;alert(1)'))
+})
+
+test('nothing is fetched, and the policy holds the hash of every script and style', () => {
+  const page = String(pageFiles(sampleRecord())['report.html'])
+  const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1] ?? ''
+  assert.match(policy, /^default-src 'none'; /)
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+  const hash = (/** @type {string | undefined} */ text) =>
+    createHash('sha256')
+      .update(text ?? '')
+      .digest('base64')
+  assert.ok(policy.includes(hash(/<style>([\s\S]*?)<\/style>/.exec(page)?.[1])))
+  assert.ok(policy.includes(hash(/<script type="module">([\s\S]*?)<\/script>/.exec(page)?.[1])))
+  const outside = page.replace(/<script\b[\s\S]*?<\/script>/g, '')
+  assert.doesNotMatch(outside, /(?:src|href)="(?:https?:)?\/\//)
+  assert.ok(Buffer.byteLength(page) < 450_000, String(Buffer.byteLength(page)))
+})
+
+test('Markdown: foreign texts are no markup', () => {
+  assert.equal(markdownText('a|b_c*<d>'), 'a\\|b\\_c\\*\\<d\\>')
+})
+
+test('all files of a run: text, Markdown, CSV, SVG and PNG', async () => {
+  const files = await allFiles(hostileRecord())
+  for (const name of [
+    'report.html',
+    'report.md',
+    'report.txt',
+    'figures.csv',
+    'seconds.csv',
+    'nodes.csv',
+    'charts/cpu.svg',
+    'charts/cpu.png',
+    'charts/cpu-dark.svg',
+    'charts/cpu-dark.png',
+  ])
+    assert.ok(files[name]?.length > 0, name)
+  assert.doesNotMatch(String(files['report.md']), /(?<!\\)<script/)
+  for (const line of String(files['report.md'])
+    .split('\n')
+    .filter((text) => text.startsWith('| ')))
+    assert.equal(line.match(/(?<!\\)\|/g)?.length, line.match(/ \| |^\| | \|$/g)?.length, line)
+})
+
+test('CSV parses back, and starts no formula', () => {
+  const rows = [
+    ['a', 'b'],
+    ['x,"y"\r\nz', '=1+1'],
+    [1.5, null],
+  ]
+  assert.deepEqual(parsed(csvOf(rows)), [
+    ['a', 'b'],
+    ['x,"y"\r\nz', "'=1+1"],
+    ['1.5', ''],
+  ])
+  assert.equal(csvOf([[-1]]), '-1\r\n')
+})
+
+test('CSV of a run: a row a second, a row a node and second, and every figure', () => {
+  const record = sampleRecord()
+  const files = csvFiles(record)
+  const [titles, ...seconds] = parsed(files['seconds.csv'])
+  assert.equal(seconds.length, 8)
+  const at = (/** @type {string} */ name) => {
+    assert.ok(titles.includes(name), name)
+    return titles.indexOf(name)
+  }
+  assert.equal(seconds[1][at('items.acked')], '1000')
+  assert.equal(seconds[0][at('latency_us.intended.p50')], '')
+  assert.ok(Number(seconds[1][at('latency_us.intended.p50')]) > 7000)
+  assert.ok(titles.every((name) => !name.includes('hdr')))
+  assert.equal(parsed(files['nodes.csv']).length, 1 + 8 * 4)
+  const figures = new Map(parsed(files['figures.csv']).map(([name, unit, value]) => [name, [unit, value]]))
+  assert.deepEqual(figures.get('server.cpu_us_per_item'), ['us', '4.812'])
+  assert.deepEqual(figures.get('latency.intended.p99'), ['us', '31890'])
+})
+
+test('an experiment: its table with links to its runs, ratios, and CSV with all samples', async () => {
+  const files = await allFiles({
+    kind: 'experiment',
+    experiment: sampleExperiment({ verdict: hostile }),
+    timeline: null,
+  })
+  const page = String(files['report.html'])
+  assert.ok(page.includes('href="cells/list/1/report.html"'))
+  assert.ok(page.includes('the client was the limit') && page.includes('list / sorted set'))
+  assert.equal(page.match(/<script/g)?.length, 3)
+  const [titles, first] = parsed(String(files['rows.csv']))
+  const cell = (/** @type {string} */ name) => first[titles.indexOf(name)]
+  assert.equal(cell('strategy'), 'sorted-set')
+  assert.equal(cell('server.cpu_us_per_item'), '4.8')
+  assert.equal(cell('server.cpu_us_per_item samples').split(' ').length, 3)
+  assert.equal(cell('master.cpu_pct published'), '44.5')
+})
