@@ -44,16 +44,7 @@ const clientOptions = ({ access }) => ({
 })
 
 /** The one server, or who names it. @param {DriverOptions['target']} target */
-const whereabouts = ({ sentinels, topology }) =>
-  sentinels
-    ? {
-        sentinels: sentinels.endpoints(),
-        name: sentinels.name,
-        sentinelPassword: sentinels.password,
-        sentinelTLS: sentinels.tls ?? undefined,
-        enableTLSForSentinelMode: sentinels.tls !== null,
-      }
-    : endpointOf(topology.masters[0])
+const whereabouts = ({ sentinels, topology }) => sentinels?.clientOptions() ?? endpointOf(topology.masters[0])
 
 /** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target */
 const clientOf = (plan, target) => {

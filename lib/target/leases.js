@@ -32,8 +32,8 @@ const readyLimitMs = 10_000
 /** @param {Terms} terms @param {number} agent */
 export const leaseKey = (terms, agent) => `${terms.prefix}millrace:lease:${loadHash(terms)}:${agent}`
 
-/** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'>} target */
-const clientFor = ({ kind, topology, access }) => {
+/** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} target */
+const clientFor = ({ kind, topology, access, sentinels }) => {
   const options = {
     username: access.username,
     password: access.password,
@@ -48,7 +48,11 @@ const clientFor = ({ kind, topology, access }) => {
         slotsRefreshInterval: 5000,
         dnsLookup: (address, callback) => callback(null, address),
       })
-    : new Redis({ ...endpointOf(topology.masters[0]), ...options, db: access.db ?? 0 })
+    : new Redis({
+        ...(sentinels?.clientOptions() ?? endpointOf(topology.masters[0])),
+        ...options,
+        db: access.db ?? 0,
+      })
 }
 
 /** @param {string | null} text @returns {Holder | null} */
@@ -65,7 +69,7 @@ const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) 
 
 /**
  * @param {object} options
- * @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'>} options.target
+ * @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} options.target
  * @param {Terms} options.terms
  * @param {string} options.run
  * @param {(line: string) => void} options.say

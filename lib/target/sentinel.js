@@ -55,10 +55,14 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
   })
 
   return {
-    name,
-    password,
-    tls: tls ?? null,
-    endpoints: () => [...clients.keys()].map(endpointOf),
+    /** What ioredis needs to find the primary for itself. */
+    clientOptions: () => ({
+      sentinels: [...clients.keys()].map(endpointOf),
+      name,
+      sentinelPassword: password,
+      sentinelTLS: tls ?? undefined,
+      enableTLSForSentinelMode: Boolean(tls),
+    }),
     /**
      * The primary by the newest configuration that a sentinel knows.
      * @returns {Promise<{ primary: Endpoint, epoch: number }>}
