@@ -92,7 +92,10 @@ export const socketReadDriver = async ({ plan, target, clock, random, onEvent })
       .refresh()
       .then(
         () => {
+          const before = map
           map = readMapOf(topology(), plan.reads)
+          if (String(before.servers) !== String(map.servers))
+            onEvent('servers', `reads go to ${map.servers.join(', ')} now`)
         },
         () => {},
       )
