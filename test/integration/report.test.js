@@ -1,0 +1,154 @@
+// Reports, limits and live figures, as a user asks for them.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ownFolder, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+
+/** A port that is free now; the listener that found it stays until the test lets it go. */
+const takenPort = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return { port, free: () => new Promise((resolve) => server.close(resolve)) }
+}
+
+/** The value of a metric whose line begins so. @param {string} text @param {RegExp} pattern */
+const metric = (text, pattern) => {
+  const line = text.split('\n').find((candidate) => pattern.test(candidate))
+  return line === undefined ? null : Number(line.slice(line.lastIndexOf(' ')))
+}
+
+test('a run leaves a page and its charts; limits stand in the result, and one that fails ends with 99', async (t) => {
+  const { code, document, folder, stdout, stderr } = await runProducer(
+    t,
+    '-q 500 --duration 2s --threshold latency.intended.p99<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
+  )
+  assert.equal(code, 99, stderr)
+  assert.deepEqual(
+    document.thresholds.map((/** @type {any} */ { name, passed }) => [name, passed]),
+    [
+      ['latency.intended.p99', true],
+      ['items.failed', true],
+      ['server.cpu_us_per_item', false],
+    ],
+  )
+  assert.match(stdout, /threshold FAILED: server\.cpu_us_per_item<1us, measured \d/)
+  assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<h2>Thresholds<\/h2>/)
+  assert.ok(readdirSync(join(folder, 'charts')).includes('cpu.svg'))
+})
+
+test('kept limits end with 0, and --no-report leaves only the data', async (t) => {
+  const { code, folder, stderr } = await runProducer(
+    t,
+    '-q 500 --duration 1s --no-report --threshold items.failed<=0',
+  )
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(readdirSync(folder).sort(), ['intervals.ndjson', 'run.json'])
+})
+
+test('a wrong limit is one line and exit 2, before anything is started', async (t) => {
+  const { code, stderr, folder } = await runProducer(t, '--threshold latency.intendd.p99<20ms')
+  assert.equal(code, 2)
+  assert.match(stderr, /^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?\n$/)
+  assert.equal(folder, '')
+})
+
+test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
+  const { port, free } = await takenPort()
+  await free()
+  const program = startProducer(t, `-q 1000 --duration 30s --no-report --metrics ${port}`)
+  const ask = async (path = '/metrics') => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
+    return (
+      answer && { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+    )
+  }
+  const acked = /^millrace_items_total\{outcome="acked"/
+  const first = await until('items on the metrics', async () => {
+    const found = await ask()
+    return found && (metric(found.text, acked) ?? 0) > 0 ? found : null
+  })
+  assert.match(first.type ?? '', /^text\/plain/)
+  const { text } = first
+  assert.equal(metric(text, /^millrace_rate_nominal/), 1000)
+  assert.ok(
+    (metric(text, /^millrace_node_engine_cpu_ratio\{node="127\.0\.0\.1:\d+",shard="1",role="master"/) ??
+      -1) >= 0,
+    text,
+  )
+  const count = metric(text, /^millrace_latency_seconds_count\{from="intended"/) ?? 0
+  assert.ok(count > 0)
+  const buckets = [
+    ...text.matchAll(/^millrace_latency_seconds_bucket\{le="[^"]+",from="intended".*\} (\d+)$/gm),
+  ].map(([, n]) => Number(n))
+  assert.ok(buckets.length > 10 && buckets.every((n, at) => at === 0 || n >= buckets[at - 1]))
+  assert.equal(buckets.at(-1), count)
+  const sum = metric(text, /^millrace_latency_seconds_sum\{from="intended"/) ?? 0
+  assert.ok(sum > 0 && sum / count < 10)
+  await until(
+    'more items on the metrics',
+    async () => (metric((await ask())?.text ?? '', acked) ?? 0) > (metric(text, acked) ?? 0),
+  )
+  assert.equal((await ask('/other'))?.status, 404)
+  program.kill('SIGINT')
+  const { code, stderr } = await program.ended
+  assert.equal(code, 130, stderr)
+})
+
+test('a taken port is one line and exit 2', async (t) => {
+  const { port, free } = await takenPort()
+  t.after(free)
+  const { code, stderr } = await runProducer(t, `-q 10 --duration 1s --metrics ${port}`)
+  assert.equal(code, 2)
+  assert.match(stderr, new RegExp(`^--metrics 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
+})
+
+test('scripts/report.js and scripts/compare.js work on what a run left', async (t) => {
+  const { folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
+  assert.notEqual(folder, '', stderr)
+  const out = ownFolder(t, 'report')
+  const script = (/** @type {string} */ line) => {
+    const [program, ...rest] = line.split(' ')
+    return startProgram(t, program, rest.join(' '), { out: false }).ended
+  }
+
+  const made = await script(`scripts/report.js ${folder} --out ${out}`)
+  assert.equal(made.code, 0, made.stderr)
+  assert.match(made.stdout, /^\d+ files in .*report\.html \d+ kB\n$/)
+  for (const name of ['report.html', 'report.md', 'report.txt', 'nodes.csv', 'charts/cpu.png'])
+    assert.ok(existsSync(join(out, name)), name)
+
+  const again = join(out, 'again')
+  cpSync(folder, again, { recursive: true })
+  const same = await script(`scripts/compare.js ${folder} ${again}`)
+  assert.equal(same.code, 0, same.stderr)
+  assert.match(same.stdout, /server\.cpu_us_per_item .*too few repeats/)
+
+  const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+  slower.server.cpu_us_per_item *= 2
+  writeFileSync(join(again, 'run.json'), JSON.stringify(slower))
+  const limits = '--threshold server.cpu_us_per_item<+50% --threshold items.failed<=0'
+  const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json`)
+  assert.equal(worse.code, 99)
+  const [{ thresholds }] = JSON.parse(worse.stdout)
+  assert.deepEqual(
+    thresholds.map((/** @type {any} */ { passed }) => passed),
+    [false, true],
+  )
+
+  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+    ['scripts/report.js', /^one folder of results/],
+    [`scripts/report.js ${out}/charts`, /holds neither run\.json nor experiment\.json\n$/],
+    [`scripts/report.js ${out}/none`, /there is no such folder\n$/],
+    ['scripts/compare.js a', /^two sides at least/],
+    ['scripts/compare.js a b --nonsense', /^unknown option '--nonsense'/],
+  ])) {
+    const refused = await script(line)
+    assert.equal(refused.code, 2, line)
+    assert.match(refused.stderr, pattern)
+    assert.equal(refused.stderr.trim().split('\n').length, 1)
+  }
+})
