@@ -1,57 +1,10 @@
-#!/usr/bin/env node
-// What reading costs, measured beside a writer on the same machine: cases for scripts/bench.js, or by themselves.
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+// What reading costs, measured beside a writer on the same machine.
+import { digits, median, start } from './room.js'
 
 /**
- * @typedef {import('./bench.js').Case} Case
- * @typedef {import('./bench.js').Room} Room
- * @typedef {import('./bench.js').Row} Row
+ * @typedef {import('./room.js').Case} Case
+ * @typedef {import('./room.js').Room} Room
  */
-
-const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-
-const median = (/** @type {number[]} */ values) => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-}
-const digits = (/** @type {number} */ n, places = 2) =>
-  n.toLocaleString('en', { maximumFractionDigits: places })
-
-/**
- * A program as a user starts it; servers that a producer of the same room runs are found by its consumers.
- * @param {Room} room
- * @param {string} name
- * @param {string[]} args
- */
-const start = (room, name, args) => {
-  const child = spawn(
-    process.execPath,
-    [program(name), '--json', '--log-level', 'error', '--out', room.folder, ...args],
-    {
-      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  let text = ''
-  child.stdout.on('data', (chunk) => {
-    text += chunk
-  })
-  /** @type {Promise<any>} */
-  const ended = new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code === 0 || code === 4 || code === 130) resolve(JSON.parse(text))
-      else reject(new Error(`${name} ${args.join(' ')} ended with ${code}`))
-    })
-  })
-  return { child, ended }
-}
 
 /**
  * A consumer, as soon as there is a producer to attach to.
@@ -166,47 +119,3 @@ export const consumerCases = () => [
     ],
   },
 ]
-
-/**
- * Measures all cases in turn and prints their rows.
- * @param {object} [options]
- * @param {number} [options.rounds]
- * @param {(n: number) => number} [options.seconds] how long what should take n seconds may take
- * @param {(line: string) => void} [options.print]
- * @returns {Promise<Row[]>}
- */
-export const consumerBench = async ({
-  rounds = 3,
-  seconds = (n) => n,
-  print = (line) => process.stdout.write(`${line}\n`),
-} = {}) => {
-  const cases = consumerCases()
-  const figures = cases.map(() => /** @type {Record<string, number[]>} */ ({}))
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, each] of cases.entries()) {
-      const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
-      try {
-        const found = await each.round({ seconds, folder })
-        for (const [name, figure] of Object.entries(found)) {
-          figures[i][name] ??= []
-          figures[i][name].push(figure)
-        }
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
-    }
-  }
-  const rows = cases.flatMap(({ rows: rowsOf }, i) => rowsOf(figures[i]))
-  for (const { name, limit, figure, met } of rows)
-    print(`${met ? 'met  ' : 'MISSED'} ${name}: ${figure} (${limit})`)
-  return rows
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string' }, scale: { type: 'string' } } })
-  const scale = Number(values.scale ?? 1)
-  await consumerBench({
-    rounds: Number(values.rounds ?? 3),
-    seconds: (n) => Math.max(3, Math.round(n * scale)),
-  })
-}

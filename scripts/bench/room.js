@@ -1,0 +1,55 @@
+// What the cases of the benchmark share: how a program is started, and how figures are told.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * @typedef {{ name: string, limit: string, figure: string, met: boolean }} Row
+ * @typedef {{ seconds: (n: number) => number, folder: string }} Room seconds: how long what should take n seconds
+ * may take
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {(room: Room) => Promise<Record<string, number>>} round figures of one round
+ * @property {(figures: Record<string, number[]>) => Row[]} rows
+ */
+
+const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+
+/** @param {number[]} values */
+export const median = (values) => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** @param {number} n @param {number} [places] */
+export const digits = (n, places = 2) => n.toLocaleString('en', { maximumFractionDigits: places })
+
+/**
+ * A program as a user starts it; servers that a producer of the same room runs are found by its consumers.
+ * @param {Room} room
+ * @param {string} name
+ * @param {string[]} args
+ */
+export const start = (room, name, args) => {
+  const child = spawn(
+    process.execPath,
+    [program(name), '--json', '--log-level', 'error', '--out', room.folder, ...args],
+    {
+      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+  })
+  /** @type {Promise<any>} */
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0 || code === 4 || code === 130) resolve(JSON.parse(text))
+      else reject(new Error(`${name} ${args.join(' ')} ended with ${code}`))
+    })
+  })
+  return { child, ended }
+}

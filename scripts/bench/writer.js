@@ -1,0 +1,297 @@
+// What writing costs the client, beside other clients, and what it costs the server.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { controlConnections } from '../../lib/target/control.js'
+import { startEmbedded } from '../../lib/target/embedded.js'
+import { STRATEGIES } from '../../settings.js'
+import { digits, median, start } from './room.js'
+
+/**
+ * @typedef {import('./room.js').Case} Case
+ * @typedef {import('./room.js').Room} Room
+ */
+
+const run = promisify(execFile)
+
+/** One producer, on a private embedded target. @param {Room} room @param {string[]} args */
+const write = (room, args) => start(room, 'producer.js', args).ended
+
+/** @param {any} document */
+const engine = ({ nodes }) => nodes.find((/** @type {any} */ node) => node.role === 'master').engine_cpu_pct
+
+/** redis-benchmark with the same SETEX, on an embedded server that asks for no password while it runs. @param {Room} room */
+const redisBenchmark = async (room) => {
+  const server = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
+  const control = controlConnections(server.access)
+  try {
+    const [{ host, port }] = server.endpoints
+    // A password would stand in the process list.
+    await control.of({ host, port }).call('ACL', 'SETUSER', 'default', 'nopass')
+    const value = 'x'.repeat(128)
+    const requests = String(room.seconds(6) * 500_000)
+    const { stdout } = await run('redis-benchmark', [
+      ...['-h', host, '-p', String(port), '-c', '2', '-P', '500', '-r', '300000', '-n', requests, '--csv'],
+      ...['SETEX', 'item:__rand_int__', '3', value],
+    ])
+    return Number(/","([\d.]+)"/.exec(stdout)?.[1])
+  } finally {
+    control.close()
+    await server.close()
+  }
+}
+
+/** @param {string} name @param {string[]} target @returns {Case} */
+const drivers = (name, target) => ({
+  name: `drivers on ${name}`,
+  round: async (room) => {
+    const duration = ['--rate', 'max', '--duration', String(room.seconds(6)), '--warm-up', '1']
+    const socket = await write(room, ['-q', '50000', ...duration, ...target])
+    const ioredis = await write(room, ['-q', '50000', ...duration, ...target, '--driver', 'ioredis'])
+    return {
+      socket: socket.client.cpu_us_per_item,
+      ioredis: ioredis.client.cpu_us_per_item,
+      ratio: ioredis.client.cpu_us_per_item / socket.client.cpu_us_per_item,
+    }
+  },
+  rows: ({ socket, ioredis, ratio }) => [
+    {
+      name: `client CPU an item, ${name}: socket ${digits(median(socket), 3)} us, ioredis ${digits(median(ioredis))} us`,
+      limit: '1/30 or less',
+      figure: `1/${digits(median(ratio), 0)}`,
+      met: median(ratio) >= 30,
+    },
+  ],
+})
+
+/** @type {Case[]} */
+export const writerCases = [
+  drivers('one server', []),
+  drivers('three shards', ['--cluster', '--replicas', '0']),
+  {
+    name: 'against redis-benchmark',
+    round: async (room) => {
+      const ours = await write(room, ['-q', '50000', '--rate', 'max', '--duration', String(room.seconds(6))])
+      const theirs = await redisBenchmark(room)
+      return { ratio: ours.rate.achieved / theirs, engine: engine(ours), ours: ours.rate.achieved, theirs }
+    },
+    rows: ({ ratio, engine: busy, ours, theirs }) => [
+      {
+        name: `items/s at --rate max (${digits(median(ours), 0)}) of redis-benchmark -P 500 SETEX (${digits(median(theirs), 0)})`,
+        limit: '0.80 or more',
+        figure: digits(median(ratio)),
+        met: median(ratio) >= 0.8,
+      },
+      {
+        name: "server's main thread at --rate max",
+        limit: '95 % or more',
+        figure: `${digits(median(busy), 1)} %`,
+        met: median(busy) >= 95,
+      },
+    ],
+  },
+  {
+    name: '300,000 items/s from one process',
+    round: async (room) => {
+      const { rate, client } = await write(room, ['-q', '300000', '--duration', String(room.seconds(60))])
+      return {
+        held: rate.achieved / rate.nominal,
+        cpu: client.cpu_pct,
+        rss: client.rss_mb_max,
+        encode: client.encode_ms,
+      }
+    },
+    rows: ({ held, cpu, rss, encode }) => [
+      {
+        name: '300,000 items/s: achieved / nominal',
+        limit: '0.999 or more',
+        figure: digits(median(held), 4),
+        met: median(held) >= 0.999,
+      },
+      {
+        name: '300,000 items/s: CPU of the process',
+        limit: '12 % or less',
+        figure: `${digits(median(cpu), 1)} %`,
+        met: median(cpu) <= 12,
+      },
+      {
+        name: '300,000 items/s: memory',
+        limit: 'under 256 MB',
+        figure: `${digits(median(rss), 0)} MB`,
+        met: median(rss) < 256,
+      },
+      {
+        name: 'encoding 300,000 items',
+        limit: 'under 1 s',
+        figure: `${digits(median(encode), 0)} ms`,
+        met: median(encode) < 1000,
+      },
+    ],
+  },
+  {
+    name: '300,000 items/s in ten chunks',
+    round: async (room) => {
+      const { ticks } = await write(room, [
+        '-q',
+        '300000',
+        '-c',
+        '10',
+        '--duration',
+        String(room.seconds(60)),
+      ])
+      return { p50: ticks.lateness_us.p50 / 1000, p99: ticks.lateness_us.p99 / 1000 }
+    },
+    rows: ({ p50, p99 }) => [
+      {
+        name: 'ten chunks: lateness of the first byte, p50',
+        limit: 'under 1 ms',
+        figure: `${digits(median(p50), 3)} ms`,
+        met: median(p50) < 1,
+      },
+      {
+        name: 'ten chunks: lateness of the first byte, p99',
+        limit: 'under 10 ms',
+        figure: `${digits(median(p99), 2)} ms`,
+        met: median(p99) < 10,
+      },
+    ],
+  },
+  {
+    name: 'sizes of an interval',
+    round: async (room) => {
+      const figures = []
+      for (const q of ['10000', '100000', '1000000']) {
+        const { client } = await write(room, [
+          '-q',
+          q,
+          '--rate',
+          'max',
+          '--duration',
+          String(room.seconds(6)),
+          '--warm-up',
+          '1',
+        ])
+        figures.push(client.cpu_us_per_item)
+      }
+      return {
+        spread: Math.max(...figures) / Math.min(...figures),
+        small: figures[0],
+        middle: figures[1],
+        large: figures[2],
+      }
+    },
+    rows: ({ spread, small, middle, large }) => [
+      {
+        name: `us an item at 10,000 / 100,000 / 1,000,000 an interval: ${[small, middle, large].map((f) => digits(median(f), 3)).join(' / ')}`,
+        limit: 'within 1.5x',
+        figure: `${digits(median(spread))}x`,
+        met: median(spread) <= 1.5,
+      },
+    ],
+  },
+  {
+    name: '100,000 items of 10 kB',
+    round: async (room) => {
+      const { client, rate } = await write(room, [
+        '-q',
+        '100000',
+        '--value-size',
+        '10000',
+        '--rate',
+        'max',
+        '--duration',
+        String(room.seconds(6)),
+      ])
+      return { rss: client.rss_mb_max, rate: rate.achieved }
+    },
+    rows: ({ rss, rate }) => [
+      {
+        name: `100,000 items of 10 kB (${digits(median(rate), 0)} items/s): memory`,
+        limit: 'under 400 MB',
+        figure: `${digits(median(rss), 0)} MB`,
+        met: median(rss) < 400,
+      },
+    ],
+  },
+  {
+    name: 'eight agents against one',
+    round: async (room) => {
+      const args = ['-q', '300000', '--duration', String(room.seconds(10)), '--warm-up', '1']
+      const one = await write(room, args)
+      const eight = await write(room, [...args, '-t', '8', '-a', 'all'])
+      return { ratio: eight.client.cpu_us_per_item / one.client.cpu_us_per_item }
+    },
+    rows: ({ ratio }) => [
+      {
+        name: 'client CPU of 8 agents in one process to 1, same total',
+        limit: '1.25x or less',
+        figure: `${digits(median(ratio))}x`,
+        met: median(ratio) <= 1.25,
+      },
+    ],
+  },
+]
+
+/** Where to cut variadic commands: what a bystander feels, and what it costs. @returns {Case} */
+export const members = () => ({
+  name: 'members',
+  round: async (room) => {
+    /** @type {Record<string, number>} */
+    const figures = {}
+    for (const n of ['10', '100', '300', '1000', '3000', '10000', '0']) {
+      const { server, bystander_us: felt } = await write(room, [
+        '-q',
+        '200000',
+        '--max-members',
+        n,
+        '--duration',
+        String(room.seconds(10)),
+      ])
+      figures[`${n} cpu`] = server.cpu_us_per_item
+      figures[`${n} p99`] = felt.p99 / 1000
+      figures[`${n} max`] = felt.max / 1000
+    }
+    return figures
+  },
+  rows: (figures) =>
+    ['10', '100', '300', '1000', '3000', '10000', '0'].map((n) => ({
+      name: `--max-members ${n}: server CPU ${digits(median(figures[`${n} cpu`]), 3)} us an item, bystander p99 ${digits(median(figures[`${n} p99`]))} ms`,
+      limit: 'bystander max',
+      figure: `${digits(median(figures[`${n} max`]), 1)} ms`,
+      met: true,
+    })),
+})
+
+/** Every strategy at the same rate on one server: the README's table of costs. @returns {Case} */
+export const strategyCosts = () => {
+  const flags = Object.keys(STRATEGIES)
+    .filter((name) => name !== 'hash-ttl')
+    .map((name) => ['--strategy', name])
+  const sets = [
+    ['--ns', '10'],
+    ['--extra-sorted-sets', '1'],
+  ]
+  const all = [...flags, ...sets]
+  return {
+    name: 'strategies',
+    round: async (room) => {
+      /** @type {Record<string, number>} */
+      const found = {}
+      for (const args of all) {
+        const load = ['-q', '50000', '-c', '4', '--warm-up', '2', '--duration', String(room.seconds(10))]
+        const { server, client } = await write(room, [...load, ...args])
+        found[`${args} cpu`] = server.cpu_us_per_item
+        found[`${args} memory`] = server.memory_bytes_per_item
+        found[`${args} net`] = server.net_bytes_per_item
+        found[`${args} client`] = client.cpu_us_per_item
+      }
+      return found
+    },
+    rows: (figures) =>
+      all.map((args) => ({
+        name: `${args.join(' ')}: memory ${digits(median(figures[`${args} memory`]), 0)} B, network ${digits(median(figures[`${args} net`]), 0)} B, client CPU ${digits(median(figures[`${args} client`]), 2)} us`,
+        limit: 'server CPU an item',
+        figure: `${digits(median(figures[`${args} cpu`]), 2)} us`,
+        met: true,
+      })),
+  }
+}
