@@ -5,8 +5,8 @@ import { startServer } from '../helpers/servers.js'
 
 test('what is dead goes, a thousand at a time, and what lives stays', async (t) => {
   const { redis } = await startServer(t)
-  const dead = Array.from({ length: 2500 }, (_, i) => [1000 + i, `item:${i}`]).flat()
-  await redis.zadd('latest-ids', ...dead, 5000, 'item:living')
+  const dead = Array.from({ length: 2500 }, (_, i) => [String(1000 + i), `item:${i}`]).flat()
+  await redis.zadd('latest-ids', ...dead, '5000', 'item:living')
   const target = { topology: { masters: ['only'], owners: null }, control: () => redis }
 
   const removed = await removeLeftovers(target, ['latest-ids', 'no-such-set'], 5000)
