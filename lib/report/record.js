@@ -1,4 +1,5 @@
 // A results folder read back: what reports, charts and comparisons are made of.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../errors.js'
@@ -39,7 +40,7 @@ import { mergedCurve } from '../measure/latency.js'
  * @property {Distribution} distribution
  * @property {import('./experiment-document.js').ExperimentPhase[]} phases of an experiment's continuous run
  *
- * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null }} ExperimentRecord
+ * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null, pages: string[] }} ExperimentRecord pages: runs that have one
  */
 
 /** @param {string} path @returns {Promise<string | null>} null: there is no such file */
@@ -132,7 +133,9 @@ export const readRecord = async (folder) => {
   if (experiment) {
     const { timeline, phases } = experiment
     const whole = timeline === undefined ? null : await runIn(join(folder, timeline))
-    return { kind: 'experiment', experiment, timeline: whole && { ...whole, phases } }
+    const runs = experiment.rows.flatMap((row) => row.runs)
+    const pages = runs.filter((run) => existsSync(join(folder, run, 'report.html')))
+    return { kind: 'experiment', experiment, timeline: whole && { ...whole, phases }, pages }
   }
   const record = await runIn(folder)
   if (!record) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)

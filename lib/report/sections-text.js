@@ -1,5 +1,7 @@
-// A report as plain text.
+// An experiment as plain text; runs have texts of their own.
 import { alignedTable, wrapped } from './layout.js'
+import { dash } from './units.js'
+import { gap } from './words.js'
 
 /** @typedef {import('./sections.js').Sections} Sections */
 
@@ -9,17 +11,30 @@ const labelWidth = 11
 const cellText = ({ text, detail }) => (detail ? `${text} (${detail})` : text)
 
 /** @param {import('./sections.js').Table} table @param {number} columns */
-const tableLines = ({ title, columns: heads, rows }, columns) => [
-  title.toUpperCase(),
-  ...alignedTable(
+const tableLines = ({ title, columns: heads, rows }, columns) => {
+  const table = alignedTable(
     heads.map((head, at) => ({
       ...head,
       cell: (/** @type {import('./sections.js').Cell[]} */ row) => cellText(row[at]),
     })),
     rows,
-    columns,
-  ),
-]
+    Number.POSITIVE_INFINITY,
+  )
+  const fits = table.every((line) => line.length <= columns)
+  return [title.toUpperCase(), ...(fits ? table : rows.flatMap((row) => rowLines(heads, row, columns)))]
+}
+
+/**
+ * A row that is too wide for a line: its name, then its figures by theirs.
+ * @param {{ title: string }[]} heads
+ * @param {import('./sections.js').Cell[]} row
+ * @param {number} columns
+ */
+const rowLines = (heads, [name, ...cells], columns) => {
+  const told = cells.map((cell, at) => [heads[at + 1].title, cell.text === dash ? '' : cellText(cell)])
+  const text = told.filter(([, value]) => value).map(([title, value]) => `${title} ${value}`)
+  return [name.text, ...wrapped(text.join(gap), columns - 2, gap).map((line) => `  ${line}`)]
+}
 
 /**
  * @param {Sections} sections
@@ -38,7 +53,7 @@ export const sectionsText = (
       ),
     ],
     facts.flatMap(({ label, text }) =>
-      wrapped(text, columns - labelWidth, ' · ').map(
+      wrapped(text, columns - labelWidth, gap).map(
         (line, row) => (row === 0 ? label : '').padEnd(labelWidth) + line,
       ),
     ),

@@ -287,8 +287,8 @@ const intervalCell = (name, figure) => {
   return { ...cell(shown(median), median), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
 }
 
-/** @param {ExperimentDocument} experiment @returns {Table} */
-const rowsTable = ({ columns, rows }) => {
+/** @param {ExperimentDocument} experiment @param {readonly string[]} pages @returns {Table} */
+const rowsTable = ({ columns, rows }, pages) => {
   const hasPublished = (/** @type {string} */ name) =>
     rows.some(({ published }) => published?.[name] !== undefined)
   return {
@@ -303,7 +303,12 @@ const rowsTable = ({ columns, rows }) => {
       { title: 'notes', left: /** @type {true} */ (true) },
     ],
     rows: rows.map(({ label, figures, published, marks, runs }) => [
-      { text: label, ...(runs.length > 0 && { link: `${runs[0]}/report.html` }) },
+      {
+        text: label,
+        ...(runs.length > 0 && {
+          link: `${runs[0]}/${pages.includes(runs[0]) ? 'report.html' : 'run.json'}`,
+        }),
+      },
       ...columns.flatMap(({ name }) => [
         intervalCell(name, figures[name]),
         ...(hasPublished(name) ? [figureCell(name, published?.[name])] : []),
@@ -346,9 +351,10 @@ const ratiosTable = ({ ratios }) => {
 
 /**
  * @param {ExperimentDocument} document
+ * @param {readonly string[]} [pages] of its runs
  * @returns {Sections}
  */
-export const experimentSections = (document) => {
+export const experimentSections = (document, pages = []) => {
   /** @type {ExperimentDocument} */
   const experiment = plainData(document)
   const { id, question, setup, started, duration_s: durationS, versions, hardware, command } = experiment
@@ -381,11 +387,11 @@ export const experimentSections = (document) => {
       { label: 'machine', text: hardware ?? '' },
       { label: 'again', text: command ?? '' },
     ].filter(({ text }) => text),
-    tables: [rowsTable(experiment), ...ratiosTable(experiment)],
+    tables: [rowsTable(experiment, pages), ...ratiosTable(experiment)],
     warnings: warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
   }
 }
 
 /** @param {RunRecord | ExperimentRecord} record */
 export const sectionsOf = (record) =>
-  record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment)
+  record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment, record.pages)

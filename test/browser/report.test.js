@@ -34,7 +34,7 @@ before(async () => {
   const experiment = sampleExperiment()
   writeFileSync(
     join(folder, 'experiment.html'),
-    pageFiles({ kind: 'experiment', experiment, timeline: null })['report.html'],
+    pageFiles({ kind: 'experiment', experiment, timeline: null, pages: ['cells/list/1'] })['report.html'],
   )
   browser = await chromium.launch({
     executablePath,

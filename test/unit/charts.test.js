@@ -141,6 +141,7 @@ test('phases of a continuous run are areas of its charts', () => {
     kind: 'experiment',
     experiment: sampleExperiment(),
     timeline: { ...record, phases },
+    pages: ['cells/list/1'],
   })
   const areas = shown.find(({ name }) => name === 'cpu')?.option.series.at(-1).markArea.data
   assert.deepEqual(

@@ -145,9 +145,11 @@ test('an experiment: its table with links to its runs, ratios, and CSV with all 
     kind: 'experiment',
     experiment: sampleExperiment({ verdict: hostile }),
     timeline: null,
+    pages: ['cells/list/1'],
   })
   const page = String(files['report.html'])
   assert.ok(page.includes('href="cells/list/1/report.html"'))
+  assert.ok(page.includes('href="cells/sorted-set/1/run.json"'))
   assert.ok(page.includes('the client was the limit') && page.includes('list / sorted set'))
   assert.equal(page.match(/<script/g)?.length, 3)
   const [titles, first] = parsed(String(files['rows.csv']))
