@@ -187,7 +187,10 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     }
     // The new owner first: from then on somebody answers for the slot, whatever happens to us.
     await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
-    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
+    // With its last slot gone it may have become a replica of the new owner by itself.
+    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id).catch((error) => {
+      if (!/only with masters/.test(error.message)) throw error
+    })
     await Promise.allSettled(
       masters
         .filter(({ id }) => id !== to.id && id !== from.id)
@@ -195,6 +198,18 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     )
     return moved
   }
+
+  /**
+   * Every node sees the same owners. A replica that claims slots its master has given away gets no votes, and
+   * meanwhile the master holds up its writers for ten seconds.
+   * @param {ClusterNode[]} nodes
+   */
+  const oneMap = (nodes) =>
+    until('all nodes see the same owners of slots', async () => {
+      const living = nodes.filter(({ failed }) => !failed)
+      const maps = await Promise.all(living.map(async ({ address }) => mapText(await seenFrom(address))))
+      return maps.every((map) => map === maps[0])
+    })
 
   /** @param {ClusterNode[]} nodes @param {{ slot: number, to: string }[]} moves @returns {Promise<Moved>} */
   const moveAll = async (nodes, moves) => {
@@ -221,6 +236,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
     }
     await Promise.all(Array.from({ length: slotsAtOnce }, work))
+    await oneMap(nodes)
     return { slots: done, keys, tookMs: clock() - startMs }
   }
 
@@ -244,8 +260,9 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     /**
      * Empty servers become a shard with its even part of the slots.
      * @param {{ master: string, busPort?: number, replicas?: { address: string, busPort?: number }[] }} shard
+     * @param {number} [most] slots that it gets
      */
-    async addShard({ master, busPort, replicas = [] }) {
+    async addShard({ master, busPort, replicas = [] }, most) {
       const known = (await view()).filter(({ failed }) => !failed)
       const [first] = known
       const members = [{ address: master, busPort }, ...replicas]
@@ -268,7 +285,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       const owners = nodes
         .filter(({ role, slots }) => role === 'master' && slots.length > 0)
         .map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
-      return moveAll(nodes, evenShares(owners, [id], false))
+      return moveAll(nodes, evenShares(owners, [id], false).slice(0, most))
     },
 
     /**
@@ -305,6 +322,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
         ({ masterId, failed, linked }) => masterId === master.id && !failed && linked,
       )
       if (!replica) throw new TargetError(`${master.address} has no replica that could take over`)
+      await oneMap(nodes)
       const request = () => ask(replica.address, 'CLUSTER', 'FAILOVER')
       await request()
       await until(
@@ -339,6 +357,14 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     )
   }
 }
+
+/** Who owns what, the same text for the same map. @param {ClusterNode[]} nodes */
+const mapText = (nodes) =>
+  nodes
+    .filter(({ slots }) => slots.length > 0)
+    .map(({ id, slots }) => `${id} ${slots.map((range) => range.join('-')).join(' ')}`)
+    .sort()
+    .join('\n')
 
 /**
  * `0-1499,3000` as numbers.
