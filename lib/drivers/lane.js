@@ -241,7 +241,8 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
     waitingBytes: () => connection?.waitingBytes() ?? 0,
     /** Milliseconds without an answer to what was sent. */
     silentMs: () => (connection && connection.unansweredBytes() > 0 ? clock() - lastReadMs : 0),
-    isShut: () => !connection || connection.unansweredBytes() >= windowBytes,
+    /** Without a connection it is not: then only time decides what is dropped. */
+    isShut: () => connection !== null && connection.unansweredBytes() >= windowBytes,
     /**
      * Takes out turns that the test picks.
      * @param {(turn: Turn) => boolean} test

@@ -249,8 +249,8 @@ export const socketDriver = async (options) => {
     if (closed) return
     const deadline = isScheduled(plan) ? clock() - plan.maxBehindMs : Number.NEGATIVE_INFINITY
     for (const lane of lanes.values()) {
-      for (const turn of lane.take(({ begun, tick }) => !begun && tick.dueMs < deadline))
-        loseTurn(turn, 'dropped')
+      const isLost = (/** @type {Turn} */ { begun, tick }) => tick.dueMs < deadline && !(begun && lane.isUp())
+      for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
       if (lane.silentMs() > silentLimitMs) {
         refresher.request()
         // It has lost its slots and does not answer: what it was sent is repeated elsewhere.

@@ -39,7 +39,8 @@ export const storyOf = ({ onEvent, clock }) => {
     const state = down.get(address)
     if (!state || state.told || !isQuiet(address)) return
     state.told = true
-    speak(address, 'disconnected', `${address}: ${state.reason}`)
+    const { reason } = state
+    speak(address, 'disconnected', reason.startsWith(address) ? reason : `${address}: ${reason}`)
   }
 
   return {
