@@ -96,6 +96,8 @@ export const faultCases = [
       const { master } = await stage.shard(1)
       stage.kill(master)
       await stage.replaced(master)
+      // ioredis asks for the slots every two seconds.
+      await sleep(4000)
     },
   },
   {

@@ -108,18 +108,20 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
       return { master: serverAt(master.address), replica: replica ? serverAt(replica.address) : null }
     },
 
-    async addShard() {
+    /** @param {number} [slots] that it gets; without it an even part */
+    async addShard(slots) {
       const [master, ...others] = await addServers(embedded, { count: 1 + replicas })
       servers.push(...[master, ...others].map(({ host, port, pid }) => ({ host, port, pid, alive: true })))
-      return change.addShard({
+      const shard = {
         master: addressOf(master),
         busPort: master.busPort,
         replicas: others.map((server) => ({ address: addressOf(server), busPort: server.busPort })),
-      })
+      }
+      return { master: shard.master, ...(await change.addShard(shard, slots)) }
     },
-    /** @param {number} n the shard, from 1 */
-    async removeShard(n) {
-      const { gone, ...moved } = await change.removeShard(n)
+    /** @param {number | string} shard its number from 1, or its master */
+    async removeShard(shard) {
+      const { gone, ...moved } = await change.removeShard(shard)
       for (const address of gone) kill(serverAt(address))
       return moved
     },
