@@ -1,7 +1,7 @@
 // Two sides of repeats, figure by figure, and what thresholds make of them.
 import { FIGURES, shownFigure } from './figures.js'
 import { alignedTable } from './layout.js'
-import { differenceOf, median } from './statistics.js'
+import { centre, differenceOf, median } from './statistics.js'
 import { keeps } from './thresholds.js'
 import { dash, plainText, several } from './units.js'
 
@@ -152,8 +152,11 @@ export const comparisonText = (comparison, { columns = 110 } = {}) => {
     const lines = alignedTable(
       [
         { title: 'figure', left: true, cell: ({ figure }) => figure.name },
-        { title: 'baseline', cell: ({ figure, a }) => shownFigure(figure, median(a)) },
-        { title: 'other', cell: ({ figure, b }) => shownFigure(figure, median(b)) },
+        {
+          title: 'baseline',
+          cell: ({ figure, a, difference }) => shownFigure(figure, centre(a, difference)),
+        },
+        { title: 'other', cell: ({ figure, b, difference }) => shownFigure(figure, centre(b, difference)) },
         { title: 'difference', cell: (row) => differenceWords(row, row.difference.change) },
         { title: '95 % interval', cell: intervalWords, rank: 1 },
         { title: '', left: true, cell: verdictWords },
@@ -161,7 +164,14 @@ export const comparisonText = (comparison, { columns = 110 } = {}) => {
       distinct(rows.filter((row) => row.label === label)),
       columns,
     )
-    return [`${label ? `${plainText(label)}: ` : ''}${head}`, ...lines, conclusionOf(comparison, label), '']
+    const note = "geometric means of the runs; the interval is Welch's, of their logarithms"
+    return [
+      `${label ? `${plainText(label)}: ` : ''}${head}`,
+      ...lines,
+      note,
+      conclusionOf(comparison, label),
+      '',
+    ]
   })
   const invalid = [baseline, other].flatMap(({ series }) => series.flatMap((one) => one.invalid))
   return [
@@ -197,8 +207,8 @@ export const comparisonData = ({ baseline, other, rows, rulings, unmatched }) =>
     label,
     name: figure.name,
     unit: figure.unit,
-    baseline: { median: median(a), samples: a },
-    other: { median: median(b), samples: b },
+    baseline: { centre: centre(a, difference), median: median(a), samples: a },
+    other: { centre: centre(b, difference), median: median(b), samples: b },
     ...difference,
   })),
   thresholds: rulings.map(({ threshold, label, figure, value, passed, sure }) => ({

@@ -36,6 +36,14 @@ export const studentT = (freedom) => {
   return Math.exp(Math.log(highT) + part * (Math.log(lowT) - Math.log(highT)))
 }
 
+/**
+ * The middle that is compared: the geometric mean, or the plain one where there is no ratio.
+ * @param {number[]} values
+ * @param {Pick<Difference, 'relative'>} difference
+ */
+export const centre = (values, { relative }) =>
+  relative ? Math.exp(mean(values.map(Math.log))) : mean(values)
+
 /** @param {number[]} a @param {number[]} b both at least two */
 const welch = (a, b) => {
   const [va, vb] = [sampleVariance(a) / a.length, sampleVariance(b) / b.length]
