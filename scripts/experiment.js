@@ -14,6 +14,7 @@ import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
 import { plainText } from '../lib/report/units.js'
+import { reportRun } from '../lib/report/write-report.js'
 import { millraceVersion } from '../lib/run/versions.js'
 import { optionsOf } from '../settings.js'
 import { peerPath, peers } from './setup-peers.js'
@@ -208,6 +209,7 @@ const run = async (values, words) => {
         onTurn: progress.turn,
       })
       print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
+      await reportRun(store.folder).catch((error) => say(`there is no report.html: ${error.message}`))
       say(`results in ${store.folder}`)
     }
   } finally {

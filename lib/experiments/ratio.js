@@ -13,17 +13,20 @@ const meanWithin = (values) => {
 }
 
 /**
+ * The interval is taken of the logarithms where it can be: figures that are never below 0 have none that is.
  * @param {readonly number[]} samples at least one
  * @returns {import('../report/experiment-document.js').FigureOfRow}
  */
 export const figureOfRow = (samples) => {
-  const { mean, half } = meanWithin(samples)
   const middle = median([...samples])
+  const above = samples.every((value) => value > 0)
+  const { mean, half } = meanWithin(above ? samples.map(Math.log) : samples)
+  const told = (/** @type {number} */ value) => (above ? Math.exp(value) : value)
   if (half === null) return { median: middle, low: middle, high: middle, samples: [...samples] }
   return {
     median: middle,
-    low: Math.min(mean - half, middle),
-    high: Math.max(mean + half, middle),
+    low: Math.min(told(mean - half), middle),
+    high: Math.max(told(mean + half), middle),
     samples: [...samples],
   }
 }

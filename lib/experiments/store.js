@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../errors.js'
-import { runName } from '../report/files.js'
+import { madeWithParents, runName } from '../report/files.js'
 import { linesOf } from './programs.js'
 
 /**
@@ -39,7 +39,7 @@ const write = async (path, data) => {
 /** @param {string} outDir @param {Terms} terms @param {number} epochMs */
 const newFolder = async (outDir, { experiment }, epochMs) => {
   try {
-    await mkdir(outDir, { recursive: true })
+    await madeWithParents(outDir)
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const folder = join(outDir, runName(epochMs, experiment.id, attempt))
       const made = await mkdir(folder).then(

@@ -29,7 +29,7 @@ export const runName = (epochMs, strategy, attempt = 1) => {
  * @param {string} folder
  * @returns {Promise<void>}
  */
-const madeWithParents = async (folder) => {
+export const madeWithParents = async (folder) => {
   const code = await mkdir(folder).then(() => '', codeOf)
   if (code === 'EEXIST' || code === '') return
   if (code === 'ENOENT' && dirname(folder) !== folder) await madeWithParents(dirname(folder))

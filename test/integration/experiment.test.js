@@ -1,0 +1,172 @@
+// The runner as a user starts it: a tiny matrix, killed and gone on with, phases with readers, and Ctrl-C.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { testEnvironment } from '../../scripts/test.js'
+import { linesOf, ownFolder, until } from '../helpers/programs.js'
+
+const script = fileURLToPath(new URL('../../scripts/experiment.js', import.meta.url))
+
+const tiny = {
+  id: 'tiny',
+  question: 'Is a list cheaper?',
+  options: { 'total-agents': 2, quantity: 100_000 },
+  cells: [
+    { name: 'sorted set', processes: 'each' },
+    { name: 'list', options: { strategy: 'list' } },
+    { name: 'elsewhere', server: 'redis-0.1' },
+  ],
+  ratios: [{ of: 'list', to: 'sorted set' }],
+}
+
+const phased = {
+  id: 'phased',
+  question: 'What do readers cost?',
+  target: { cluster: true, shards: 2, replicas: 1 },
+  options: { quantity: 100_000 },
+  cells: [
+    {
+      name: 'readers',
+      phases: [
+        { name: 'none' },
+        { name: 'two', consumer: { consumers: 2 } },
+        { name: 'fewer', action: 'remove-shard' },
+      ],
+    },
+  ],
+  ratios: [{ of: 'readers / two', to: 'readers / none', figure: 'replica.cpu_pct' }],
+}
+
+/** @param {{ after(fn: () => void): void }} t @param {object} experiment */
+const room = (t, experiment) => {
+  const own = ownFolder(t, 'experiment')
+  const file = join(own, 'mine.json')
+  writeFileSync(file, JSON.stringify(experiment, null, 2))
+  const out = join(own, 'out')
+  const start = (/** @type {string[]} */ ...more) => {
+    const args = ['run', file, '--scale', '0.01', '--seconds', '2', '--warm-up', '0', '--out', out, ...more]
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own },
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const texts = { stdout: '', stderr: '' }
+    for (const name of /** @type {const} */ (['stdout', 'stderr']))
+      child[name].setEncoding('utf8').on('data', (text) => {
+        texts[name] += text
+      })
+    const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
+      child.on('close', resolve),
+    )
+    return { child, texts, ended }
+  }
+  const folder = () => join(out, existsSync(out) ? (readdirSync(out)[0] ?? '') : '')
+  const document = () => JSON.parse(readFileSync(join(folder(), 'experiment.json'), 'utf8'))
+  const turns = () => linesOf(join(folder(), 'turns.ndjson'))
+  return { start, out, folder, document, turns }
+}
+
+describe('scripts/experiment.js', () => {
+  test('a matrix that was killed goes on where it was', async (t) => {
+    const { start, out, folder, document, turns } = room(t, tiny)
+    const killed = start()
+    const measured = () => turns().filter(({ legs }) => legs.length > 0).length
+    await until('two runs are done', () => measured() >= 2)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    const before = turns()
+    assert.ok(document().warnings.some((/** @type {any} */ { code }) => code === 'unfinished'))
+
+    const { ended, texts } = start('--resume')
+    assert.equal(await ended, 0, texts.stderr)
+    assert.match(texts.stderr, /tiny: .* goes on after [2-8] runs/)
+    assert.match(texts.stderr, /\[9\/9\] tiny: .* 0:00 left/)
+    assert.equal(readdirSync(out).length, 1)
+    assert.deepEqual(turns().slice(0, before.length), before)
+    const all = turns().map(({ cell, round }) => `${cell}/${round}`)
+    assert.equal(all.length, 9)
+    assert.equal(new Set(all).size, 9)
+
+    const { rows, ratios, warnings } = document()
+    assert.deepEqual(
+      rows.map((/** @type {any} */ { label, runs }) => [label, runs.length]),
+      [
+        ['sorted set', 3],
+        ['list', 3],
+        ['elsewhere', 0],
+      ],
+    )
+    assert.match(rows[2].marks[0].text, /not run: redis-0\.1 is not there: npm run setup:peers fetches it/)
+    assert.ok(!warnings.some((/** @type {any} */ { code }) => code === 'unfinished'))
+    for (const row of rows.slice(0, 2)) {
+      assert.ok(Math.abs(row.figures['rate.achieved'].median - 1000) < 100, row.label)
+      for (const name of ['master.cpu_pct', 'bystander.p99', 'server.cpu_us_per_item'])
+        assert.ok(row.figures[name].median > 0, `${row.label} ${name}`)
+      for (const run of row.runs) {
+        const stored = JSON.parse(readFileSync(join(folder(), run, 'run.json'), 'utf8'))
+        assert.equal(stored.rate.nominal, 1000)
+      }
+    }
+    assert.equal(ratios[0].samples.length, 3)
+    assert.match(texts.stdout, /list \/ sorted set, CPU of the masters: /)
+    assert.ok(existsSync(join(folder(), 'report.html')))
+  })
+
+  test('phases of one continuous run: readers come, a shard goes; Ctrl-C ends it with what there is', async (t) => {
+    const { start, document, turns, folder } = room(t, phased)
+    const { child, ended, texts } = start()
+    await until('the first run is done', () => turns().length >= 1)
+    child.kill('SIGINT')
+    assert.equal(await ended, 130, texts.stderr)
+    const { rows, phases, timeline, warnings } = document()
+    assert.ok(warnings.some((/** @type {any} */ { code }) => code === 'unfinished'))
+    const [none, two, fewer] = rows
+    assert.equal(two.label, 'readers / two')
+    assert.ok(two.figures['fetches.duration_ms.p50'].median > 0)
+    assert.equal(none.figures['fetches.duration_ms.p50'], undefined)
+    assert.ok(fewer.figures['rate.achieved'].median > 0)
+    assert.deepEqual(
+      phases.map((/** @type {any} */ { label }) => label),
+      rows.map((/** @type {any} */ { label }) => label),
+    )
+    for (const [i, { from_ms: from, to_ms: to }] of phases.entries()) {
+      assert.ok(to - from >= 1500, `phase ${i} from ${from} to ${to}`)
+      if (i > 0) assert.ok(from >= phases[i - 1].to_ms - 300)
+    }
+    const line = join(folder(), timeline)
+    const { events, items } = JSON.parse(readFileSync(join(line, 'run.json'), 'utf8'))
+    const marks = events.filter((/** @type {any} */ { kind }) => kind === 'phase' || kind === 'topology')
+    assert.deepEqual(
+      marks.slice(0, 3).map((/** @type {any} */ { text }) => text),
+      ['none', 'two', 'fewer'],
+    )
+    assert.ok(marks.some((/** @type {any} */ { text }) => /removed: \d+ slots/.test(text)))
+    assert.equal(items.acked, items.offered, 'no item was lost while a shard was removed')
+    assert.ok(linesOf(join(line, 'intervals.ndjson')).length >= 5)
+  })
+
+  test('list, show, and words that are none', () => {
+    const run = (/** @type {string[]} */ ...args) =>
+      spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', env: testEnvironment(process.env) })
+    assert.equal(run('list').stdout.trim().split('\n').length, 19)
+    assert.equal(JSON.parse(run('show', 'list').stdout).id, 'list')
+    assert.match(run('show', 'figures').stdout, /^bystander\.p99$/m)
+    const bad = /** @type {[string[], RegExp][]} */ ([
+      [[], /a command is missing/],
+      [['lisst'], /'lisst' is no command/],
+      [['run'], /run needs an id, a path, or --all/],
+      [['run', 'list', '--all'], /ids or --all, not both/],
+      [['run', 'list', '--repeat', '2'], /--repeat must be a whole number from 3/],
+      [['run', 'list', '--scale', 'x'], /--scale must be a number/],
+      [['run', 'list', '--cluster'], /need an address: --url or --host/],
+      [['run', 'nothing'], /no experiment is called 'nothing'/],
+    ])
+    for (const [args, pattern] of bad) {
+      const { status, stderr } = run(...args)
+      assert.match(stderr, pattern)
+      assert.equal(status, 2, args.join(' '))
+    }
+  })
+})

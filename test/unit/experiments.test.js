@@ -1,0 +1,516 @@
+// Experiments as data: definitions, order, ratios, and what a matrix tells when it has been stopped.
+import assert from 'node:assert/strict'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { experimentById, experimentNamed, ids } from '../../lib/experiments/catalogue.js'
+import { cellsOf, turnsOf } from '../../lib/experiments/matrix.js'
+import { published, publishedFigures, trueRate } from '../../lib/experiments/published.js'
+import { figureOfRow, ratioOf, standing } from '../../lib/experiments/ratio.js'
+import { experimentIn } from '../../lib/experiments/schema.js'
+import { openMatrix } from '../../lib/experiments/store.js'
+import { experimentDocument } from '../../lib/experiments/summary.js'
+import { experimentText } from '../../lib/experiments/text.js'
+import { windowOf } from '../../lib/experiments/window.js'
+import { ownFolder } from '../helpers/programs.js'
+
+/** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */
+
+const near = (/** @type {number | null} */ found, /** @type {number} */ wanted, within = 1e-9) =>
+  assert.ok(
+    found !== null && Math.abs(found - wanted) <= within * Math.abs(wanted),
+    `${found}, not ${wanted}`,
+  )
+
+describe('definitions', () => {
+  test('all published experiments, under their ids', () => {
+    assert.equal(ids().length, 19)
+    assert.deepEqual(ids(), Object.keys(published().experiments))
+    for (const id of ids()) assert.equal(experimentById(id).id, id)
+  })
+
+  test('every published row has a cell, and every cell of one stands beside a row that there is', () => {
+    for (const id of ids()) {
+      const { rows } = published().experiments[id]
+      const cells = cellsOf(experimentById(id), { scale: 1 })
+      const found = new Set(cells.flatMap(({ legs }) => legs.flatMap((leg) => leg.published ?? [])))
+      assert.deepEqual([...found].sort(), [...rows.keys()], id)
+    }
+  })
+
+  test('rows and folders have names of their own', () => {
+    for (const id of ids()) {
+      const cells = cellsOf(experimentById(id), { scale: 1 })
+      const rows = cells.flatMap(({ legs }) => legs.map(({ row }) => row))
+      assert.equal(new Set(rows).size, rows.length, id)
+      assert.equal(new Set(cells.map((cell) => cell.id)).size, cells.length, id)
+    }
+  })
+
+  test('a load asks for what its published row asked', () => {
+    for (const id of ids()) {
+      const { rows } = published().experiments[id]
+      for (const { legs } of cellsOf(experimentById(id), { scale: 1 }))
+        for (const { options, published: at } of legs) {
+          const row = at === null ? {} : rows[at]
+          if (!row.per_writer) continue
+          assert.equal(options.quantity, row.writers * row.per_writer, `${id} ${at}`)
+          assert.equal(options['total-agents'], row.writers, `${id} ${at}`)
+        }
+    }
+  })
+
+  test('the documented examples are experiments', () => {
+    for (const name of ['value-size', 'read-while-writing', 'cut-long-commands'])
+      assert.equal(experimentNamed(`test/data/experiments/${name}.json`).id, name)
+  })
+
+  const head = '{ "id": "x", "question": "q",'
+  const bad = /** @type {[string, RegExp][]} */ ([
+    ['{ "id": "x",\n "question": "q"\n "cells": [] }', /mine\.json, line 3: Expected ','/],
+    ['{ "id": "x", "question": "q" }', /line 1: the experiment needs "cells"/],
+    [
+      '{ "id": "X y", "question": "q", "cells": [{ "name": "a" }] }',
+      /id must be small letters, digits and dashes/,
+    ],
+    [
+      `${head}\n"cells": [\n{ "nam": "a" }] }`,
+      /line 3: cells\[0\] needs "name"; .*line 3: cells\[0\]\.nam is not known/,
+    ],
+    [`${head} "cells": [{ "name": "a" },\n{ "name": "a" }] }`, /line 2: cells\[1\]\.name "a" stands twice/],
+    [
+      `${head} "cells": [{ "name": "a",\n"options": {\n"quantiti": 5 } }] }`,
+      /line 3: cells\[0\]\.options\.quantiti is no option that an experiment may set/,
+    ],
+    [
+      `${head} "cells": [{ "name": "a",\n"options": { "duration": 5 } }] }`,
+      /line 2: .*duration is no option/,
+    ],
+    [
+      `${head}\n"options": { "chunks": "many" },\n"cells": [{ "name": "a" }] }`,
+      /line 2: options\.chunks --chunks must be a whole number/,
+    ],
+    [
+      `${head} "cells": [{ "name": "a",\n"options": { "strategy": "list",\n"ns": 5 } }] }`,
+      /line 3: cells\[0\]\.options\.ns --ns: --strategy list keeps no sorted set/,
+    ],
+    [
+      `${head} "cells": [{ "name": "a" }],\n"ratios": [{ "of": "a",\n"to": "b" }] }`,
+      /line 3: ratios\[0\]\.to "b" is no row; there are a/,
+    ],
+    [
+      `${head} "cells": [{ "name": "a" }],\n"columns": ["master.cpu"] }`,
+      /line 2: columns\[0\] must be the name of a figure/,
+    ],
+    [
+      `${head} "cells": [{ "name": "a", "variants": ["b"] }] }`,
+      /cells\[0\]\.variants\[0\] "b" is no variant/,
+    ],
+    [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" stands twice in one object/],
+    [
+      `${head} "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard" }] }] }`,
+      /a shard can be removed from a cluster only/,
+    ],
+  ])
+  for (const [text, pattern] of bad)
+    test(`a complaint: ${pattern.source.slice(0, 60)}`, () =>
+      assert.throws(
+        () => experimentIn(text, 'mine.json'),
+        (/** @type {any} */ error) => {
+          assert.match(error.message, pattern)
+          assert.equal(error.exitCode, 2)
+          return true
+        },
+      ))
+
+  test('a name that is none, with the one that was meant', () => {
+    assert.throws(() => experimentNamed('shard'), /no experiment is called 'shard'; did you mean shards\?/)
+    assert.throws(() => experimentNamed('./not-there.json'), /not-there\.json cannot be read \(ENOENT\)/)
+  })
+})
+
+describe('the matrix', () => {
+  test('quantities follow the scale, but not below what agents and chunks need', () => {
+    const quantities = (/** @type {string} */ id, /** @type {number} */ scale) =>
+      cellsOf(experimentById(id), { scale }).map(({ legs }) => legs[0].options.quantity)
+    assert.deepEqual(quantities('chunks', 0.1), [20_000, 20_000, 20_000])
+    assert.deepEqual(quantities('chunks', 0.00001), [4, 8, 16])
+    assert.deepEqual(
+      quantities('lua-batch', 0.1),
+      quantities('lua-batch', 1),
+      'its effect is in the size of a call',
+    )
+  })
+
+  test('variants multiply cells; processes and servers follow', () => {
+    const cells = cellsOf(experimentById('more-writers'), { scale: 1 })
+    const counts = cells
+      .filter(({ name }) => name === '8 x 25,000')
+      .map(({ variant, processes }) => [variant, processes])
+    assert.deepEqual(counts, [
+      ['rate held', 8],
+      ['as published', 8],
+    ])
+    const lua = cellsOf(experimentById('lua-batch'), { scale: 1 })
+    assert.ok(
+      lua.some(({ place, legs }) => place.server === 'redis-6.2' && legs[0].options.script === 'return-zero'),
+    )
+    assert.deepEqual(
+      cellsOf(experimentById('fewer-shards'), { scale: 1 }).map(({ place }) => [place.own, place.shards]),
+      [[true, 3]],
+    )
+  })
+
+  test('rounds are shuffled, then mirrored; a seed gives its order again', () => {
+    const cells = cellsOf(experimentById('lua-batch'), { scale: 1 })
+    const order = (/** @type {number} */ seed, /** @type {number} */ round) =>
+      turnsOf(cells, { repeat: 4, seed })
+        .filter((turn) => turn.round === round)
+        .map(({ cell }) => cell.id)
+    for (const round of [1, 2, 3, 4])
+      assert.deepEqual([...order(1, round)].sort(), cells.map(({ id }) => id).sort(), 'each cell once')
+    assert.deepEqual(order(1, 2), order(1, 1).reverse())
+    assert.deepEqual(order(1, 4), order(1, 3).reverse())
+    assert.notDeepEqual(order(1, 1), order(1, 3))
+    assert.notDeepEqual(order(1, 1), order(2, 1))
+    assert.deepEqual(order(7, 1), order(7, 1))
+    assert.notDeepEqual(
+      order(1, 1),
+      cells.map(({ id }) => id),
+    )
+  })
+})
+
+describe('ratios', () => {
+  test('the mean of the ratios of each round, with its 95 % interval', () => {
+    const found = ratioOf([
+      { of: 2, to: 1 },
+      { of: 4, to: 2 },
+      { of: 20, to: 10 },
+    ])
+    assert.ok(found)
+    for (const value of [found.ratio, found.low, found.high]) near(value, 2)
+    const spread = ratioOf([
+      { of: Math.exp(0.1), to: 1 },
+      { of: Math.exp(0.2), to: 1 },
+      { of: Math.exp(0.3), to: 1 },
+    ])
+    assert.ok(spread)
+    near(spread.ratio, Math.exp(0.2))
+    // Student's t with 2 degrees of freedom, by the standard error of 0.1, 0.2, 0.3.
+    near(spread.high, Math.exp(0.2 + (4.303 * 0.1) / Math.sqrt(3)), 1e-3)
+    near(spread.low, Math.exp(0.2 - (4.303 * 0.1) / Math.sqrt(3)), 1e-3)
+    assert.equal(ratioOf([]), null)
+    assert.equal(ratioOf([{ of: 1, to: 0 }]), null)
+    const one = ratioOf([{ of: 3, to: 2 }])
+    assert.deepEqual([one?.ratio, one?.low, one?.high], [1.5, null, null])
+  })
+
+  test('figures of a row: the median, within an interval that never falls below 0', () => {
+    assert.deepEqual(figureOfRow([5]), { median: 5, low: 5, high: 5, samples: [5] })
+    const wild = figureOfRow([1, 100, 3])
+    assert.equal(wild.median, 3)
+    assert.ok(wild.low > 0 && wild.low <= 3 && wild.high >= 3)
+    assert.equal(figureOfRow([0, 0, 0]).high, 0)
+  })
+
+  test('how ours stands to what was published', () => {
+    const ours = (/** @type {number} */ ratio, /** @type {number} */ low, /** @type {number} */ high) => ({
+      ratio,
+      low,
+      high,
+      samples: [],
+    })
+    assert.equal(standing(ours(0.8, 0.78, 0.82), 0.81), 'agrees')
+    assert.equal(standing(ours(0.6, 0.58, 0.62), 0.81), 'differs')
+    assert.equal(standing(ours(0.6, 0.4, 0.9), 0.81), 'agrees', 'within the interval')
+    assert.equal(standing(ours(1.2, 1.1, 1.3), 0.81), 'contradicts')
+    assert.equal(standing(ours(1.02, 0.97, 1.07), 1.29), 'contradicts', 'no difference here')
+    assert.equal(standing(ours(1.3, 1.25, 1.35), 1), 'contradicts', 'none there')
+    assert.equal(standing(ours(1.01, 0.99, 1.03), 1), 'agrees')
+  })
+
+  test('published figures by our names, and the rates that were true', () => {
+    const { experiments } = published()
+    assert.deepEqual(publishedFigures(experiments.shards.rows[0]), {
+      'master.cpu_pct': 47 / 3,
+      'replica.cpu_pct': 32 / 3,
+      'hottest_master.cpu_pct': 25,
+      'coldest_master.cpu_pct': 11,
+      'rate.nominal': 200_000,
+    })
+    assert.equal(publishedFigures(experiments['lua-single'].rows[0])['master.cpu_pct'], 40.5)
+    near(trueRate({ writers: 4, perWriter: 50_000, intervalMs: 1000 }), 111_111, 1e-3)
+    near(trueRate({ writers: 8, perWriter: 25_000, intervalMs: 1000 }), 142_857, 1e-3)
+  })
+})
+
+describe('a window of runs', () => {
+  const startMs = Date.UTC(2026, 0, 1)
+  /** @param {number[]} acked of each second @param {object} [plan] */
+  const run = (acked, plan = {}) => ({
+    document: {
+      started: new Date(startMs).toISOString(),
+      plan: { pacing: 'open', rate: null, items: 1000, chunks: 1, spacingMs: 1000, ...plan },
+      rate: { nominal: 1000, achieved: 1000 },
+      items: { failed_by: {} },
+      client: { rss_mb_max: 10 },
+      server: { commands: { setex: {} } },
+      events: [{ at_ms: 2500, kind: 'phase', text: 'b' }],
+      valid: true,
+      warnings: [],
+    },
+    lines: acked.map((count, i) => ({
+      at_ms: (i + 1) * 1000,
+      phase: 'measuring',
+      items: { offered: count, acked: count },
+      client: { cpu_pct: 5, busy_pct: 10 + i },
+      nodes: [
+        {
+          address: 'a:1',
+          shard: 1,
+          role: 'master',
+          over_ms: 1000,
+          cpu_pct: count / 100,
+          engine_cpu_pct: count / 200,
+          commands: { setex: { calls: count, usec: count } },
+        },
+        { address: 'a:2', shard: 1, role: 'replica', over_ms: 1000, cpu_pct: count / 200 },
+      ],
+    })),
+  })
+  const whole = (/** @type {number} */ from, /** @type {number} */ to) => ({
+    fromMs: startMs + from * 1000,
+    toMs: startMs + to * 1000,
+  })
+
+  test('only seconds that lie wholly within', () => {
+    const found = windowOf([run([1000, 2000, 1000, 1000])], { fromMs: startMs + 900, toMs: startMs + 3100 })
+    assert.ok(found)
+    assert.deepEqual(
+      found.lines.map(({ at_ms: atMs }) => atMs),
+      [1100, 2100],
+    )
+    assert.equal(found.document.events.length, 1)
+    assert.equal(windowOf([run([1000])], { fromMs: startMs + 100, toMs: startMs + 900 }), null)
+  })
+
+  test('a burst more in the same seconds raises neither rate nor CPU', () => {
+    const even = windowOf([run([1000, 1000, 1000, 1000])], whole(0, 4))?.document
+    const more = windowOf([run([1000, 2000, 1000, 1000])], whole(0, 4))?.document
+    for (const document of [even, more]) {
+      assert.ok(document)
+      near(document.rate.achieved, 1000)
+      near(document.nodes[0].cpu_pct, 10)
+      near(document.nodes[1].cpu_pct, 5)
+      near(document.server.cpu_us_per_item, 150)
+    }
+    const closed = windowOf([run([1000, 2000, 1000, 1000], { pacing: 'closed' })], whole(0, 4))?.document
+    near(closed?.rate.achieved, 1250)
+  })
+
+  test('items of all, nodes once', () => {
+    const found = windowOf([run([1000, 1000]), run([3000, 3000], { items: 3000 })], whole(0, 2))?.document
+    assert.ok(found)
+    assert.equal(found.items.acked, 8000)
+    near(found.rate.achieved, 4000)
+    assert.equal(found.rate.nominal, 2000)
+    near(found.nodes[0].cpu_pct, 10)
+    near(found.client.cpu_pct, 10)
+  })
+})
+
+const experiment = experimentIn(
+  JSON.stringify({
+    id: 'tiny',
+    question: 'Is b cheaper?',
+    published: 'list',
+    cells: [
+      { name: 'a', published: 0 },
+      { name: 'b', published: 1 },
+    ],
+    ratios: [{ of: 'b', to: 'a', claim: 'b takes a fifth off', why: 'the reason' }],
+  }),
+  'tiny.json',
+)
+const matrix = {
+  experiment,
+  cells: cellsOf(experiment, { scale: 1 }),
+  repeat: 3,
+  seconds: 2,
+  warmUpS: 0,
+  scale: 1,
+  seed: 1,
+  published: published().experiments.list,
+}
+/** @param {string} cell @param {number} round @param {number} cpu @param {Partial<TurnResult & TurnResult['legs'][0]>} [more] @returns {TurnResult} */
+const turn = (cell, round, cpu, { factor = 1, valid = true, clientLimited = false, ...rest } = {}) => ({
+  cell,
+  round,
+  factor,
+  timeline: null,
+  servers: ['7.0.15'],
+  legs: [
+    {
+      row: cell,
+      folder: `cells/${cell}/round-${round}/run`,
+      figures: { 'master.cpu_pct': cpu, 'server.cpu_us_per_item': cpu / 10, 'bystander.p99': 900 },
+      valid,
+      reasons: valid ? [] : ['rate'],
+      clientLimited,
+      span: null,
+    },
+  ],
+  ...rest,
+})
+const known = { started: '2026-01-01T00:00:00.000Z', durationS: 1, command: 'node x', millrace: '0.1.0' }
+
+describe('what a matrix tells', () => {
+  const three = [10, 11, 9]
+  test('rows, columns with the bystander, and a ratio beside the published one', () => {
+    const turns = [
+      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('b', i + 1, cpu * 0.8)),
+    ]
+    const document = experimentDocument(matrix, turns, known)
+    assert.deepEqual(
+      document.rows.map(({ label, runs, published: theirs }) => [
+        label,
+        runs.length,
+        theirs?.['master.cpu_pct'],
+      ]),
+      [
+        ['a', 3, 44.5],
+        ['b', 3, 36],
+      ],
+    )
+    assert.ok(document.columns.some(({ name }) => name === 'bystander.p99'))
+    const [ratio] = document.ratios
+    near(ratio.ours.ratio, 0.8)
+    near(ratio.ours.low, 0.8)
+    near(ratio.published, 36 / 44.5)
+    assert.equal(ratio.standing, 'agrees')
+    assert.equal(ratio.contradicts, null)
+    assert.match(document.verdict, /^b \/ a: 0\.80 \(0\.80 to 0\.80\), 20 % less; published 0\.81\.$/)
+    assert.ok(!document.warnings.some(({ code }) => code === 'unfinished'))
+    const text = experimentText(document, { columns: 160 })
+    assert.match(text, /^a .*\[44.5 %]/m)
+    for (const line of text.split('\n')) assert.ok(line.length <= 200)
+  })
+
+  test('a contradiction is told with its reason', () => {
+    const turns = [
+      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('b', i + 1, cpu * 1.3)),
+    ]
+    const { ratios, warnings } = experimentDocument(matrix, turns, known)
+    assert.equal(ratios[0].standing, 'contradicts')
+    assert.match(
+      String(ratios[0].contradicts),
+      /published 0\.81 \("b takes a fifth off"\), here 1\.30\. the reason/,
+    )
+    assert.ok(warnings.some(({ code }) => code === 'contradicts'))
+  })
+
+  test('a client that was the limit is marked, and its CPU is taken at the rate asked', () => {
+    const turns = [
+      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('b', i + 1, cpu * 0.4, { factor: 0.5 })),
+    ]
+    const { rows, ratios } = experimentDocument(matrix, turns, known)
+    near(ratios[0].ours.ratio, 0.8)
+    assert.deepEqual(
+      rows[1].marks.map(({ code }) => code),
+      ['slower'],
+    )
+    const still = experimentDocument(matrix, [turn('a', 1, 10, { clientLimited: true })], known)
+    assert.ok(still.rows[0].marks.some(({ code }) => code === 'client'))
+  })
+
+  test('runs that are not valid do not count where two are', () => {
+    const turns = [
+      turn('a', 1, 10),
+      turn('a', 2, 10),
+      turn('a', 3, 50, { valid: false }),
+      ...three.map((_, i) => turn('b', i + 1, 10)),
+    ]
+    const { rows, ratios } = experimentDocument(matrix, turns, known)
+    assert.deepEqual(rows[0].figures['master.cpu_pct'].samples, [10, 10])
+    near(ratios[0].ours.ratio, 1)
+    assert.match(rows[0].marks[0].text, /1 of 3 runs not valid \(rate\)/)
+  })
+
+  test('half a matrix tells what it has, and what is missing', () => {
+    const skipped = {
+      cell: 'b',
+      round: 1,
+      factor: 1,
+      legs: [],
+      timeline: null,
+      skipped: 'redis-6.2 is not there',
+    }
+    const { rows, ratios, warnings, verdict } = experimentDocument(matrix, [turn('a', 1, 10), skipped], known)
+    assert.deepEqual(ratios, [])
+    assert.match(rows[1].marks[0].text, /not run: redis-6\.2 is not there/)
+    assert.match(
+      warnings.find(({ code }) => code === 'unfinished')?.message ?? '',
+      /4 runs of the matrix are missing/,
+    )
+    assert.equal(verdict, '1 of 2 rows were measured.')
+    assert.equal(experimentDocument(matrix, [], known).verdict, 'Nothing was measured.')
+  })
+})
+
+describe('a matrix on disk', () => {
+  const terms = { experiment, scale: 1, seconds: 2, warmUpS: 0, repeat: 3, seed: 1, target: 'embedded' }
+  const open = (/** @type {string} */ outDir, more = {}) =>
+    openMatrix({ outDir, terms, resume: true, epochMs: Date.UTC(2026, 0, 1), ...more })
+
+  test('goes on where it was, and forgets a line that was torn', async (t) => {
+    const outDir = join(ownFolder(t, 'matrix'), 'out')
+    const first = await open(outDir)
+    assert.equal(first.resumed, false)
+    await first.add(turn('a', 1, 10))
+    appendFileSync(join(first.folder, 'turns.ndjson'), '{"cell":"b","rou')
+    const second = await open(outDir)
+    assert.equal(second.resumed, true)
+    assert.equal(second.folder, first.folder)
+    assert.deepEqual(
+      second.turns.map(({ cell, round }) => [cell, round]),
+      [['a', 1]],
+    )
+    await second.add(turn('b', 1, 10))
+    assert.equal((await open(outDir)).turns.length, 2)
+  })
+
+  test('what is finished is not gone on with, nor what was another matrix', async (t) => {
+    const outDir = join(ownFolder(t, 'matrix'), 'out')
+    const first = await open(outDir)
+    await assert.rejects(
+      open(outDir, { terms: { ...terms, scale: 2 } }),
+      /--resume: .* was begun with another scale; give the same, or leave out --resume/,
+    )
+    await first.finish()
+    const next = await open(outDir)
+    assert.equal(next.resumed, false)
+    assert.notEqual(next.folder, first.folder)
+  })
+
+  test('the folder of a run that was cut off is emptied', async (t) => {
+    const store = await open(join(ownFolder(t, 'matrix'), 'out'))
+    const folder = store.folderOf('a', 1)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'left'), '')
+    await store.clear('a', 1)
+    assert.ok(!existsSync(folder))
+    await store.tell(experimentDocument(matrix, [], known))
+    assert.equal(JSON.parse(readFileSync(join(store.folder, 'experiment.json'), 'utf8')).kind, 'experiment')
+  })
+
+  test('a folder that cannot be written is told', async () => {
+    await assert.rejects(
+      open('/proc/none/out', { resume: false }),
+      /--out \/proc\/none\/out: the folder cannot be written/,
+    )
+  })
+})
