@@ -1,4 +1,5 @@
-import { highest, latencyAxis, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-parts.js'
+import { highest, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-lines.js'
+import { latencyAxis } from '../lib/report/chart-parts.js'
 
 /** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
 export const bystander = {

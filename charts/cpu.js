@@ -1,4 +1,5 @@
-import { nodeLines, timeChart, uprightAxis } from '../lib/report/chart-parts.js'
+import { nodeLines, timeChart } from '../lib/report/chart-lines.js'
+import { uprightAxis } from '../lib/report/chart-parts.js'
 
 /** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
 export const cpu = {

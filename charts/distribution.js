@@ -1,4 +1,5 @@
-import { chart, latencyAxis, legendOf, line, lyingAxis } from '../lib/report/chart-parts.js'
+import { line } from '../lib/report/chart-lines.js'
+import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/report/chart-parts.js'
 
 /** @param {import('../lib/report/record.js').Curve} curve */
 const points = (curve) => curve.map(({ beyond, us }) => [+beyond.toPrecision(6), us])

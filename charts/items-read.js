@@ -1,4 +1,5 @@
-import { line, overTime, timeChart, uprightAxis, whereLong } from '../lib/report/chart-parts.js'
+import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
+import { uprightAxis } from '../lib/report/chart-parts.js'
 
 /** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
 export const itemsRead = {

@@ -1,12 +1,5 @@
-import {
-  colour,
-  highest,
-  latencyAxis,
-  line,
-  overTime,
-  sinceWarmUp,
-  timeChart,
-} from '../lib/report/chart-parts.js'
+import { highest, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-lines.js'
+import { colour, latencyAxis } from '../lib/report/chart-parts.js'
 
 const shown = /** @type {const} */ ([
   ['p50', 'p50'],

@@ -1,4 +1,5 @@
-import { line, overTime, timeChart, uprightAxis, whereLong } from '../lib/report/chart-parts.js'
+import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
+import { uprightAxis } from '../lib/report/chart-parts.js'
 
 /** @param {import('../lib/report/record.js').Second} second */
 const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + items.dropped + items.unsettled

@@ -1,0 +1,125 @@
+// What the report of an experiment says.
+import { cell, figureCell } from './cells.js'
+import { figureNamed, shownFigure } from './figures.js'
+import { dash, period, plainData } from './units.js'
+import { facts } from './words.js'
+
+/**
+ * @typedef {import('./sections.js').Cell} Cell
+ * @typedef {import('./sections.js').Table} Table
+ * @typedef {import('./sections.js').Sections} Sections
+ * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
+ */
+
+/** @param {string} name @param {import('./experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
+const intervalCell = (name, figure) => {
+  if (!figure) return cell(dash, null)
+  const { median, low, high } = figure
+  const shown = (/** @type {number} */ value) => shownFigure(figureNamed(name), value)
+  return { ...cell(shown(median), median), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
+}
+
+/** @param {ExperimentDocument} experiment @param {readonly string[]} pages @returns {Table} */
+const rowsTable = ({ columns, rows }, pages) => {
+  const hasPublished = (/** @type {string} */ name) =>
+    rows.some(({ published }) => published?.[name] !== undefined)
+  return {
+    title: 'Results',
+    note: 'The median of the repeats, with its 95 % interval.',
+    columns: [
+      { title: 'row', left: true },
+      ...columns.flatMap(({ name, title }) => [
+        { title: title ?? figureNamed(name).title },
+        ...(hasPublished(name) ? [{ title: 'published' }] : []),
+      ]),
+      { title: 'notes', left: /** @type {true} */ (true) },
+    ],
+    rows: rows.map(({ label, figures, published, marks, runs }) => [
+      {
+        text: label,
+        ...(runs.length > 0 && {
+          link: `${runs[0]}/${pages.includes(runs[0]) ? 'report.html' : 'run.json'}`,
+        }),
+      },
+      ...columns.flatMap(({ name }) => [
+        intervalCell(name, figures[name]),
+        ...(hasPublished(name) ? [figureCell(name, published?.[name])] : []),
+      ]),
+      cell(marks.map(({ text }) => text).join('; ')),
+    ]),
+  }
+}
+
+/** @param {ExperimentDocument} experiment @returns {Table[]} */
+const ratiosTable = ({ ratios }) => {
+  const shown = (/** @type {number | null} */ ratio) => shownFigure({ unit: 'ratio' }, ratio)
+  if (ratios.length === 0) return []
+  return [
+    {
+      title: 'Ratios',
+      note: 'What travels between machines, with its 95 % interval.',
+      columns: [
+        { title: 'ratio', left: true },
+        { title: 'of', left: true },
+        { title: 'measured' },
+        { title: 'published' },
+        { title: 'ours', left: true },
+        { title: 'what was concluded, and why ours differs', left: true },
+      ],
+      rows: ratios.map(({ label, figure, ours, published, standing, claim, contradicts, why }) => [
+        cell(label),
+        cell(figureNamed(figure).title),
+        {
+          ...cell(shown(ours.ratio), ours.ratio),
+          ...(ours.low !== null && { detail: `${shown(ours.low)} – ${shown(ours.high)}` }),
+        },
+        cell(shown(published), published),
+        cell(standing ?? ''),
+        cell([claim, contradicts ?? why].filter(Boolean).join(': ')),
+      ]),
+    },
+  ]
+}
+
+/**
+ * @param {ExperimentDocument} document
+ * @param {readonly string[]} [pages] of its runs
+ * @returns {Sections}
+ */
+export const experimentSections = (document, pages = []) => {
+  /** @type {ExperimentDocument} */
+  const experiment = plainData(document)
+  const { id, question, setup, started, duration_s: durationS, versions, hardware, command } = experiment
+  const { warnings } = experiment
+  return {
+    title: `Experiment · ${id}`,
+    question,
+    verdict: {
+      good: warnings.every(({ invalidates }) => !invalidates),
+      word: 'Answer',
+      sentence: experiment.verdict,
+    },
+    highlights: [],
+    facts: [
+      { label: 'set-up', text: setup },
+      {
+        label: 'time',
+        text: facts([
+          `${started.slice(0, 19).replace('T', ' ')} UTC`,
+          durationS !== undefined && period(durationS * 1000),
+        ]),
+      },
+      {
+        label: 'versions',
+        text: facts([
+          versions.servers.length > 0 && `server ${versions.servers.join(', ')}`,
+          `millrace ${versions.millrace}, node ${versions.node}`,
+        ]),
+      },
+      { label: 'machine', text: hardware ?? '' },
+      { label: 'again', text: command ?? '' },
+    ].filter(({ text }) => text),
+    tables: [rowsTable(experiment, pages), ...ratiosTable(experiment)],
+    warnings: warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
+  }
+}

@@ -1,0 +1,251 @@
+// What the report of a run says.
+import { cell, figureCell } from './cells.js'
+import * as fetchWords from './fetch-text.js'
+import { FIGURES, figureNamed, shownFigure } from './figures.js'
+import { verdictWords } from './text.js'
+import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
+import * as words from './words.js'
+
+/**
+ * @typedef {import('./sections.js').Table} Table
+ * @typedef {import('./sections.js').Sections} Sections
+ */
+
+const highlightsOf = {
+  producer: [
+    'rate.achieved',
+    'latency.intended.p99',
+    'server.cpu_us_per_item',
+    'server.memory_bytes_per_item',
+    'hottest_master.cpu_pct',
+    'bystander.p99',
+  ],
+  consumer: [
+    'rate.items',
+    'fetches.duration_ms.p50',
+    'fetches.duration_ms.p99',
+    'freshness_ms.p50',
+    'replication_ms.p99',
+    'replica.cpu_pct',
+  ],
+}
+
+const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+const percentileColumns = ['p50', 'p90', 'p99', 'p99.9', 'max'].map((title) => ({ title }))
+
+/**
+ * @param {string} title
+ * @param {{ name: string, figures: Record<string, number | null> | null | undefined, unit: 'us' | 'ms' }[]} rows
+ * @returns {Table[]}
+ */
+const timesTable = (title, rows) => {
+  const known = rows.filter(({ figures }) => figures && figures.max !== null && figures.max !== undefined)
+  if (known.length === 0) return []
+  return [
+    {
+      title,
+      columns: [{ title: 'time', left: true }, ...percentileColumns],
+      rows: known.map(({ name, figures, unit }) => [
+        cell(name),
+        ...percentileNames.map((key) => {
+          const value = figures?.[key]
+          const us = typeof value === 'number' ? value * (unit === 'ms' ? 1000 : 1) : null
+          return cell(micros(us), us)
+        }),
+      ]),
+    },
+  ]
+}
+
+/** @param {any} run @returns {Table[]} */
+const nodesTable = ({ nodes }) =>
+  nodes.length === 0
+    ? []
+    : [
+        {
+          title: 'Nodes',
+          note: 'CPU in percent of one core: engine is the main thread, process all threads. A gap is a second without an answer.',
+          columns: [
+            { title: 'node', left: true },
+            { title: 'shard' },
+            { title: 'role', left: true },
+            { title: 'engine' },
+            { title: 'process' },
+            { title: 'commands/s' },
+            { title: 'memory' },
+            { title: 'gaps' },
+          ],
+          rows: nodes.map((/** @type {import('./result.js').NodeFigures} */ node) => [
+            cell(node.address),
+            cell(String(node.shard), node.shard),
+            cell(node.role),
+            cell(percent(node.engine_cpu_pct), node.engine_cpu_pct),
+            cell(percent(node.cpu_pct), node.cpu_pct),
+            cell(count(node.commands_per_s), node.commands_per_s),
+            cell(bytes(node.memory_bytes), node.memory_bytes),
+            cell(count(node.gaps), node.gaps),
+          ]),
+        },
+      ]
+
+/** @param {any} run @returns {Table[]} */
+const eventsTable = ({ events }) =>
+  events.length === 0
+    ? []
+    : [
+        {
+          title: 'Events',
+          columns: [{ title: 'at' }, { title: 'kind', left: true }, { title: 'what', left: true }],
+          rows: events.map((/** @type {{ at_ms: number, kind: string, text: string }} */ event) => [
+            cell(`${(event.at_ms / 1000).toFixed(1)} s`, event.at_ms),
+            cell(event.kind),
+            cell(event.text),
+          ]),
+        },
+      ]
+
+/** Every figure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
+const figuresTable = (run) => ({
+  title: 'All figures',
+  note: 'By the names that --threshold and scripts/compare.js take.',
+  more: true,
+  columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
+  rows: FIGURES.flatMap(({ name, title, value }) => {
+    const found = value(run)
+    return found === null ? [] : [[cell(name), cell(title), figureCell(name, found)]]
+  }),
+})
+
+/** @param {any} run @returns {Table} */
+const planTable = ({ plan }) => ({
+  title: 'The plan, word for word',
+  more: true,
+  columns: [
+    { title: 'setting', left: true },
+    { title: 'value', left: true },
+  ],
+  rows: Object.entries(plan).map(([name, value]) => [
+    cell(name),
+    cell(typeof value === 'object' ? JSON.stringify(value) : String(value)),
+  ]),
+})
+
+/** @param {any} run */
+const askedAndFound = (run) => {
+  const time = words.facts([
+    `${run.started.slice(0, 19).replace('T', ' ')} UTC`,
+    period(run.duration_s * 1000),
+    typeof run.measured_s === 'number' &&
+      run.measured_s < run.duration_s &&
+      `${period(run.measured_s * 1000)} measured`,
+  ])
+  const target = { label: 'target', text: words.targetWords(run) }
+  const ofKind =
+    run.kind === 'consumer'
+      ? [
+          { label: 'plan', text: fetchWords.planWords(run) },
+          target,
+          { label: 'time', text: time },
+          { label: 'fetches', text: fetchWords.fetchWords(run) },
+          { label: 'read', text: fetchWords.readWords(run) },
+          { label: 'verified', text: fetchWords.verifyWords(run) },
+          { label: 'served', text: fetchWords.servedWords(run) },
+          { label: 'clocks', text: fetchWords.clockWords(run) },
+        ]
+      : [
+          { label: 'plan', text: words.planWords(run.plan) },
+          target,
+          { label: 'time', text: time },
+          { label: 'items', text: words.itemWords(run) },
+          { label: 'rate', text: words.rateWords(run) },
+          { label: 'ticks', text: words.tickWords(run) },
+          { label: 'per item', text: words.costWords(run) },
+          { label: 'commands', text: words.commandWords(run) },
+        ]
+  return [...ofKind, { label: 'client', text: words.clientWords(run) }].filter(({ text }) => text)
+}
+
+/** @param {any} run */
+const questionOf = ({ kind, plan }) => {
+  if (kind === 'consumer')
+    return `How fast and how fresh is reading ${plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'} (${plan.strategy})?`
+  if (plan.rate === 'max') return `How many items a second do the servers take with ${plan.strategy}?`
+  if (plan.pacing === 'closed')
+    return `What does ${plan.strategy} cost with ${count(plan.items)} items and then ${period(plan.periodMs)} of rest?`
+  return `What does ${plan.strategy} cost at ${rate(plan.nominalHz)} items/s?`
+}
+
+/** @param {any} run @returns {Table[]} */
+const timesOf = (run) =>
+  run.kind === 'consumer'
+    ? timesTable('Times', [
+        { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
+        { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
+        { name: 'its values', figures: run.fetches.values_ms, unit: 'ms' },
+        { name: 'age of the newest item', figures: run.freshness_ms, unit: 'ms' },
+        { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
+      ])
+    : timesTable('Latency', [
+        { name: 'from the intended moment', figures: run.latency_us.intended, unit: 'us' },
+        { name: 'from the send (service)', figures: run.latency_us.service, unit: 'us' },
+        { name: 'bystander (PING)', figures: run.bystander_us, unit: 'us' },
+      ])
+
+/** @param {any} run @returns {Table[]} */
+const thresholdsTable = ({ thresholds = [] }) =>
+  thresholds.length === 0
+    ? []
+    : [
+        {
+          title: 'Thresholds',
+          columns: [{ title: 'limit', left: true }, { title: 'measured' }, { title: '', left: true }],
+          rows: thresholds.map(
+            (/** @type {import('./thresholds.js').Judged} */ { threshold, name, value, passed }) => [
+              cell(threshold),
+              figureCell(name, value),
+              cell(passed ? 'kept' : 'FAILED'),
+            ],
+          ),
+        },
+      ]
+
+/**
+ * @param {import('./result.js').RunDocument} document
+ * @returns {Sections}
+ */
+export const runSections = (document) => {
+  const run = plainData(document)
+  const names = highlightsOf[/** @type {'producer' | 'consumer'} */ (run.kind)]
+  return {
+    title: `Millrace ${run.kind} · ${run.run}`,
+    question: questionOf(run),
+    verdict: {
+      good: run.valid,
+      word: run.valid ? 'Valid' : 'Not valid',
+      sentence: run.kind === 'consumer' ? fetchWords.verdictWords(run) : verdictWords(run),
+    },
+    highlights: names.flatMap((name) => {
+      const figure = figureNamed(name)
+      const value = figure.value(run)
+      const perSecond = figure.unit === 'rate' ? '/s' : ''
+      return value === null
+        ? []
+        : [{ label: figure.title, text: `${shownFigure(figure, value)}${perSecond}` }]
+    }),
+    facts: askedAndFound(run),
+    tables: [
+      ...thresholdsTable(run),
+      ...timesOf(run),
+      ...nodesTable(run),
+      ...eventsTable(run),
+      figuresTable(run),
+      planTable(run),
+    ],
+    warnings: run.warnings.map(
+      (/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
+        text: message,
+        serious: invalidates,
+      }),
+    ),
+  }
+}
