@@ -112,7 +112,12 @@ export const metricsOf = ({ run, nominalHz }) => {
     waiting: gauge('client_waiting_bytes', 'bytes that the sockets still hold'),
   }
   const items = counter('items_total', 'items by outcome')
-  const fetches = counter('fetches_total', 'fetches of a consumer, and what came of them')
+  const fetches = counter(
+    'fetches_total',
+    'fetches of a consumer: whole, failed, and those that could not start on time',
+  )
+  const read = counter('read_total', 'what fetches brought: items, values, ids without a value, ids twice')
+  const readBytes = counter('read_bytes_total', 'bytes of values')
   const times = mergedHistogram(registry, {
     name: 'millrace_latency_seconds',
     help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
@@ -137,7 +142,12 @@ export const metricsOf = ({ run, nominalHz }) => {
     /** @param {Second & { fetches?: Record<string, number> }} second */
     take(second) {
       count(items, second.items)
-      count(fetches, second.fetches)
+      if (second.fetches) {
+        const { count: whole, failed, overrun, bytes, ...brought } = second.fetches
+        count(fetches, { whole, failed, overrun })
+        count(read, brought)
+        readBytes.inc(bytes)
+      }
       const rate = second.achieved ?? second.items_per_s
       if (typeof rate === 'number') achieved.set(rate)
       times.add({ from: 'intended' }, second.latency_us?.intended)
