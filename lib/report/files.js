@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OptionError } from '../errors.js'
-import { bytes } from './units.js'
+import { bytes, plainData } from './units.js'
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000
@@ -82,7 +82,7 @@ const lineFile = (path, onFailure) => {
   return {
     append(/** @type {object} */ line) {
       stream ??= createWriteStream(path, { flags: 'a' }).on('error', onFailure)
-      if (stream.writable) stream.write(`${JSON.stringify(line)}\n`)
+      if (stream.writable) stream.write(`${JSON.stringify(plainData(line))}\n`)
     },
     /** @returns {Promise<void>} */
     end: () =>

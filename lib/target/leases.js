@@ -39,6 +39,7 @@ const clientFor = ({ kind, topology, access, sentinels }) => {
     password: access.password,
     tls: access.tls ?? undefined,
     connectTimeout: 5000,
+    commandTimeout: readyLimitMs,
     maxRetriesPerRequest: 2,
     connectionName: 'millrace-lease',
   }

@@ -16,8 +16,11 @@ export const removeLeftovers = async ({ topology, control }, sets, deadBeforeMs)
     const client = control(masters[owners ? owners[slotOf(set)] : 0])
     for (;;) {
       const dead = await client.zrangebyscoreBuffer(set, '-inf', `(${deadBeforeMs}`, 'LIMIT', 0, atOnce)
-      if (dead.length === 0) break
-      removed += await client.zrem(set, ...dead)
+      if (!Array.isArray(dead) || dead.length === 0) break
+      const gone = Number(await client.zrem(set, ...dead))
+      // Somebody else is at it, or the answers make no sense.
+      if (!(gone > 0)) break
+      removed += gone
     }
   }
   return removed

@@ -1,0 +1,234 @@
+// A server that answers with script tags, terminal codes and nonsense: nothing of it gets through, nothing hangs.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, test } from 'node:test'
+import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
+import { startProducer } from '../helpers/programs.js'
+
+/** @import { Answer } from '../helpers/hostile-server.js' */
+
+const nasty = '\u001b[2J\u001b]0;owned\u0007\u009b31m<script>alert(1)</script>\u202e\b\b'
+const line = '-q 20 -t 1 -a all -p 200 --intervals 2 --ttl 5'
+const longestMs = 40_000
+
+/** @param {string} text */
+const assertPlain = (text) => assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {Answer} answer
+ * @param {string} [more]
+ */
+const runAgainst = async (t, answer, more = '') => {
+  const port = await startHostileServer(t, answer)
+  const startMs = performance.now()
+  const program = startProducer(t, `${line} ${more}`, {
+    env: { REDIS_HOST: '127.0.0.1', REDIS_PORT: String(port), REDIS_PASSWORD: 'hunter2' },
+  })
+  let peakKb = 0
+  const watch = setInterval(() => {
+    peakKb = Math.max(peakKb, residentKb(program.pid))
+  }, 50)
+  const ended = await program.ended
+  clearInterval(watch)
+  assert.ok(performance.now() - startMs < longestMs, 'it took too long')
+  assert.ok(peakKb < 500_000, `${peakKb} kB in memory`)
+  assert.equal(ended.signal, null)
+  assert.doesNotMatch(ended.stderr, /a fault of Millrace/)
+  assertPlain(ended.stdout)
+  assertPlain(ended.stderr)
+  assert.ok(ended.stderr.length < 100_000, `${ended.stderr.length} characters of log`)
+  for (const name of ended.folder ? filesUnder(ended.folder) : []) {
+    const text = readFileSync(join(ended.folder, name), 'utf8')
+    assertPlain(text)
+    assert.doesNotMatch(text, /hunter2/)
+    if (name.endsWith('.html') || name.endsWith('.svg')) assert.doesNotMatch(text, /<script>alert/)
+    assert.ok(text.length < 5e6)
+  }
+  assert.doesNotMatch(ended.stdout + ended.stderr, /hunter2/)
+  return ended
+}
+
+/** @param {string} folder */
+const filesUnder = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+
+/** @param {number} pid */
+const residentKb = (pid) => {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** The last line, which is no log. @param {{ stderr: string }} ended */
+const refusal = ({ stderr }) => String(stderr.trim().split('\n').at(-1))
+
+/** @type {[what: string, answer: Answer, code: number, names: RegExp, more?: string][]} */
+const refused = [
+  [
+    'errors in words of its own',
+    (args) => (args[0] === 'AUTH' || args[0] === 'HELLO' ? `-ERR ${nasty}\r\n` : undefined),
+    3,
+    /^127\.0\.0\.1:\d+: /,
+  ],
+  [
+    'an error of a megabyte',
+    (args) => (args[0] === 'AUTH' || args[0] === 'HELLO' ? `-ERR ${'x'.repeat(1e6)}\r\n` : undefined),
+    3,
+    /^127\.0\.0\.1:\d+: .{1,400}$/,
+  ],
+  [
+    'names of replicas',
+    ([name]) =>
+      name === 'INFO' ? bulk(infoText({ role: 'slave', master_host: nasty, master_port: 'x' })) : undefined,
+    3,
+    /is a replica/,
+  ],
+  [
+    'names of keys',
+    ([name]) =>
+      name === 'INFO'
+        ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`)
+        : name === 'SCAN'
+          ? `*2\r\n$1\r\n0\r\n*1\r\n${bulk(`item:${nasty}`)}`
+          : name === 'TYPE'
+            ? `+${nasty.replaceAll('\r', '')}\r\n`
+            : undefined,
+    3,
+    /--allow foreign-keys$/,
+  ],
+  [
+    'a plan of nonsense',
+    ([name]) =>
+      name === 'INFO'
+        ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`)
+        : name === 'SCAN'
+          ? `*2\r\n$1\r\n0\r\n*1\r\n${bulk('item:1')}`
+          : name === 'TYPE'
+            ? '+hash\r\n'
+            : name === 'HGETALL'
+              ? `*2\r\n${bulk('x')}${bulk('{"strategy":"list","quantity":1e308,"sets":["\\u001b[2J"],"extraSets":[]}')}`
+              : undefined,
+    3,
+    /--allow foreign-keys$/,
+  ],
+  [
+    'slots with names of nodes that are none',
+    ([name, sub]) =>
+      name === 'INFO'
+        ? bulk(infoText({ cluster_enabled: 1 }))
+        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
+          ? `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk(nasty)}:6379\r\n`
+          : undefined,
+    3,
+    /CLUSTER SLOTS makes no sense|no node tells the topology/,
+    '--cluster',
+  ],
+  [
+    'slots that are none',
+    ([name, sub]) =>
+      name === 'INFO'
+        ? bulk(infoText({ cluster_enabled: 1 }))
+        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
+          ? '*2\r\n:1\r\n*3\r\n:-5\r\n:99999999\r\n*0\r\n'
+          : undefined,
+    3,
+    /CLUSTER SLOTS makes no sense|no node tells the topology/,
+    '--cluster',
+  ],
+  ['no answer to INFO', ([name]) => (name === 'INFO' ? null : undefined), 3, /no answer/],
+  [
+    'no answer to SCAN',
+    ([name]) =>
+      name === 'INFO' ? bulk(`${infoText()}db0:keys=1,expires=0\r\n`) : name === 'SCAN' ? null : undefined,
+    3,
+    /no answer/,
+  ],
+  ['no answer to the leases', ([name]) => (name === 'SET' ? null : undefined), 3, /no answer/],
+]
+
+describe('refused', { concurrency: 2 }, () => {
+  for (const [what, answer, code, names, more] of refused)
+    test(what, async (t) => {
+      const ended = await runAgainst(t, answer, more)
+      assert.equal(ended.code, code, ended.stderr)
+      assert.match(refusal(ended), names)
+      assert.equal(ended.stdout, '')
+    })
+
+  test('cursors without an end', async (t) => {
+    const ended = await runAgainst(t, ([name]) =>
+      name === 'INFO'
+        ? bulk(`${infoText()}db0:keys=9,expires=0\r\n`)
+        : name === 'SCAN'
+          ? '*2\r\n$2\r\n17\r\n*0\r\n'
+          : undefined,
+    )
+    assert.ok(ended.code !== null)
+  })
+})
+
+/** @type {[what: string, answer: Answer][]} */
+const during = [
+  [
+    'errors in words of its own',
+    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-${nasty}\r\n` : undefined),
+  ],
+  [
+    'errors of 60 kB',
+    ([name], who) =>
+      who === 'millrace' && name === 'SETEX' ? `-ERR ${'<b>'.repeat(20_000)}\r\n` : undefined,
+  ],
+  [
+    'errors of a megabyte',
+    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-ERR ${'x'.repeat(1e6)}\r\n` : undefined),
+  ],
+  [
+    'redirects to nowhere',
+    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `-MOVED 99999999 ${nasty}:x\r\n` : undefined),
+  ],
+  [
+    'more answers than commands',
+    ([name], who) => (who === 'millrace' && name === 'ZADD' ? ':1\r\n'.repeat(50) : undefined),
+  ],
+  [
+    'something that is not RESP',
+    ([name], who) => (who === 'millrace' && name === 'SETEX' ? `HTTP/1.1 200 OK ${nasty}\r\n` : undefined),
+  ],
+  [
+    'a length without an end',
+    ([name], who) => (who === 'millrace' && name === 'SETEX' ? '$99999999999999999999\r\n' : undefined),
+  ],
+  ['no answer', ([name], who) => (who === 'millrace' && name === 'SETEX' ? null : undefined)],
+  ['numbers where texts belong', ([name]) => (name === 'INFO' ? ':5\r\n' : undefined)],
+  ['a list where a text belongs', ([name]) => (name === 'INFO' ? '*1\r\n*1\r\n:1\r\n' : undefined)],
+  [
+    'fields of INFO',
+    ([name]) =>
+      name === 'INFO'
+        ? bulk(
+            `${infoText({ redis_version: nasty, maxmemory_policy: nasty, used_memory: nasty, connected_clients: '-9', run_id: nasty })}slave0:ip=${nasty},port=99999,state=online\r\ncmdstat_${nasty}:calls=x,usec=y\r\ncmdstat___proto__:calls=1,usec=1\r\n__proto__:x\r\n`,
+          )
+        : undefined,
+  ],
+]
+
+for (const driver of ['socket', 'ioredis'])
+  describe(`in a run, driver ${driver}`, { concurrency: 2 }, () => {
+    for (const [what, answer] of during)
+      test(what, async (t) => {
+        const ended = await runAgainst(t, answer, `--driver ${driver}`)
+        assert.ok([0, 3, 4].includes(Number(ended.code)), `${ended.code}: ${ended.stderr}`)
+        if (ended.code === 3) return
+        const { offered, acked, failed, uncertain, dropped, unsettled } = ended.document.items
+        assert.equal(offered, 40)
+        assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
+        if (/INFO|text|more answers/.test(what)) return
+        assert.equal(ended.code, 4)
+      })
+  })
