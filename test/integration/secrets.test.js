@@ -1,0 +1,127 @@
+// A password is in no output, no file, and no process list, whichever way it came.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { testEnvironment } from '../../scripts/test.js'
+import { ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const secret = 'Tr0ub4dor&3%'
+const short = '-q 20 -p 200 --intervals 2'
+const project = fileURLToPath(new URL('../..', import.meta.url))
+
+/** @param {string} folder */
+const textsUnder = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+
+/** Every spelling of it. @param {string} text */
+const assertSecret = (text) => {
+  for (const spelling of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+    assert.ok(!text.includes(spelling), text.slice(0, 2000))
+}
+
+const ways =
+  /** @type {[string, (own: string, port: number) => { line?: string, env?: Record<string, string> }][]} */ ([
+    ['the environment', () => ({ env: { REDIS_PASSWORD: secret } })],
+    ['the command line', () => ({ line: `--password ${secret}` })],
+    [
+      'the address',
+      (_, port) => ({
+        env: {
+          REDIS_URL: `redis://:${encodeURIComponent(secret)}@127.0.0.1:${port}`,
+          REDIS_HOST: '',
+          REDIS_PORT: '',
+        },
+      }),
+    ],
+    [
+      'a file',
+      (own) => {
+        writeFileSync(join(own, 'secret'), `${secret}\nnot this\n`)
+        return { line: `--password-file ${join(own, 'secret')}` }
+      },
+    ],
+  ])
+
+for (const [way, make] of ways)
+  test(`from ${way}: a run, and a refusal`, async (t) => {
+    const server = await startServer(t)
+    await server.redis.config('SET', 'requirepass', secret)
+    const { line = '', env = {} } = make(ownFolder(t, 'secret'), server.port)
+    const at = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), ...env }
+    for (const driver of ['socket', 'ioredis']) {
+      const { code, stdout, stderr, folder } = await runProducer(
+        t,
+        `${short} ${line} --driver ${driver} --log-level trace`,
+        { env: at },
+      )
+      assert.equal(code, 0, stderr)
+      for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)
+    }
+    await server.redis.config('SET', 'requirepass', 'another')
+    const refused = await runProducer(t, `${short} ${line}`, { env: at })
+    assert.equal(refused.code, 3)
+    assertSecret(refused.stdout + refused.stderr)
+  })
+
+test('typed on the terminal, unseen', async (t) => {
+  const server = await startServer(t)
+  await server.redis.config('SET', 'requirepass', secret)
+  const own = ownFolder(t, 'terminal')
+  const line = `node ${join(project, 'producer.js')} ${short} --quiet --ask-password --out ${join(own, 'out')}`
+  // script(1) gives it a terminal.
+  const child = spawn('script', ['-qec', line, '/dev/null'], {
+    env: {
+      ...testEnvironment(process.env),
+      XDG_RUNTIME_DIR: own,
+      REDIS_HOST: server.host,
+      REDIS_PORT: String(server.port),
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let seen = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    seen += text
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  await until('the question', () => seen.includes('password: '))
+  child.stdin.write(`wrong\u007f\u007f\u007f\u007f\u007f${secret}\r`)
+  assert.equal(await ended, 0, seen)
+  for (const text of [seen, ...textsUnder(own)]) assertSecret(text)
+})
+
+test('the password of an embedded target is in no process list', async (t) => {
+  const own = ownFolder(t, 'runtime')
+  const writer = startProducer(t, '-q 20 -p 200 --cluster --quiet', { runtimeDir: own })
+  const state = await until('the state file', () => {
+    const [text] = textsUnder(own).filter((found) => found.includes('"password"'))
+    return text && JSON.parse(text)
+  })
+  const { password } = state.access
+  const lists = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => ['cmdline', 'environ'].map((file) => join('/proc', pid, file)))
+  let read = 0
+  for (const path of lists) {
+    let text = ''
+    try {
+      text = readFileSync(path, 'latin1')
+      read++
+    } catch {
+      continue // ended, or somebody else's
+    }
+    assert.ok(!text.includes(password), path)
+  }
+  assert.ok(read > 6)
+  await until('a second of load', () => writer.intervals().length > 0)
+  writer.kill('SIGINT')
+  const { code, stdout, stderr, folder } = await writer.ended
+  assert.equal(code, 130)
+  for (const text of [stdout, stderr, ...textsUnder(folder)]) assert.ok(!text.includes(password))
+})
