@@ -3,7 +3,7 @@
 import { Cluster, Command, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
-import { endpointOf } from '../target/address.js'
+import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
@@ -18,8 +18,8 @@ import { causeOf, refusalIn, verdictOf } from './verdict.js'
  * @typedef {import('./connection.js').Tick} Tick
  * @typedef {import('./tape.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean }} One a
- * command; `left` when it may have left this process
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean }}
+ * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it
  * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number, begun: boolean }} Turn
  */
 
@@ -73,9 +73,13 @@ const clientOf = (plan, target) => {
   })
 }
 
+// The map changed while the pipeline was put together, and the library takes all of it back.
+const wasRegrouped = (/** @type {Error} */ error) => /same slots allocation group/.test(error.message)
 const wasNeverSent = (/** @type {Error} */ error) =>
+  wasRegrouped(error) ||
   /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
 
+const addressOfNode = (/** @type {Redis} */ { options: { host = '', port = 0 } }) => addressOf({ host, port })
 const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
 
 /**
@@ -87,7 +91,6 @@ const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
  */
 const followConnections = (client, { topology }, story, isRunning) => {
   if (client instanceof Cluster) {
-    const addressOfNode = (/** @type {Redis} */ node) => `${node.options.host}:${node.options.port}`
     client.on('error', () => {})
     client.on('node error', (/** @type {Error} */ error, /** @type {string} */ address) => {
       if (isRunning()) story.down(address, error.message)
@@ -148,7 +151,9 @@ export const ioredisDriver = async (options) => {
     ask: target.refresh,
     learn: (topology) => {
       story.topology(topology)
-      story.left(map.replace(topology), map.ownerOf)
+      const left = map.replace(topology)
+      story.left(left, map.ownerOf)
+      if (left.size > 0 && client instanceof Cluster) client.refreshSlotsCache()
     },
     clock,
   })
@@ -182,6 +187,7 @@ export const ioredisDriver = async (options) => {
     one.left ||= !wasNeverSent(error)
     const late = clock() - one.tick.dueMs > plan.maxBehindMs && one.attempts > maxAttempts
     if (refusalIn(error) !== null) refused(one, error.message, late)
+    else if (wasRegrouped(error)) repeat(one, false)
     else {
       refresher.request()
       if (one.left && one.tape.step.repeatable === false) lose(one, 'uncertain', 'CLOSED')
@@ -196,14 +202,16 @@ export const ioredisDriver = async (options) => {
   /** @param {One} one @param {string} line @param {boolean} late */
   const refused = (one, line, late) => {
     ledger.commands.refused++
-    const { action, cause } = verdictOf(line, '')
+    const { action, cause, address } = verdictOf(line, target.topology.masters[0])
     if (action === 'give-up' || late) return lose(one, 'failed', cause)
     story.refused(cause)
     ledger.sentAgain(cause)
     if (action !== 'asking') refresher.request()
-    // A redirect means 'not executed', and the library knows the new owner already.
-    if (action === 'there' || action === 'asking') repeat(one, false)
-    else if (action === 'load') loadThenRepeat(one)
+    if (action === 'there' || action === 'asking') {
+      one.goTo = address ?? null
+      one.asking = action === 'asking'
+      repeat(one, one.attempts > maxAttempts)
+    } else if (action === 'load') loadThenRepeat(one)
     else repeat(one, true)
   }
 
@@ -233,6 +241,23 @@ export const ioredisDriver = async (options) => {
     Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
   }
 
+  /**
+   * A redirect is followed here, to the server that it names: the library would ask for all slots at each of them.
+   * @param {One} one
+   * @param {string} command
+   * @param {(string | Buffer)[]} args
+   */
+  const redirected = (one, command, args) => {
+    const { goTo, asking } = one
+    if (goTo === null || !(client instanceof Cluster)) return null
+    one.goTo = null
+    const node = client.nodes('master').find((known) => addressOfNode(known) === goTo)
+    // A server that the library does not know yet: its old owner will say it again.
+    if (!node) return null
+    if (asking) node.asking().catch(() => {})
+    return node.sendCommand(new Command(command, args))
+  }
+
   /** @param {One} one */
   const send = (one) => {
     const { tick, tape, values, i } = one
@@ -246,11 +271,7 @@ export const ioredisDriver = async (options) => {
     ledger.commands.sent++
     const command = String(name).toLowerCase()
     try {
-      // A repeat goes by itself: only then does the library follow a redirect for one command.
-      const answer =
-        one.attempts > 0
-          ? client.sendCommand(new Command(command, args))
-          : /** @type {any} */ (client)[command](args)
+      const answer = redirected(one, command, args) ?? /** @type {any} */ (client)[command](args)
       answer.then(
         () => succeeded(one, sentMs),
         (/** @type {Error} */ error) => rejected(one, error),
@@ -290,7 +311,7 @@ export const ioredisDriver = async (options) => {
       turn.begun = true
       underWay.set(tick.chunk, tick)
       const job = jobs[turn.j]
-      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false }
+      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false, goTo: null, asking: false }
       if (turn.i === job.tape.count) {
         turn.i = 0
         turn.j++
