@@ -13,10 +13,21 @@ import { play } from './faults/play.js'
 const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
 
   --short          low rates and short faults
+  --scale N        rates times N, for a machine that cannot hold them (1)
   --driver NAME    socket or ioredis; without it both, and ioredis without our handling beside them
   --json           the outcomes as JSON, events included
   --list           the faults
   -h, --help       this text`
+
+/** @param {import('./faults/cases.js').Pace} pace @param {number} scale */
+const scaled = (pace, scale) => ({
+  ...pace,
+  quantity: {
+    socket: Math.round(pace.quantity.socket * scale),
+    ioredis: Math.round(pace.quantity.ioredis * scale),
+  },
+  outageQuantity: Math.round(pace.outageQuantity * scale),
+})
 
 /** @param {Outcome} outcome */
 const causes = ({ items }) => {
@@ -53,11 +64,12 @@ await script({
   usage,
   options: {
     short: { type: 'boolean' },
+    scale: { type: 'string', default: '1' },
     driver: { type: 'string' },
     json: { type: 'boolean' },
     list: { type: 'boolean' },
   },
-  work: async ({ short, driver, json, list }, words) => {
+  work: async ({ short, scale, driver, json, list }, words) => {
     if (driver !== undefined && driver !== 'socket' && driver !== 'ioredis')
       throw new OptionError(`--driver must be socket or ioredis, not '${driver}'`)
     const cases = faultCases.filter(
@@ -67,7 +79,8 @@ await script({
       process.stdout.write(`${faultCases.map(({ name }) => name).join('\n')}\n`)
       return list ? ExitCode.done : ExitCode.options
     }
-    const pace = short ? shortPace : longPace
+    if (!(Number(scale) > 0)) throw new OptionError(`--scale must be a number above 0, not '${scale}'`)
+    const pace = scaled(short ? shortPace : longPace, Number(scale))
     const drivers = /** @type {('socket' | 'ioredis')[]} */ (driver ? [driver] : ['socket', 'ioredis'])
     /** @type {Outcome[]} */
     const outcomes = []

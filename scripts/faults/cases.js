@@ -17,7 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @property {string} name
  * @property {'nothing-lost' | 'accounted'} demands nothing-lost: no item failed, uncertain, dropped or unsettled,
  * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
- * @property {boolean} [single] one server behind a proxy that can cut connections
+ * @property {boolean} [single] one server, behind a proxy that can cut connections
+ * @property {boolean} [again] items are written again and again, though then nobody can count what was lost
  * @property {(pace: Pace, driver: 'socket' | 'ioredis') => number} [quantity]
  * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
  */
@@ -124,6 +125,8 @@ export const faultCases = [
   {
     name: 'outage of a minute',
     demands: 'accounted',
+    single: true,
+    again: true,
     quantity: ({ outageQuantity, quantity }, driver) =>
       driver === 'socket' ? outageQuantity : quantity.ioredis,
     act: async (stage, { outageMs }) => {

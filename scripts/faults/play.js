@@ -71,7 +71,7 @@ export const play = async (fault, driver, pace) => {
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.single ? await cuttingProxy(stage.embedded.endpoints[0]) : null
   // With --once what is acknowledged can be counted afterwards, without it the order of ticks can be watched.
-  const once = fault.demands === 'accounted'
+  const once = fault.demands === 'accounted' && !fault.again
   const kind = once ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
   const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
   try {

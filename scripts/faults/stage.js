@@ -68,6 +68,7 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
   }
 
   const isWhole = async () => {
+    if (!cluster) return (await control.of(servers[0]).ping()) === 'PONG'
     const states = await Promise.all(
       living().map(async (server) => String(await control.of(server).call('CLUSTER', 'INFO'))),
     )
