@@ -129,8 +129,8 @@ export const ioredisDriver = async (options) => {
   let turns = []
   /** @type {One[]} */
   let repeats = []
-  /** @type {Set<One>} */
-  const postponed = new Set()
+  /** @type {Map<One, NodeJS.Timeout | null>} */
+  const postponed = new Map()
   /** @type {Set<One>} */
   const inFlight = new Set()
   // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.
@@ -222,19 +222,24 @@ export const ioredisDriver = async (options) => {
       repeats.push(one)
       return
     }
-    postponed.add(one)
-    setTimeout(
-      () => {
-        if (closed) return
-        postponed.delete(one)
-        repeats.push(one)
-        progressSoon()
-      },
-      laterMs * 2 ** Math.min(4, one.attempts - 1) * (0.5 + random()),
-    )
+    const waitMs = laterMs * 2 ** Math.min(4, one.attempts - 1) * (0.5 + random())
+    postponed.set(one, setTimeout(due, waitMs, one))
   }
+  const due = (/** @type {One} */ one) => {
+    if (closed || !postponed.delete(one)) return
+    repeats.push(one)
+    progressSoon()
+  }
+  // Whoever waits for the server need not wait longer than it is away.
+  client.on('ready', () => {
+    for (const [one, timer] of postponed) {
+      if (timer === null) continue
+      clearTimeout(timer)
+      due(one)
+    }
+  })
   const loadThenRepeat = (/** @type {One} */ one) => {
-    postponed.add(one)
+    postponed.set(one, null)
     const again = () => {
       if (!closed) repeat(one, true)
     }
@@ -389,7 +394,7 @@ export const ioredisDriver = async (options) => {
     /** Gives up what has no outcome yet: the run has ended first. */
     abandon: () => {
       close()
-      for (const one of [...inFlight, ...repeats, ...postponed]) lose(one, 'unsettled', '')
+      for (const one of [...inFlight, ...repeats, ...postponed.keys()]) lose(one, 'unsettled', '')
       repeats = []
       for (const turn of turns) loseTurn(turn, 'unsettled')
       turns = []

@@ -40,6 +40,7 @@ const lastRetryMs = 1000
  * @param {string} options.address
  * @param {number} options.windowBytes unanswered bytes at which the lane shuts
  * @param {number} options.chunks
+ * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof connectionOf>[0]} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
  * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
@@ -47,7 +48,18 @@ const lastRetryMs = 1000
  * @param {() => number} options.random
  * @param {LaneEvents} options.events
  */
-export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock, random, events }) => {
+export const laneOf = ({
+  address,
+  windowBytes,
+  chunks,
+  oneSlot,
+  open,
+  spare,
+  holds,
+  clock,
+  random,
+  events,
+}) => {
   /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
   let connection = null
   /** @type {Entry[]} */
@@ -210,7 +222,7 @@ export const laneOf = ({ address, windowBytes, chunks, open, spare, holds, clock
         continue
       }
       const [turn] = turns
-      if (!turn || mustWait(turn.tick)) break
+      if (!turn || mustWait(turn.tick) || (oneSlot && holds.any())) break
       turn.begun = true
       const [job] = turn.jobs
       if (job && job.at < job.ranges.length) sendNext(turn, job)

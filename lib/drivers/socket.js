@@ -83,6 +83,7 @@ export const socketDriver = async (options) => {
       address,
       windowBytes: plan.windowBytes,
       chunks: plan.agents.length * plan.chunks,
+      oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
       spare,
       holds: repeats.holds,
@@ -114,7 +115,7 @@ export const socketDriver = async (options) => {
   const releaseWhenDrained = (address, slots) => {
     const release = () => {
       repeats.holds.drained(slots)
-      repeats.pump()
+      for (const lane of lanes.values()) lane.pump()
     }
     const lane = lanes.get(address)
     if (lane) lane.whenDrained(release)
