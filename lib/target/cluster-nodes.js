@@ -52,9 +52,6 @@ export const clusterNodes = (text, asked) =>
       }
     })
 
-/** How many slots a node claims. @param {ClusterNode} node */
-export const slotsOwned = ({ slots }) => slots.reduce((sum, [from, to]) => sum + to - from + 1, 0)
-
 /** @param {ClusterNode} node @returns {number[]} */
 export const slotNumbers = ({ slots }) =>
   slots.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
 import { slotCount } from '../wire/slot.js'
 import { endpointOf } from './address.js'
-import { clusterNodes, slotNumbers, slotsOwned } from './cluster-nodes.js'
+import { clusterNodes, slotNumbers } from './cluster-nodes.js'
 
 /**
  * @typedef {import('ioredis').Redis} Redis
@@ -383,5 +383,3 @@ export const slotsIn = (text) => {
   })
   return slots.includes(slotCount) ? null : slots
 }
-
-export { slotsOwned }

@@ -17,7 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @property {string} name
  * @property {'nothing-lost' | 'accounted'} demands nothing-lost: no item failed, uncertain, dropped or unsettled,
  * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
- * @property {boolean} [single] one server, behind a proxy that can cut connections
+ * @property {boolean} [single] one server
+ * @property {boolean} [proxied] behind a proxy that can cut connections
  * @property {boolean} [again] items are written again and again, though then nobody can count what was lost
  * @property {(pace: Pace, driver: 'socket' | 'ioredis') => number} [quantity]
  * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
@@ -81,6 +82,7 @@ export const faultCases = [
     name: 'connection reset in the middle of a reply',
     demands: 'nothing-lost',
     single: true,
+    proxied: true,
     act: async (_, { cuts }, proxy) => {
       for (let n = 1; n <= cuts; n++) {
         // Three bytes into one of the answers of a read.

@@ -69,7 +69,7 @@ const untilTrue = async (holds, what) => {
 export const play = async (fault, driver, pace) => {
   const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
   const stage = await stageOf({ cluster: !fault.single })
-  const proxy = fault.single ? await cuttingProxy(stage.embedded.endpoints[0]) : null
+  const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
   // With --once what is acknowledged can be counted afterwards, without it the order of ticks can be watched.
   const once = fault.demands === 'accounted' && !fault.again
   const kind = once ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
