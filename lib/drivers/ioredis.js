@@ -388,7 +388,8 @@ export const ioredisDriver = async (options) => {
       if (closed) return
       const deadline = clock() - plan.maxBehindMs
       if (isScheduled(plan)) drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
-      if (refresher.ageMs() > staleMs) refresher.request()
+      // The library goes over to a new master without a word.
+      if (refresher.ageMs() > staleMs || map.addresses().some(story.isDown)) refresher.request()
       story.tell()
     },
     /** Gives up what has no outcome yet: the run has ended first. */

@@ -98,6 +98,9 @@ export const storyOf = ({ onEvent, clock }) => {
         speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms`)
     },
 
+    /** @param {string} address */
+    isDown: (address) => down.has(address),
+
     /** Nobody connects to it any more. @param {string} address */
     forget: (address) => down.delete(address),
 
