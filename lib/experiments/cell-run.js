@@ -217,6 +217,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   } finally {
     await endWriter().catch(() => {})
   }
+  if (signal.aborted) throw new NoResult('stopped before it had a result')
   if (runs.length < writers.length) await writers[runs.length].ended // why it came to no result
   return tell({ folder, spans, runs, marks })
 }
