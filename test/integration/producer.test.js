@@ -128,6 +128,12 @@ describe('what it prints', { concurrency: 3 }, () => {
   })
 })
 
+/** @param {string} folder */
+const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
 test('the password comes from .env, the environment or the command line, and is seen nowhere', async (t) => {
   const server = await startServer(t)
   const secret = server.password
@@ -135,7 +141,7 @@ test('the password comes from .env, the environment or the command line, and is 
   const url = `redis://:${secret}@${server.host}:${server.port}`
   const dotenv = (/** @type {string} */ text) => writeFileSync(join(cwd, '.env'), text)
   const everything = (/** @type {import('../helpers/programs.js').Ended} */ { stdout, stderr, folder }) =>
-    [stdout, stderr, ...(folder ? readdirSync(folder) : []).map((name) => readFileSync(join(folder, name)))]
+    [stdout, stderr, ...(folder ? filesIn(folder) : []).map((name) => readFileSync(name))]
       .map(String)
       .join('\n')
 
@@ -279,7 +285,7 @@ describe('the folder of a run', { concurrency: 2 }, () => {
     const { document, folder } = ended
     assertDone(ended)
     assert.ok(folder.endsWith('/named'))
-    assert.deepEqual(readdirSync(folder).sort(), ['intervals.ndjson', 'run.json'])
+    assert.deepEqual(readdirSync(folder).sort(), ['charts', 'intervals.ndjson', 'report.html', 'run.json'])
     const lines = linesOf(join(folder, 'intervals.ndjson'))
     assert.ok(lines.length >= 3)
     for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
