@@ -3,11 +3,11 @@
 import { program } from '../lib/cli/program.js'
 import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, TargetError } from '../lib/errors.js'
-import { parseInfo } from '../lib/measure/info.js'
 import { count, plainText, several } from '../lib/report/units.js'
 import { accessWarnings } from '../lib/target/access.js'
 import { clearLeavings, leasesUnder } from '../lib/target/leavings.js'
 import { openTarget } from '../lib/target/open.js'
+import { parseInfo } from '../lib/wire/info.js'
 
 const patienceMs = 2000
 

@@ -1,6 +1,6 @@
 // What one INFO tells of a node, and what happened between two of them. Pure.
 
-/** @import { CommandUse, Info } from './info.js' */
+/** @import { CommandUse, Info } from '../wire/info.js' */
 
 /**
  * @typedef {object} Counters they only rise while the server lives and nobody resets its statistics

@@ -1,9 +1,9 @@
 // One INFO per node per second, as differences. A node that does not answer leaves a gap.
-import { parseInfo } from './info.js'
+import { parseInfo } from '../wire/info.js'
 import { addCommands, difference, known, reading } from './node-figures.js'
 
 /**
- * @import { CommandUse } from './info.js'
+ * @import { CommandUse } from '../wire/info.js'
  * @import { Difference, Gauges, Reading } from './node-figures.js'
  *
  * @typedef {object} SampledNode

@@ -3,7 +3,7 @@ import { busiest, onceASecond } from './second.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
- * @typedef {import('../measure/info.js').CommandUse} CommandUse
+ * @typedef {import('../wire/info.js').CommandUse} CommandUse
  */
 
 /** Commands that the nodes of each role ran, over the run. */

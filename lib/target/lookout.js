@@ -1,6 +1,6 @@
 // Where the topology is read from, at the start and again whenever it may have changed.
 import { TargetError } from '../errors.js'
-import { parseInfo } from '../measure/info.js'
+import { parseInfo } from '../wire/info.js'
 import { addressOf, endpointOf } from './address.js'
 import { asker, newestLayout, viewOf, withOldShards } from './newest.js'
 import { singleLayout } from './topology.js'

@@ -1,6 +1,6 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
 import { TargetError } from '../errors.js'
-import { parseInfo } from '../measure/info.js'
+import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
 import { controlConnections } from './control.js'

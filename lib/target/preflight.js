@@ -1,9 +1,9 @@
 // Before the first write: what the target is, and whether this plan may be let loose on it. Only INFO and SCAN,
 // and of the keys that are found TYPE, PTTL and the plans that stand beside them.
 import { TargetError } from '../errors.js'
-import { parseInfo } from '../measure/info.js'
 import { forecastOf } from '../plan/forecast.js'
 import { bytes, count, plainText, several } from '../report/units.js'
+import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
 import { findKeys } from './found-keys.js'
 
@@ -31,7 +31,7 @@ import { findKeys } from './found-keys.js'
 const memoryShare = 0.7
 const shownKey = 60
 
-/** @param {string} address @param {import('../measure/info.js').Info} info @returns {FoundNode} */
+/** @param {string} address @param {import('../wire/info.js').Info} info @returns {FoundNode} */
 const nodeIn = (address, { fields, databases, replicas }) => {
   const number = (/** @type {string} */ name) => Number(fields[name]) || 0
   const maxmemory = number('maxmemory')
@@ -69,7 +69,7 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  * A master's databases, our own and the others, as one finding.
  * @param {Target} target
  * @param {string} master
- * @param {import('../measure/info.js').Info} info
+ * @param {import('../wire/info.js').Info} info
  * @param {() => number} clock
  * @returns {Promise<Findings>}
  */

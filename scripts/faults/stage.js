@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseInfo } from '../../lib/measure/info.js'
 import { addressOf, endpointOf } from '../../lib/target/address.js'
 import { controlConnections } from '../../lib/target/control.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
 import { addServers, restartServer } from '../../lib/target/embedded-changes.js'
 import { resharding } from '../../lib/target/reshard.js'
+import { parseInfo } from '../../lib/wire/info.js'
 import { testEnvironment } from '../test.js'
 
 /**

@@ -1,9 +1,9 @@
 // Before, during and after a run on a target that may be somebody else's.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseInfo } from '../../lib/measure/info.js'
 import { reading } from '../../lib/measure/node-figures.js'
 import { planKey } from '../../lib/target/plan-key.js'
+import { parseInfo } from '../../lib/wire/info.js'
 import { at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseInfo } from '../../lib/measure/info.js'
+import { parseInfo } from '../../lib/wire/info.js'
 
 const lines = (/** @type {string[]} */ ...all) => `${all.join('\r\n')}\r\n`
 
