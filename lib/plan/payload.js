@@ -6,11 +6,15 @@ export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 const codes = Buffer.from(alphabet)
 const poolBytes = 1 << 20
 
+/** @type {{ seed: number, pool: Buffer } | null} the last one: a plan's strategies and readers share it */
+let made = null
+
 /**
  * @param {number} seed
  * @param {number} length
  */
 const randomPool = (seed, length) => {
+  if (made?.seed === seed && made.pool.length === length) return made.pool
   const random = xoroshiro128plus(seed)
   const pool = Buffer.alloc(length)
   const fresh = Math.min(length, poolBytes)
@@ -19,6 +23,7 @@ const randomPool = (seed, length) => {
     for (let k = 0; k < 5 && at < fresh; k++) pool[at++] = codes[(bits >>> (6 * k)) & 63]
   }
   for (let at = fresh; at < length; at += fresh) pool.copy(pool, at, 0, Math.min(fresh, length - at))
+  made = { seed, pool }
   return pool
 }
 
