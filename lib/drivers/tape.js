@@ -35,8 +35,8 @@ export const estimateBytes = (batch) => {
  */
 const keep = (batch, values) => {
   const offsets = new Uint32Array(batch.count + 1)
-  for (let i = 0; i < batch.count; i++) offsets[i + 1] = offsets[i] + sizeOf(batch.args(i))
-  const bytes = Buffer.allocUnsafeSlow(offsets[batch.count])
+  // A little more than what it will most likely take: memory that is never touched costs nothing.
+  let bytes = Buffer.allocUnsafeSlow(Math.ceil(1.05 * estimateBytes(batch)) + 1024)
   /** @type {Map<string, { hole: Patch['hole'], width: number, places: Uint32Array, filled: number }>} */
   const found = new Map()
   const note = (
@@ -55,13 +55,23 @@ const keep = (batch, values) => {
     }
     entry.places[entry.filled++] = at
   }
-  for (let i = 0; i < batch.count; i++) encode(batch.args(i), bytes, offsets[i], values, note)
+  for (let i = 0; i < batch.count; i++) {
+    const args = batch.args(i)
+    const end = offsets[i] + sizeOf(args)
+    if (end > bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.ceil(1.25 * end))
+      bytes.copy(larger, 0, 0, offsets[i])
+      bytes = larger
+    }
+    offsets[i + 1] = encode(args, bytes, offsets[i], values, note)
+  }
   const patches = [...found.values()].map(({ hole, width, places, filled }) => ({
     hole,
     width,
     at: places.slice(0, filled),
   }))
-  return { bytes, offsets, patches, low: values, pass: { values, commands: 0 }, busy: [] }
+  const whole = bytes.subarray(0, offsets[batch.count])
+  return { bytes: whole, offsets, patches, low: values, pass: { values, commands: 0 }, busy: [] }
 }
 
 /**
