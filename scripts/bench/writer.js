@@ -92,17 +92,19 @@ export const writerCases = [
   {
     name: '300,000 items/s from one process',
     round: async (room) => {
-      const { rate, client } = await write(room, ['-q', '300000', '--duration', String(room.seconds(60))])
+      const result = await write(room, ['-q', '300000', '--duration', String(room.seconds(60))])
+      const { rate, client } = result
       return {
         held: rate.achieved / rate.nominal,
+        engine: engine(result),
         cpu: client.cpu_pct,
         rss: client.rss_mb_max,
         encode: client.encode_ms,
       }
     },
-    rows: ({ held, cpu, rss, encode }) => [
+    rows: ({ held, engine: busy, cpu, rss, encode }) => [
       {
-        name: '300,000 items/s: achieved / nominal',
+        name: `300,000 items/s: achieved / nominal (server's main thread ${digits(median(busy), 0)} % busy)`,
         limit: '0.999 or more',
         figure: digits(median(held), 4),
         met: median(held) >= 0.999,
@@ -130,19 +132,15 @@ export const writerCases = [
   {
     name: '300,000 items/s in ten chunks',
     round: async (room) => {
-      const { ticks } = await write(room, [
-        '-q',
-        '300000',
-        '-c',
-        '10',
-        '--duration',
-        String(room.seconds(60)),
-      ])
-      return { p50: ticks.lateness_us.p50 / 1000, p99: ticks.lateness_us.p99 / 1000 }
+      // The first seconds create every key, which costs a server more than to write it again.
+      const args = ['-q', '300000', '-c', '10', '--warm-up', '3', '--duration', String(room.seconds(60))]
+      const result = await write(room, args)
+      const { p50, p99 } = result.ticks.lateness_us
+      return { p50: p50 / 1000, p99: p99 / 1000, engine: engine(result) }
     },
-    rows: ({ p50, p99 }) => [
+    rows: ({ p50, p99, engine: busy }) => [
       {
-        name: 'ten chunks: lateness of the first byte, p50',
+        name: `ten chunks: lateness of the first byte, p50 (server's main thread ${digits(median(busy), 0)} % busy)`,
         limit: 'under 1 ms',
         figure: `${digits(median(p50), 3)} ms`,
         met: median(p50) < 1,
