@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Faults under load, one after the other, for both drivers, and a table of what each of them cost.
+import { availableParallelism } from 'node:os'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { alignedTable } from '../lib/report/layout.js'
+import { markdownText } from '../lib/report/markdown.js'
 import { count, dash, period } from '../lib/report/units.js'
 import { faultCases, longPace, shortPace } from './faults/cases.js'
 import { playPlain } from './faults/plain.js'
@@ -15,7 +16,7 @@ const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
   --short          low rates and short faults
   --scale N        rates times N, for a machine that cannot hold them (1)
   --driver NAME    socket or ioredis; without it both, and ioredis without our handling beside them
-  --json           the outcomes as JSON, events included
+  --json           the outcomes as JSON, events and memory included; without it a table as Markdown
   --list           the faults
   -h, --help       this text`
 
@@ -37,13 +38,22 @@ const causes = ({ items }) => {
 }
 
 /** @param {Outcome} outcome */
-const verdict = ({ driver, complaints, items, lost }) => {
+const lostAfterAck = ({ lost, lostAtMost }) =>
+  lost === null ? dash : `${lostAtMost && lost > 0 ? 'at most ' : ''}${count(lost)}`
+
+/** @param {Outcome} outcome */
+const verdict = (outcome) => {
+  const { driver, complaints, items, lost } = outcome
   if (complaints.length > 0) return complaints.join('; ')
-  if (items.failed + items.uncertain + items.dropped + items.unsettled === 0 && !lost) return 'nothing lost'
-  return driver === 'ioredis alone' ? 'loses' : 'every item accounted for'
+  const unacked = items.failed + items.uncertain + items.dropped + items.unsettled
+  if (driver === 'ioredis alone' && unacked > 0)
+    return `loses ${((100 * unacked) / items.offered).toFixed(1)} %`
+  const told = unacked === 0 ? 'all acknowledged' : 'every item accounted for'
+  if (lost) return `${told}; ${lostAfterAck(outcome)} lost after ack`
+  return unacked === 0 ? 'nothing lost' : told
 }
 
-/** @type {import('../lib/report/layout.js').Column<Outcome>[]} */
+/** @type {{ title: string, left?: boolean, cell: (outcome: Outcome) => string }[]} */
 const columns = [
   { title: 'fault', left: true, cell: ({ fault }) => fault },
   { title: 'driver', left: true, cell: ({ driver }) => driver },
@@ -52,12 +62,22 @@ const columns = [
   { title: 'acked', cell: ({ items }) => count(items.acked) },
   { title: 'failed or uncertain', cell: causes },
   { title: 'dropped', cell: ({ items }) => count(items.dropped) },
-  { title: 'unsettled', cell: ({ items }) => count(items.unsettled) },
-  { title: 'lost after ack', cell: ({ lost }) => (lost === null ? dash : count(lost)) },
+  { title: 'lost after ack', cell: lostAfterAck },
   { title: 'sent again', cell: ({ repeated }) => count(repeated) },
   { title: 'longest wait', cell: ({ longestMs }) => period(Math.round(longestMs)) },
-  { title: 'RSS', cell: ({ rssMb }) => `${Math.round(rssMb)} MB` },
   { title: 'verdict', left: true, cell: verdict },
+]
+
+/** @param {string[]} cells */
+const row = (cells) => `| ${cells.join(' | ')} |`
+
+/** What was played, and a table of it, as Markdown. @param {Outcome[]} outcomes @param {import('./faults/cases.js').Pace} pace */
+const report = (outcomes, { quantity, outageQuantity, slots }) => [
+  `${count(quantity.socket)} items/s (socket; in the outage ${count(outageQuantity)}) and ${count(quantity.ioredis)} (ioredis), ${count(slots)} slots, on ${availableParallelism()} cores; *lost after ack* is what \`scripts/verify.js\` did not find of a \`--once --ttl 600\` run.`,
+  '',
+  row(columns.map(({ title }) => title)),
+  row(columns.map(({ left }) => (left ? '---' : '---:'))),
+  ...outcomes.map((outcome) => row(columns.map(({ cell }) => markdownText(cell(outcome))))),
 ]
 
 await script({
@@ -93,9 +113,7 @@ await script({
       if (fault.name === 'slots moved' && !driver) tell(await playPlain(pace))
     }
     process.stdout.write(
-      json
-        ? `${JSON.stringify(outcomes, null, 2)}\n`
-        : `${alignedTable(columns, outcomes, Number.MAX_SAFE_INTEGER).join('\n')}\n`,
+      json ? `${JSON.stringify(outcomes, null, 2)}\n` : `${report(outcomes, pace).join('\n')}\n`,
     )
     return outcomes.some(({ complaints }) => complaints.length > 0) ? ExitCode.threshold : ExitCode.done
   },

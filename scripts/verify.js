@@ -42,11 +42,11 @@ const documentIn = (folder) => {
   return document
 }
 
-/** The target of the run, unless another is named. @param {any} document @param {string[]} argv */
+/** The target of the run, by the node that was away least, unless another is named. @param {any} document @param {string[]} argv */
 const targetArguments = ({ target, nodes }, argv) => {
   const named = argv.some((word) => /^--(host|url|cluster|cm)\b/.test(word))
   if (named || target?.origin !== 'address') return argv
-  const { address } = nodes[0]
+  const [{ address }] = [...nodes].sort((a, b) => a.gaps - b.gaps)
   const at = address.lastIndexOf(':')
   const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1')
   return [
@@ -60,14 +60,18 @@ const targetArguments = ({ target, nodes }, argv) => {
 }
 
 /** @param {import('../lib/run/check-written.js').Checked} checked @param {any} document */
-const words = ({ acked, present, examples, ...bad }, { run, written }) => {
+const words = ({ acked, present, lost, examples, ...bad }, { run, written }) => {
   const found = Object.entries(bad).filter(([, n]) => n > 0)
   const lines = [
     `${plainText(run)}: ${count(acked)} items acknowledged, ${count(present)} there byte by byte` +
+      (lost > 0 ? `, ${count(lost)} lost` : '') +
       (found.length > 0 ? `; ${found.map(([what, n]) => `${count(n)} ${what}`).join(', ')}` : ''),
     ...examples.map((example) => `  ${plainText(example)}`),
   ]
-  if (!written.complete) lines.push('  the result holds not all ranges: more was lost than it keeps')
+  if (!written.complete)
+    lines.push(
+      '  the result holds not all ranges that were not acknowledged: some of what is missing may be theirs',
+    )
   if (bad.expired > 0)
     lines.push('  expired: their ttl was over, so nothing can be said of them; set a longer --ttl')
   return lines.join('\n')
@@ -131,6 +135,7 @@ await concluded(async () => {
   const checked = await checkedIn(document, settings)
   if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
   else process.stdout.write(`${words(checked, document)}\n`)
-  const lost = checked.missing + checked.corrupt + checked.unranked + checked.expired
-  return lost === 0 && checked.acked > 0 && document.written.complete ? ExitCode.done : ExitCode.invalid
+  const { lost, expired, acked } = checked
+  const isProven = lost + expired === 0 && acked > 0 && document.written.complete
+  return isProven ? ExitCode.done : ExitCode.invalid
 })

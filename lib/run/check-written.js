@@ -12,8 +12,9 @@ import { idList } from '../wire/id-list.js'
  * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
  *
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
- * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set.
- * @typedef {{ acked: number, present: number, missing: number, expired: number, corrupt: number, unranked: number, examples: string[] }} Checked
+ * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set. lost: items that are
+ * missing, corrupt or unranked, each counted once.
+ * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, examples: string[] }} Checked
  */
 
 const batchItems = 10_000
@@ -72,8 +73,19 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const value = payloadOf(/** @type {any} */ (plan))
   const matches = payloadMatcher(/** @type {any} */ (plan))
   /** @type {Checked} */
-  const checked = { acked: 0, present: 0, missing: 0, expired: 0, corrupt: 0, unranked: 0, examples: [] }
+  const checked = {
+    acked: 0,
+    present: 0,
+    lost: 0,
+    missing: 0,
+    expired: 0,
+    corrupt: 0,
+    unranked: 0,
+    examples: [],
+  }
   const { strategy } = plan
+  /** @type {Set<number>} of the batch */
+  const lost = new Set()
   const example = (/** @type {string} */ text) => {
     if (checked.examples.length < shownExamples) checked.examples.push(text)
   }
@@ -89,6 +101,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
       return
     }
     checked[what]++
+    lost.add(n)
     example(`item ${n}: ${what === 'missing' ? 'not there' : 'not in its sorted set'}`)
   }
   const found = (
@@ -100,6 +113,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     if (matches(n, bytes, from, to)) checked.present++
     else {
       checked.corrupt++
+      lost.add(n)
       example(`item ${n}: other bytes`)
     }
   }
@@ -166,8 +180,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     strategy === 'actual-value' ? valueText(n) : strategy === 'hash' ? keys.hash(n) : keys.item(n)
 
   /** @param {number[]} ns @param {number[]} times */
-  const check = async (ns, times) => {
-    checked.acked += ns.length
+  const readAll = async (ns, times) => {
     if (strategy === 'hash-ttl') {
       await askMany(
         ns,
@@ -190,6 +203,13 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
         else gone(ns[i], times[i], 'missing')
       },
     )
+  }
+  /** @param {number[]} ns @param {number[]} times */
+  const check = async (ns, times) => {
+    lost.clear()
+    await readAll(ns, times)
+    checked.acked += ns.length
+    checked.lost += lost.size
   }
 
   /** @type {number[]} */

@@ -19,7 +19,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
  * @property {boolean} [single] one server
  * @property {boolean} [proxied] behind a proxy that can cut connections
- * @property {boolean} [again] items are written again and again, though then nobody can count what was lost
+ * @property {boolean} [verified] items are written once, and scripts/verify.js looks afterwards for what was
+ * acknowledged; without it they are written again and again, and the order of their ticks is watched
  * @property {(pace: Pace, driver: 'socket' | 'ioredis') => number} [quantity]
  * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
  */
@@ -73,6 +74,7 @@ export const faultCases = [
   {
     name: 'replica lost',
     demands: 'nothing-lost',
+    verified: true,
     act: async (stage) => {
       const { replica } = await stage.shard(2)
       if (replica) stage.kill(replica)
@@ -95,6 +97,7 @@ export const faultCases = [
   {
     name: 'master killed -9',
     demands: 'accounted',
+    verified: true,
     act: async (stage) => {
       const { master } = await stage.shard(1)
       stage.kill(master)
@@ -106,6 +109,7 @@ export const faultCases = [
   {
     name: 'node frozen and resumed',
     demands: 'accounted',
+    verified: true,
     act: async (stage, { frozenMs }) => {
       const { master } = await stage.shard(1)
       stage.freeze(master)
@@ -117,6 +121,7 @@ export const faultCases = [
   {
     name: 'all nodes gone and back, empty',
     demands: 'accounted',
+    verified: true,
     act: async (stage, { outageMs }) => {
       for (const server of stage.servers) stage.kill(server)
       await sleep(Math.min(outageMs, 10_000))
@@ -128,7 +133,6 @@ export const faultCases = [
     name: 'outage of a minute',
     demands: 'accounted',
     single: true,
-    again: true,
     quantity: ({ outageQuantity, quantity }, driver) =>
       driver === 'socket' ? outageQuantity : quantity.ioredis,
     act: async (stage, { outageMs }) => {

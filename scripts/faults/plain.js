@@ -71,6 +71,7 @@ export const playPlain = async (pace) => {
       tookMs,
       items: { ...items, failed_by: failedBy },
       lost: null,
+      lostAtMost: false,
       longestMs,
       rssMb: process.memoryUsage().rss / 1e6,
       waitingBytes: 0,

@@ -13,7 +13,8 @@ import { stageOf } from './stage.js'
  * @property {string} driver
  * @property {number} tookMs the fault itself
  * @property {any} items
- * @property {number | null} lost after they were acknowledged; null: not looked for
+ * @property {number | null} lost after they were acknowledged, as scripts/verify.js tells; null: not looked for
+ * @property {boolean} lostAtMost the result could not keep all ranges that were not acknowledged
  * @property {number} longestMs that an item waited for its acknowledgement
  * @property {number} rssMb
  * @property {number} waitingBytes in sockets, at most
@@ -29,24 +30,37 @@ const startLimitMs = 30_000
 const outcomes = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
+/** @param {import('./stage.js').Verified} verified @param {any} items @param {{ complete: boolean }} written */
+const verifyComplaints = ({ checked }, items, { complete }) => {
+  const complaints = /** @type {string[]} */ ([])
+  if (complete && checked.acked !== items.acked)
+    complaints.push(`scripts/verify.js knows of ${checked.acked} acknowledged items, not ${items.acked}`)
+  // Items that were never acknowledged may be among what is missing, but not among these.
+  if (checked.corrupt > 0) complaints.push(`${checked.corrupt} corrupt`)
+  if (checked.expired > 0) complaints.push(`${checked.expired} expired before they were looked for`)
+  return complaints
+}
+
 /**
  * What is not as the case demands.
  * @param {FaultCase} fault
  * @param {any} document
  * @param {{ faults: string[], reads: number } | null} order
- * @param {number | null} lost
+ * @param {import('./stage.js').Verified | null} verified
  */
-const complaintsOf = ({ demands }, document, order, lost) => {
-  const { items, warnings, commands } = document
+const complaintsOf = ({ demands }, document, order, verified) => {
+  const { items, warnings, commands, written } = document
   const complaints = /** @type {string[]} */ ([])
   if (items.offered !== outcomes(items)) complaints.push('the accounting does not close')
   if (warnings.some((/** @type {any} */ { code }) => code === 'accounting')) complaints.push('accounting')
   if (items.unsettled > 0) complaints.push(`${items.unsettled} unsettled`)
   if (items.uncertain > 0) complaints.push(`${items.uncertain} uncertain`)
+  if (verified) complaints.push(...verifyComplaints(verified, items, written))
   if (demands === 'accounted') return complaints
   if (items.failed > 0) complaints.push(`${items.failed} failed`)
   if (items.dropped > 0) complaints.push(`${items.dropped} dropped`)
-  if (lost) complaints.push(`${lost} lost after they were acknowledged`)
+  if (verified && !verified.lossless)
+    complaints.push(`${verified.checked.lost} lost after they were acknowledged`)
   if (Object.keys(commands.errors_by).length > 0)
     complaints.push(`errors: ${JSON.stringify(commands.errors_by)}`)
   if (order && order.faults.length > 0) complaints.push(order.faults[0])
@@ -70,12 +84,10 @@ export const play = async (fault, driver, pace) => {
   const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
-  // With --once what is acknowledged can be counted afterwards, without it the order of ticks can be watched.
-  const once = fault.demands === 'accounted' && !fault.again
-  const kind = once ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
+  const kind = fault.verified ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
   const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
   try {
-    const order = once
+    const order = fault.verified
       ? null
       : await orderWatch({
           endpoints: stage.embedded.endpoints,
@@ -93,19 +105,20 @@ export const play = async (fault, driver, pace) => {
     if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
     const document = await writer.end()
     const watched = order ? await order.stop() : null
-    const lost = once ? Math.max(0, document.items.acked - (await stage.storedItems())) : null
+    const verified = fault.verified ? await stage.verified(document) : null
     return {
       fault: fault.name,
       driver,
       tookMs,
       items: document.items,
-      lost,
+      lost: verified?.checked.lost ?? null,
+      lostAtMost: verified !== null && !document.written.complete,
       longestMs: (document.latency_us.intended.max ?? 0) / 1000,
       rssMb: document.client.rss_mb_max,
       waitingBytes: document.client.waiting_bytes_max,
       repeated: document.commands.repeated,
       events: document.events,
-      complaints: complaintsOf(fault, document, watched, lost),
+      complaints: complaintsOf(fault, document, watched, verified),
     }
   } finally {
     writer.kill()

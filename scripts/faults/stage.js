@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../../lib/errors.js'
 import { addressOf, endpointOf } from '../../lib/target/address.js'
 import { controlConnections } from '../../lib/target/control.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
@@ -17,9 +18,13 @@ import { testEnvironment } from '../test.js'
  * @typedef {Awaited<ReturnType<typeof stageOf>>} Stage
  * @typedef {{ host: string, port: number, pid: number, alive: boolean }} Server
  * @typedef {ReturnType<Stage['startWriter']>} Writer
+ *
+ * @typedef {object} Verified what scripts/verify.js found of a run that wrote each item once
+ * @property {import('../../lib/run/check-written.js').Checked} checked
+ * @property {boolean} lossless it ended with 0, not with 4
  */
 
-const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
+const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const settleLimitMs = 40_000
 
 /**
@@ -81,6 +86,37 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
     throw new Error(`waited in vain: ${what}`)
   }
 
+  /** One of the project's programs, as a user of these servers would start it. @param {string} name @param {string[]} args */
+  const start = (name, args) => {
+    const child = spawn(process.execPath, [program(name), ...args], {
+      env: {
+        ...testEnvironment(process.env),
+        XDG_RUNTIME_DIR: folder,
+        REDIS_PASSWORD: embedded.access.password,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let text = ''
+    let log = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      log += chunk
+    })
+    const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
+      child.once('close', resolve),
+    )
+    return { child, ended, text: () => text, log: () => log }
+  }
+  const addressOptions = (/** @type {{ host: string, port: number }} */ { host, port }) => [
+    '--host',
+    host,
+    '--port',
+    String(port),
+    ...(cluster ? ['--cluster'] : []),
+  ]
+
   return {
     embedded,
     change,
@@ -127,7 +163,7 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
       return moved
     },
 
-    /** Items that stand in the masters now: of a run with --once, what was acknowledged and kept. */
+    /** Items that stand in the masters now. */
     async storedItems() {
       const owners = cluster ? (await masters()).map(({ address }) => address) : [addressOf(servers[0])]
       const counts = await Promise.all(
@@ -147,41 +183,43 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
      * @param {{ host: string, port: number }} [at]
      */
     startWriter(line, at = embedded.endpoints[0]) {
-      const where = ['--host', at.host, '--port', String(at.port), ...(cluster ? ['--cluster'] : [])]
-      const args = [producer, ...where, '-a', 'all', '--json', '--quiet', '--log-level', 'warn']
-      const child = spawn(process.execPath, [...args, '--out', folder, ...line.split(' ').filter(Boolean)], {
-        env: {
-          ...testEnvironment(process.env),
-          XDG_RUNTIME_DIR: folder,
-          REDIS_PASSWORD: embedded.access.password,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let text = ''
-      let log = ''
-      child.stdout.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
-      })
-      child.stderr.setEncoding('utf8').on('data', (chunk) => {
-        log += chunk
-      })
-      const ended = new Promise((resolve) => child.once('close', resolve))
+      const args = ['-a', 'all', '--json', '--quiet', '--log-level', 'warn', '--out', folder]
+      const { child, ended, text, log } = start('producer.js', [
+        ...addressOptions(at),
+        ...args,
+        ...line.split(' ').filter(Boolean),
+      ])
       return {
         pid: child.pid,
         isRunning: () => child.exitCode === null,
-        log: () => log,
+        log,
         /** Ends the run as Ctrl-C does. @returns {Promise<any>} its document */
         async end() {
           child.kill('SIGINT')
           await ended
           try {
-            return JSON.parse(text)
+            return JSON.parse(text())
           } catch {
-            throw new Error(`the writer left no result: ${log}`)
+            throw new Error(`the writer left no result: ${log()}`)
           }
         },
         kill: () => child.kill('SIGKILL'),
       }
+    },
+
+    /**
+     * What scripts/verify.js finds of the result that a writer has left.
+     * @param {{ run: string }} document
+     * @returns {Promise<Verified>}
+     */
+    async verified({ run }) {
+      const [server] = living()
+      const args = [join(folder, run), '--json', ...addressOptions(server)]
+      const { ended, text, log } = start('scripts/verify.js', args)
+      const code = await ended
+      if (code !== ExitCode.done && code !== ExitCode.invalid)
+        throw new Error(`scripts/verify.js ended with ${code}: ${log()}`)
+      return { checked: JSON.parse(text()), lossless: code === ExitCode.done }
     },
 
     async close() {
