@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Adds what CloudWatch says to results that stand already: node scripts/cloudwatch.js RESULTS...
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { script } from '../lib/cli/script.js'
@@ -9,6 +10,7 @@ import { fetchReport } from '../lib/report/fetch-text.js'
 import { readExperiment } from '../lib/report/record.js'
 import { textReport } from '../lib/report/text.js'
 import { plainText } from '../lib/report/units.js'
+import { reportRun } from '../lib/report/write-report.js'
 
 const usage = `Usage: node scripts/cloudwatch.js [options] RESULTS...
 
@@ -19,7 +21,8 @@ RESULTS are folders of runs, or folders that hold some, such as that of an exper
   --cache-clusters ID,ID     of the nodes, else as they are named
   -h, --help                 this text
 
-Points come minutes late: of a run that has just ended they are waited for, and Ctrl-C takes what there is.`
+They join run.json, and a page that stands beside it (report.html) is drawn again. Points come minutes late: of a run
+that has just ended they are waited for, and Ctrl-C takes what there is.`
 
 /** Every folder in there that holds a run; of an experiment those that its rows are made of. @param {string} folder @returns {Promise<string[]>} */
 const runsIn = async (folder) => {
@@ -63,6 +66,7 @@ await script({
       })
       if (!whole) failed++
       else {
+        if (existsSync(join(folder, 'report.html'))) await reportRun(folder)
         const text = whole.kind === 'consumer' ? fetchReport : textReport
         process.stdout.write(
           `${text(/** @type {any} */ (whole), { columns: process.stdout.columns ?? 100 })}\n`,

@@ -75,10 +75,10 @@ const hasFigures = (points) => points.some(([, value]) => value !== null)
 /**
  * @param {string} name
  * @param {Point[]} data
- * @param {{ color: string, dashed?: boolean, width?: number, unit: string }} look
+ * @param {{ color: string, dashed?: boolean, width?: number, step?: boolean, unit: string }} look
  * @returns {Option[]} none without a figure
  */
-export const line = (name, data, { color, dashed = false, width = 2, unit }) =>
+export const line = (name, data, { color, dashed = false, width = 2, step = false, unit }) =>
   hasFigures(data)
     ? [
         {
@@ -89,6 +89,8 @@ export const line = (name, data, { color, dashed = false, width = 2, unit }) =>
           showSymbol: data.length < 2,
           symbol: data.length < 2 ? 'circle' : 'none',
           symbolSize: 5,
+          // A figure holds for the time before its point.
+          ...(step && { step: 'start' }),
           color,
           lineStyle: { color, width, type: dashed ? [6, 4] : 'solid' },
           itemStyle: { color },
@@ -98,10 +100,25 @@ export const line = (name, data, { color, dashed = false, width = 2, unit }) =>
       ]
     : []
 
+/** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
+
+/**
+ * A figure of one node over time.
+ * @param {Second[]} seconds
+ * @param {(row: NodeRow) => boolean} isIt
+ * @param {(row: NodeRow) => number | null | undefined} figure
+ */
+export const nodePoints = (seconds, isIt, figure) =>
+  overTime(seconds, ({ nodes = [] }) => {
+    const row = nodes.find(isIt)
+    if (row?.over_ms !== undefined && row.over_ms < shortestMs) return undefined
+    return row ? (figure(row) ?? null) : null
+  })
+
 /**
  * A line for each node and role: a node that changes its role goes on as another line.
  * @param {Second[]} seconds
- * @param {(row: import('../measure/node-sampler.js').NodeRow) => number | null | undefined} figure
+ * @param {(row: NodeRow) => number | null | undefined} figure
  * @param {string} unit
  */
 export const nodeLines = (seconds, figure, unit) => {
@@ -111,11 +128,8 @@ export const nodeLines = (seconds, figure, unit) => {
   return [...kinds.values()]
     .sort((a, b) => a.shard - b.shard || a.role.localeCompare(b.role))
     .flatMap(({ address, shard, role }) => {
-      const points = overTime(seconds, ({ nodes = [] }) => {
-        const row = nodes.find((node) => node.address === address && node.role === role)
-        if (row?.over_ms !== undefined && row.over_ms < shortestMs) return undefined
-        return row ? (figure(row) ?? null) : null
-      })
+      const isIt = (/** @type {NodeRow} */ row) => row.address === address && row.role === role
+      const points = nodePoints(seconds, isIt, figure)
       const masters = role === 'master'
       const look = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
       return line(

@@ -95,6 +95,7 @@ export const legendOf = (series) => ({
   ...chart({}).legend,
   data: series.map(({ name }) => name),
   itemStyle: { opacity: 0 },
+  lineStyle: { width: 'inherit' },
 })
 
 /** An axis for latencies: what matters lies decades apart. @param {string} name */

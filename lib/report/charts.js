@@ -1,5 +1,6 @@
 // All charts, in the order in which a report shows them.
 import { bystander } from '../../charts/bystander.js'
+import { cloudWatchCharts } from '../../charts/cloudwatch.js'
 import { commands } from '../../charts/commands.js'
 import { cpu } from '../../charts/cpu.js'
 import { distribution } from '../../charts/distribution.js'
@@ -33,11 +34,13 @@ export const RUN_CHARTS = Object.freeze([
  * @param {import('./record.js').RunRecord} record
  * @returns {NamedPicture[]}
  */
-export const runPictures = (record) =>
-  RUN_CHARTS.flatMap(({ option, ...named }) => {
+export const runPictures = (record) => {
+  const [ofNodes, ...others] = RUN_CHARTS
+  return [ofNodes, ...cloudWatchCharts(record), ...others].flatMap(({ option, ...named }) => {
     const shown = option(record)
     return shown ? [{ ...named, option: shown }] : []
   })
+}
 
 /**
  * A chart for each figure of an experiment.

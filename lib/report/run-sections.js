@@ -58,35 +58,42 @@ const timesTable = (title, rows) => {
 }
 
 /** @param {any} run @returns {Table[]} */
-const nodesTable = ({ nodes }) =>
-  nodes.length === 0
-    ? []
-    : [
-        {
-          title: 'Nodes',
-          note: 'CPU in percent of one core: engine is the main thread, process all threads. A gap is a second without an answer.',
-          columns: [
-            { title: 'node', left: true },
-            { title: 'shard' },
-            { title: 'role', left: true },
-            { title: 'engine' },
-            { title: 'process' },
-            { title: 'commands/s' },
-            { title: 'memory' },
-            { title: 'gaps' },
-          ],
-          rows: nodes.map((/** @type {import('./result.js').NodeFigures} */ node) => [
-            cell(node.address),
-            cell(String(node.shard), node.shard),
-            cell(node.role),
-            cell(percent(node.engine_cpu_pct), node.engine_cpu_pct),
-            cell(percent(node.cpu_pct), node.cpu_pct),
-            cell(count(node.commands_per_s), node.commands_per_s),
-            cell(bytes(node.memory_bytes), node.memory_bytes),
-            cell(count(node.gaps), node.gaps),
-          ]),
-        },
-      ]
+const nodesTable = (run) => {
+  if (run.nodes.length === 0) return []
+  const told = words.hasHostCpu(run)
+  const ofHost = 'CPUUtilization is CloudWatch’s, of the host over all its vCPUs. '
+  return [
+    {
+      title: 'Nodes',
+      note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
+      columns: [
+        { title: 'node', left: true },
+        { title: 'shard' },
+        { title: 'role', left: true },
+        { title: 'engine' },
+        { title: 'process' },
+        { title: 'commands/s' },
+        { title: 'memory' },
+        { title: 'gaps' },
+        ...(told ? [{ title: 'CPUUtilization' }] : []),
+      ],
+      rows: run.nodes.map((/** @type {import('./result.js').NodeFigures} */ node) => {
+        const hostPct = words.hostCpu(run, node.address)
+        return [
+          cell(node.address),
+          cell(String(node.shard), node.shard),
+          cell(node.role),
+          cell(percent(node.engine_cpu_pct), node.engine_cpu_pct),
+          cell(percent(node.cpu_pct), node.cpu_pct),
+          cell(count(node.commands_per_s), node.commands_per_s),
+          cell(bytes(node.memory_bytes), node.memory_bytes),
+          cell(count(node.gaps), node.gaps),
+          ...(told ? [cell(percent(hostPct), hostPct ?? null)] : []),
+        ]
+      }),
+    },
+  ]
+}
 
 /** @param {any} run @returns {Table[]} */
 const eventsTable = ({ events }) =>
@@ -133,7 +140,7 @@ const planTable = ({ plan }) => ({
 /** @param {any} run */
 const askedAndFound = (run) => {
   const time = words.facts([
-    `${run.started.slice(0, 19).replace('T', ' ')} UTC`,
+    words.moment(run.started),
     period(run.duration_s * 1000),
     typeof run.measured_s === 'number' &&
       run.measured_s < run.duration_s &&
@@ -162,7 +169,11 @@ const askedAndFound = (run) => {
           { label: 'per item', text: words.costWords(run) },
           { label: 'commands', text: words.commandWords(run) },
         ]
-  return [...ofKind, { label: 'client', text: words.clientWords(run) }].filter(({ text }) => text)
+  return [
+    ...ofKind,
+    { label: 'client', text: words.clientWords(run) },
+    ...words.cacheWords(run).map((text) => ({ label: 'CloudWatch', text })),
+  ].filter(({ text }) => text)
 }
 
 /** @param {any} run */

@@ -9,6 +9,9 @@ export const gap = ' · '
 /** @param {Array<string | false | null | undefined>} told what is not so is left out */
 export const facts = (told) => told.filter(Boolean).join(gap)
 
+/** 2026-11-21 07:30:05 UTC @param {string} iso */
+export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
+
 /** What the plan sends, and how often. @param {Record<string, any>} plan */
 const load = ({
   quantity,
@@ -138,3 +141,25 @@ export const clientWords = ({ client }) =>
     `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
     `event loop delay p99 ${micros(client.loop_delay_ms_p99 === null ? null : client.loop_delay_ms_p99 * 1000)}`,
   ])
+
+/** The host's CPU as CloudWatch has it, over all its vCPUs. @param {Pick<RunDocument, 'cloudwatch'>} run @param {string} address */
+export const hostCpu = ({ cloudwatch }, address) =>
+  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
+
+/** @param {Pick<RunDocument, 'cloudwatch' | 'nodes'>} run */
+export const hasHostCpu = ({ cloudwatch, nodes }) =>
+  nodes.some(({ address }) => cloudwatch?.nodes.some((cache) => cache.address === address))
+
+/** What CloudWatch says of caches that are no node by their address. @param {Pick<RunDocument, 'cloudwatch' | 'nodes'>} run */
+export const cacheWords = ({ cloudwatch, nodes }) =>
+  (cloudwatch?.nodes ?? [])
+    .filter((cache) => nodes.every(({ address }) => address !== cache.address))
+    .map(({ id, kind, role, means }) =>
+      facts([
+        `${id}${role ? ` (${role})` : ''}`,
+        kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
+        kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
+        kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
+        kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
+      ]),
+    )

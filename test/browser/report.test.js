@@ -31,6 +31,29 @@ before(async () => {
   record.run.nodes[3].address = `${hostile}:1`
   for (const { nodes = [] } of record.seconds) nodes[3].address = `${hostile}:1`
   writeFileSync(join(folder, 'run.html'), pageFiles(record)['report.html'])
+  const onCloudWatch = sampleRecord()
+  const [{ address }] = onCloudWatch.run.nodes
+  const means = { EngineCPUUtilization: 50.5, CPUUtilization: 25.5 }
+  onCloudWatch.run.cloudwatch = {
+    region: 'eu-west-1',
+    period_s: 60,
+    from: '',
+    to: '',
+    settled: true,
+    read_at: '',
+    notes: [],
+    nodes: [
+      {
+        id: 'items-001',
+        kind: 'node',
+        address,
+        role: 'master',
+        means,
+        points: { EngineCPUUtilization: [[0, 50.5]], CPUUtilization: [[0, 25.5]] },
+      },
+    ],
+  }
+  writeFileSync(join(folder, 'cloudwatch.html'), pageFiles(onCloudWatch)['report.html'])
   const experiment = sampleExperiment()
   writeFileSync(
     join(folder, 'experiment.html'),
@@ -137,6 +160,31 @@ test('the pointer finds the figures of a moment', { skip }, async (t) => {
   const tip = chart.locator('.tip table')
   await tip.waitFor()
   assert.match(await tip.innerText(), /master 1 .*\d %/)
+})
+
+test('CloudWatch: its steps and our seconds in one chart and one tip, its mean among the nodes', {
+  skip,
+}, async (t) => {
+  const page = await opened(t, 'cloudwatch.html')
+  const figure = page.locator('figure', { has: page.getByRole('heading', { name: 'CloudWatch beside' }) })
+  assert.deepEqual(await figure.locator('.legend button').allTextContents(), [
+    'items-001: engine, each second',
+    'items-001: EngineCPUUtilization',
+    'items-001: CPUUtilization',
+  ])
+  const chart = figure.locator('.chart')
+  await chart.scrollIntoViewIfNeeded()
+  const box = await chart.boundingBox()
+  assert.ok(box)
+  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2)
+  const tip = chart.locator('.tip table')
+  await tip.waitFor()
+  const told = await tip.innerText()
+  assert.match(told, /engine, each second\s+\d[\d.]* %/)
+  assert.match(told, /EngineCPUUtilization\s+50\.5 %/)
+  assert.match(told, /CPUUtilization\s+25\.5 %/)
+  const nodes = page.locator('section', { has: page.getByRole('heading', { name: 'Nodes' }) })
+  assert.equal(await nodes.locator('tbody tr').first().locator('td').last().textContent(), '25.5 %')
 })
 
 test('dark by preference, light and dark by the button; charts go along', { skip }, async (t) => {

@@ -1,19 +1,22 @@
 // CloudWatch's figures from a real endpoint on loopback: added to a stored run, by the programs as a user starts them.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runDocument } from '../../lib/report/result.js'
+import { reportRun } from '../../lib/report/write-report.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
 import { at, ownFolder, runProducer } from '../helpers/programs.js'
+import { sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 
-const script = fileURLToPath(new URL('../../scripts/cloudwatch.js', import.meta.url))
+const scriptPath = (/** @type {string} */ name) =>
+  fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
 const minute = 60_000
 
 /** A run of five minutes that ended an hour ago, half a minute off the clock's minutes. */
@@ -34,14 +37,26 @@ const storedRun = (t, addresses) => {
     }),
   )
   writeFileSync(join(folder, 'run.json'), JSON.stringify(document))
+  const [, second] = sampleRecord().seconds
+  const lines = Array.from({ length: 300 }, (_, i) => ({
+    ...second,
+    at_ms: (i + 1) * 1000,
+    nodes: addresses.map((address, shown) => ({
+      ...second.nodes?.[0],
+      address,
+      role: shown === 0 ? 'master' : 'replica',
+      engine_cpu_pct: (shown === 0 ? 70 : 30) + 8 * Math.sin(i / 7),
+    })),
+  }))
+  writeFileSync(join(folder, 'intervals.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   return { folder, document, stored: () => JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) }
 }
 
-/** @param {string[]} args @param {NodeJS.ProcessEnv} env */
-const added = (args, env) =>
+/** @param {string[]} args @param {NodeJS.ProcessEnv} env @param {string} [script] */
+const added = (args, env, script = 'cloudwatch.js') =>
   new Promise(
     (/** @type {(end: { code: number | null, stdout: string, stderr: string }) => void} */ resolve) => {
-      const child = spawn(process.execPath, [script, ...args], {
+      const child = spawn(process.execPath, [scriptPath(script), ...args], {
         env: { ...testEnvironment(process.env), ...env },
       })
       let [stdout, stderr] = ['', '']
@@ -118,6 +133,48 @@ describe('CloudWatch on loopback', () => {
     assert.match(stdout, /CPUUtilization\n/)
     assert.match(stdout, /items-001.*42\.5 %/)
     assert.match(stdout, /items-002.*20\.0 %/)
+  })
+
+  test('its minutes are drawn beside our seconds: in the page that stood, as SVG and as PNG', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    for (const [id, host, engine] of /** @type {const} */ ([
+      ['items-001', 36, 70],
+      ['items-002', 17, 30],
+    ])) {
+      await moto.put(
+        'CPUUtilization',
+        dimensions(id),
+        everyMinute((i) => host + i),
+      )
+      await moto.put(
+        'EngineCPUUtilization',
+        dimensions(id),
+        everyMinute((i) => engine + i),
+      )
+    }
+    const run = storedRun(t, names)
+    const file = (/** @type {string} */ name) => join(run.folder, name)
+    await reportRun(run.folder)
+    assert.equal(existsSync(file('charts/cloudwatch.svg')), false)
+
+    const { code, stderr } = await added([run.folder], moto.env)
+    assert.equal(code, 0, stderr)
+    const page = readFileSync(file('report.html'), 'utf8')
+    assert.match(page, /<h2>CloudWatch beside our own figures<\/h2>/)
+    assert.match(page, /<button type="button">CPUUtilization<\/button>/)
+    const svg = readFileSync(file('charts/cloudwatch.svg'), 'utf8')
+    for (const id of ['items-001', 'items-002'])
+      for (const what of ['engine, each second', 'EngineCPUUtilization', 'CPUUtilization'])
+        assert.ok(svg.includes(`${id}: ${what}<`), `${id} ${what}`)
+    assert.match(svg, /engine: % of one core, host: % of all vCPUs/)
+
+    const all = await added([run.folder], {}, 'report.js')
+    assert.equal(all.code, 0, all.stderr)
+    const png = readFileSync(file('charts/cloudwatch.png'))
+    assert.equal(png.subarray(1, 4).toString(), 'PNG')
+    assert.match(readFileSync(file('report.md'), 'utf8'), /\]\(charts\/cloudwatch\.svg\)/)
   })
 
   test('a group by its id: its members are those that publish', async (t) => {

@@ -48,6 +48,121 @@ test('masters are solid, replicas dashed in the colour of their shard', () => {
   assert.notEqual(master.color, other.color)
 })
 
+/**
+ * The record with what CloudWatch would say of it, in steps of three seconds.
+ * @param {(Partial<import('../../lib/cloudwatch/fetch.js').CacheFigures> & { id: string })[]} caches
+ */
+const withCaches = (caches) => {
+  const told = sampleRecord()
+  told.run.cloudwatch = {
+    region: 'eu-west-1',
+    period_s: 3,
+    from: '',
+    to: '',
+    settled: true,
+    read_at: '',
+    notes: [],
+    nodes: caches.map((cache) => ({
+      kind: 'node',
+      address: null,
+      role: null,
+      means: {},
+      points: {},
+      ...cache,
+    })),
+  }
+  return told
+}
+const bothCpus = (/** @type {number} */ pct) => ({
+  EngineCPUUtilization: /** @type {[number, number][]} */ ([
+    [1000, pct],
+    [4000, pct + 1],
+  ]),
+  CPUUtilization: /** @type {[number, number][]} */ ([[1000, pct / 2]]),
+})
+const ofCloudWatch = (/** @type {import('../../lib/report/record.js').RunRecord} */ told) =>
+  runPictures(told).filter(({ title }) => title.startsWith('CloudWatch'))
+
+test('CloudWatch: its minutes as steps over our own seconds of the same node', () => {
+  const [{ address }, { address: replica }] = record.run.nodes
+  const [{ name, option }, ...others] = ofCloudWatch(
+    withCaches([
+      { id: 'items-001', address, points: bothCpus(20) },
+      { id: 'items-002', address: replica, points: bothCpus(30) },
+    ]),
+  )
+  assert.deepEqual([name, others], ['cloudwatch', []])
+  const lines = named(option)
+  assert.deepEqual(option.legend.data, [
+    'items-001: engine, each second',
+    'items-002: engine, each second',
+    'items-001: EngineCPUUtilization',
+    'items-001: CPUUtilization',
+    'items-002: EngineCPUUtilization',
+    'items-002: CPUUtilization',
+  ])
+  const [ours, , engine, host] = lines
+  assert.deepEqual(ours.data, named(byName('cpu').option)[0].data)
+  assert.deepEqual(
+    engine.data.map((/** @type {number[]} */ [, pct]) => pct),
+    [null, 20, 20, 20, 21, 21, 21, null],
+  )
+  assert.deepEqual(
+    host.data.map((/** @type {number[]} */ [, pct]) => pct),
+    [null, 10, 10, 10, null, null, null, null],
+  )
+  for (const steps of [engine, host]) {
+    assert.equal(steps.step, 'start')
+    assert.equal(steps.color, ours.color)
+  }
+  assert.ok(Array.isArray(host.lineStyle.type) && engine.lineStyle.type === 'solid')
+  assert.match(option.yAxis.name, /engine: % of one core, host: % of all vCPUs/)
+  assert.match(option.xAxis.name, /min:s/)
+  assert.deepEqual(option.series.at(-1).markLine.data, [{ xAxis: 4.2, name: 'failover' }])
+})
+
+test('CloudWatch: a chart a shard, and one of the caches that no address tells', () => {
+  const [first, , second] = record.run.nodes
+  const told = withCaches([
+    { id: 'items-0001-001', address: first.address, points: bothCpus(20) },
+    { id: 'items-0002-001', address: second.address, points: bothCpus(30) },
+    { id: 'items-0003-001', points: bothCpus(40) },
+  ])
+  const shown = ofCloudWatch(told)
+  assert.deepEqual(
+    shown.map(({ name, title }) => [name, title]),
+    [
+      ['cloudwatch-1', 'CloudWatch beside our own figures, shard 1'],
+      ['cloudwatch-2', 'CloudWatch beside our own figures, shard 2'],
+      ['cloudwatch-others', 'CloudWatch beside our own figures'],
+    ],
+  )
+  assert.deepEqual(shown[2].option.legend.data, [
+    'replica 40002: engine, each second',
+    'replica 40004: engine, each second',
+    'items-0003-001: EngineCPUUtilization',
+    'items-0003-001: CPUUtilization',
+  ])
+  assert.equal(new Set(runPictures(told).map(({ name }) => name)).size, runPictures(told).length)
+})
+
+test('CloudWatch: no chart of what has no minutes, no seconds, or no CPU', () => {
+  const [{ address }] = record.run.nodes
+  assert.deepEqual(ofCloudWatch(record), [])
+  assert.deepEqual(ofCloudWatch(withCaches([{ id: 'items-001', address }])), [])
+  assert.deepEqual(
+    ofCloudWatch(
+      withCaches([
+        { id: 'items', kind: 'serverless', points: { ElastiCacheProcessingUnits: [[1000, 500]] } },
+      ]),
+    ),
+    [],
+  )
+  const bare = withCaches([{ id: 'items-001', address, points: bothCpus(20) }])
+  bare.seconds = []
+  assert.deepEqual(ofCloudWatch(bare), [])
+})
+
 test('a silent node leaves a gap, and events and the warm-up are marked', () => {
   const { series } = byName('cpu').option
   assert.deepEqual(series[0].data[3], [4, null])

@@ -89,6 +89,7 @@ const drawLegend = (figure, chart, raw, hidden) => {
     const swatch = element('i', { className: series.type === 'line' ? '' : 'block' })
     if (Array.isArray(series.lineStyle?.type)) swatch.className = 'dashed'
     swatch.style.borderTopColor = colour
+    if (series.lineStyle) swatch.style.borderTopWidth = `${series.lineStyle.width}px`
     if (series.type !== 'line') swatch.style.background = colour
     const button = element('button', { type: 'button' }, swatch, name)
     button.setAttribute('aria-pressed', String(!hidden.has(name)))
