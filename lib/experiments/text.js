@@ -1,6 +1,6 @@
-// An experiment as a table that people can read: pure, from its document.
+// What is printed at the end of an experiment: pure, from its document.
 import { figureNamed, shownFigure } from '../report/figures.js'
-import { alignedTable, wrapped } from '../report/layout.js'
+import { alignedTable, blocksText, marked } from '../report/layout.js'
 import { plainData } from '../report/units.js'
 import { ratioWords } from './summary.js'
 
@@ -42,16 +42,11 @@ export const experimentText = (document, { columns = 120 } = {}) => {
     return `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}`
   })
   const marks = it.rows.flatMap(({ label, marks: own }) => own.map(({ text }) => `${label}: ${text}`))
-  const blocks = [
+  const warnings = it.warnings.map(({ message }) => message)
+  return blocksText([
     [it.question, it.verdict],
     [...table, 'medians over the rounds; in brackets the published figure'],
     ratios,
-    [...marks, ...it.warnings.map(({ message }) => message)].flatMap((line) =>
-      wrapped(line, width - 2).map((part, at) => `${at === 0 ? '! ' : '  '}${part}`),
-    ),
-  ]
-  return `${blocks
-    .filter((block) => block.length > 0)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
+    [...marks, ...warnings].flatMap((line) => marked('!', line, width, '')),
+  ])
 }

@@ -2,7 +2,7 @@
 import { cell, figureCell } from './cells.js'
 import { figureNamed, shownFigure } from './figures.js'
 import { dash, period, plainData } from './units.js'
-import { facts } from './words.js'
+import { facts, moment } from './words.js'
 
 /**
  * @typedef {import('./sections.js').Cell} Cell
@@ -104,10 +104,7 @@ export const experimentSections = (document, pages = []) => {
       { label: 'set-up', text: setup },
       {
         label: 'time',
-        text: facts([
-          `${started.slice(0, 19).replace('T', ' ')} UTC`,
-          durationS !== undefined && period(durationS * 1000),
-        ]),
+        text: facts([moment(started), durationS !== undefined && period(durationS * 1000)]),
       },
       {
         label: 'versions',

@@ -1,13 +1,12 @@
 // The final table of a consumer: pure, from its document to text that can be pasted.
-import { alignedTable, painter, wrapped } from './layout.js'
-import { entry, eventLines, nodeTable, thresholdLines } from './text.js'
-import { bytes, count, dash, micros, period, plainData, rate, several } from './units.js'
-import { clientWords, facts, gap, targetWords } from './words.js'
+import { alignedTable } from './layout.js'
+import { entry, nodeTable, percentileTable, runText } from './text.js'
+import { bytes, count, dash, micros, period, rate, several } from './units.js'
+import { clientWords, facts, moment, targetWords } from './words.js'
 
 /**
  * @typedef {import('./fetch-result.js').FetchDocument} FetchDocument
- * @typedef {ReturnType<typeof painter>} Paint
- * @typedef {{ run: any, columns: number, paint: Paint }} Page
+ * @typedef {Omit<import('./text.js').Page, 'run'> & { run: any }} Page
  */
 
 const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
@@ -98,7 +97,8 @@ export const clockWords = ({ clocks }) => {
 }
 
 /** @param {Page} page */
-const timeTable = ({ run, columns, paint }) => {
+const timeTable = (page) => {
+  const { run } = page
   const rows = [
     { name: 'a whole fetch', ...run.fetches.duration_ms },
     { name: 'its ids', ...run.fetches.ids_ms },
@@ -106,20 +106,7 @@ const timeTable = ({ run, columns, paint }) => {
     { name: 'age of the newest item', ...run.freshness_ms },
     { name: 'master to replica', ...run.replication_ms },
   ].filter(({ max }) => max !== null)
-  if (rows.length === 0) return []
-  const [titles, ...lines] = alignedTable(
-    [
-      { title: 'time', left: true, cell: (row) => row.name },
-      { title: 'p50', cell: (row) => ms(row.p50) },
-      { title: 'p90', cell: (row) => ms(row.p90), rank: 2 },
-      { title: 'p99', cell: (row) => ms(row.p99) },
-      { title: 'p99.9', cell: (row) => ms(row.p999), rank: 1 },
-      { title: 'max', cell: (row) => ms(row.max) },
-    ],
-    rows,
-    columns,
-  )
-  return [paint.dim(titles), ...lines]
+  return rows.length === 0 ? [] : percentileTable(page, 'time', rows, ms)
 }
 
 /** @param {Page} page */
@@ -149,37 +136,13 @@ export const verdictWords = (run) => {
 }
 
 /** @param {Page} page */
-const verdictLines = ({ run, columns, paint }) => {
-  const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
-  const reasons = run.warnings.flatMap((/** @type {{ message: string, invalidates: boolean }} */ warning) => {
-    const [mark, ink] = warning.invalidates ? ['✗', paint.red] : ['!', paint.yellow]
-    return wrapped(warning.message, columns - 4).map(
-      (line, row) => `  ${row === 0 ? ink(mark) : ' '} ${line}`,
-    )
-  })
-  return [`${word}: ${verdictWords(run)}`, ...reasons]
-}
-
-/**
- * @param {FetchDocument} document
- * @param {{ columns?: number, color?: boolean }} [look]
- * @returns {string} lines of at most `columns`, ending in a line feed
- */
-export const fetchReport = (document, { columns = 100, color = false } = {}) => {
-  /** @type {Page} */
-  const page = {
-    run: plainData(document),
-    columns: Math.max(60, Math.min(columns, 140)),
-    paint: painter(color),
-  }
-  const { run, paint } = page
-  const started = run.started.slice(0, 19).replace('T', ' ')
-  const blocks = [
-    [paint.bold(`Millrace consumer${gap}${run.run}`)],
+const blocksOf = (page) => {
+  const { run } = page
+  return [
     [
       ...entry(page, 'plan', planWords(run)),
       ...entry(page, 'target', targetWords(run)),
-      ...entry(page, 'time', facts([`${started} UTC`, period(run.duration_s * 1000)])),
+      ...entry(page, 'time', facts([moment(run.started), period(run.duration_s * 1000)])),
       ...entry(page, 'fetches', fetchWords(run)),
       ...entry(page, 'read', readWords(run)),
       ...entry(page, 'verified', verifyWords(run)),
@@ -192,12 +155,11 @@ export const fetchReport = (document, { columns = 100, color = false } = {}) => 
       ...entry(page, 'clocks', clockWords(run)),
       ...entry(page, 'client', clientWords(run)),
     ],
-    eventLines(page),
-    verdictLines(page),
-    thresholdLines(page),
   ]
-  return `${blocks
-    .filter((block) => block.length)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
 }
+
+/**
+ * @param {FetchDocument} document
+ * @param {{ columns?: number, color?: boolean }} [look]
+ */
+export const fetchReport = (document, look = {}) => runText(document, look, blocksOf, verdictWords)

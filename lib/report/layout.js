@@ -44,6 +44,23 @@ const cut = (word, width) =>
   Array.from({ length: Math.ceil(word.length / width) }, (_, at) => word.slice(at * width, (at + 1) * width))
 
 /**
+ * A text behind its mark, its further lines under the first.
+ * @param {string} mark one column wide, coloured or not
+ * @param {string} text
+ * @param {number} width
+ * @param {string} [indent]
+ */
+export const marked = (mark, text, width, indent = '  ') =>
+  wrapped(text, width - indent.length - 2).map((line, row) => `${indent}${row === 0 ? mark : ' '} ${line}`)
+
+/** A line between blocks of lines; those without any are left out. @param {string[][]} blocks */
+export const blocksText = (blocks) =>
+  `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+
+/**
  * @template Row
  * @typedef {object} Column
  * @property {string} title

@@ -1,11 +1,10 @@
-// An experiment as plain text; runs have texts of their own.
-import { alignedTable, wrapped } from './layout.js'
+// An experiment as report.txt: what its page says, in plain text. Runs have texts of their own.
+import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
+import { entry } from './text.js'
 import { dash } from './units.js'
 import { gap } from './words.js'
 
 /** @typedef {import('./sections.js').Sections} Sections */
-
-const labelWidth = 11
 
 /** @param {import('./sections.js').Cell} cell */
 const cellText = ({ text, detail }) => (detail ? `${text} (${detail})` : text)
@@ -44,20 +43,14 @@ export const sectionsText = (
   { title, question, verdict, facts, tables, warnings },
   { columns = 120 } = {},
 ) => {
-  const blocks = [
+  const page = { columns, paint: painter(false) }
+  return blocksText([
     [title, ...wrapped(question, columns)],
     [
       `${verdict.word.toUpperCase()}: ${verdict.sentence}`,
-      ...warnings.flatMap(({ text, serious }) =>
-        wrapped(text, columns - 4).map((line, row) => `  ${row > 0 ? ' ' : serious ? '✗' : '!'} ${line}`),
-      ),
+      ...warnings.flatMap(({ text, serious }) => marked(serious ? '✗' : '!', text, columns)),
     ],
-    facts.flatMap(({ label, text }) =>
-      wrapped(text, columns - labelWidth, gap).map(
-        (line, row) => (row === 0 ? label : '').padEnd(labelWidth) + line,
-      ),
-    ),
+    facts.flatMap(({ label, text }) => entry(page, label, text)),
     ...tables.map((table) => tableLines(table, columns)),
-  ]
-  return `${blocks.map((block) => block.join('\n')).join('\n\n')}\n`
+  ])
 }

@@ -1,16 +1,20 @@
 // The final table: pure, from run.json's document to text that can be pasted into a document.
-import { alignedTable, painter, wrapped } from './layout.js'
+import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
 import { sharedEnding } from './node-names.js'
 import { judgedWords } from './thresholds.js'
 import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
 import { busiestMaster } from './verdict.js'
 import {
+  cacheWords,
   clientWords,
   commandWords,
   costWords,
   facts,
   gap,
+  hasHostCpu,
+  hostCpu,
   itemWords,
+  moment,
   planWords,
   rateWords,
   targetWords,
@@ -26,33 +30,45 @@ import {
 const labelWidth = 11
 const shownEvents = 20
 
-/** A label in front, its text broken at the gaps and hanging. @param {Page} page @param {string} label @param {string} text */
+/** A label in front, its text broken at the gaps and hanging. @param {Pick<Page, 'columns' | 'paint'>} page @param {string} label @param {string} text */
 export const entry = ({ columns, paint }, label, text) =>
   (text ? wrapped(text, columns - labelWidth, gap) : []).map(
     (line, at) => paint.dim((at === 0 ? label : '').padEnd(labelWidth)) + line,
   )
 
-/** @param {Page} page */
-const latencyTable = ({ run, columns, paint }) => {
-  const { intended, service } = run.latency_us
-  const rows = [
-    { name: 'from the intended moment', ...intended },
-    { name: 'from the send (service)', ...service },
-    ...(run.bystander_us ? [{ name: 'bystander (PING)', p90: null, p999: null, ...run.bystander_us }] : []),
-  ]
+/** @typedef {Record<'p50' | 'p90' | 'p99' | 'p999' | 'max', number | null>} Percentiles */
+
+/**
+ * @param {Pick<Page, 'columns' | 'paint'>} page
+ * @param {string} title
+ * @param {(Percentiles & { name: string })[]} rows
+ * @param {(value: number | null) => string} told
+ */
+export const percentileTable = ({ columns, paint }, title, rows, told) => {
   const [titles, ...lines] = alignedTable(
     [
-      { title: 'latency', left: true, cell: (row) => row.name },
-      { title: 'p50', cell: (row) => micros(row.p50) },
-      { title: 'p90', cell: (row) => micros(row.p90), rank: 2 },
-      { title: 'p99', cell: (row) => micros(row.p99) },
-      { title: 'p99.9', cell: (row) => micros(row.p999), rank: 1 },
-      { title: 'max', cell: (row) => micros(row.max) },
+      { title, left: true, cell: (row) => row.name },
+      { title: 'p50', cell: (row) => told(row.p50) },
+      { title: 'p90', cell: (row) => told(row.p90), rank: 2 },
+      { title: 'p99', cell: (row) => told(row.p99) },
+      { title: 'p99.9', cell: (row) => told(row.p999), rank: 1 },
+      { title: 'max', cell: (row) => told(row.max) },
     ],
     rows,
     columns,
   )
   return [paint.dim(titles), ...lines]
+}
+
+/** @param {Page} page */
+const latencyTable = (page) => {
+  const { latency_us: latency, bystander_us: bystander } = page.run
+  const rows = [
+    { name: 'from the intended moment', ...latency.intended },
+    { name: 'from the send (service)', ...latency.service },
+    ...(bystander ? [{ name: 'bystander (PING)', p90: null, p999: null, ...bystander }] : []),
+  ]
+  return percentileTable(page, 'latency', rows, micros)
 }
 
 /** The mean of what was measured. @param {import('./result.js').NodeFigures[]} nodes */
@@ -80,28 +96,6 @@ const nodeRows = (run) => {
   ]
 }
 
-/** The host's CPU as CloudWatch has it, over all its vCPUs. @param {RunDocument} run @param {string} address */
-const hostCpu = ({ cloudwatch }, address) =>
-  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
-
-/** What CloudWatch says of caches that no address tells. @param {Page} page */
-const namelessCaches = ({ run, columns }) =>
-  (run.cloudwatch?.nodes ?? [])
-    .filter(({ address }) => address === null)
-    .flatMap(({ id, kind, role, means }) =>
-      wrapped(
-        facts([
-          `CloudWatch ${id}${role ? ` (${role})` : ''}`,
-          kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
-          kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
-          kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
-          kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
-        ]),
-        columns,
-        gap,
-      ),
-    )
-
 /** @param {Page} page */
 export const nodeTable = (page) => {
   const { run, columns, paint } = page
@@ -109,7 +103,7 @@ export const nodeTable = (page) => {
   const ending = sharedEnding(run.nodes.map(({ address }) => address))
   const short = (/** @type {string} */ name) =>
     name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name
-  const told = run.cloudwatch?.nodes.some(({ address }) => address !== null)
+  const told = hasHostCpu(run)
   const [titles, ...lines] = alignedTable(
     [
       { title: 'node', left: true, cell: (row) => short(row.address) },
@@ -137,13 +131,13 @@ export const nodeTable = (page) => {
     paint.dim(titles),
     ...lines,
     ...totals,
-    ...namelessCaches(page),
+    ...cacheWords(run).flatMap((words) => wrapped(`CloudWatch ${words}`, columns, gap)),
     ...wrapped(note, columns, gap).map(paint.dim),
   ]
 }
 
 /** @param {Page} page */
-export const eventLines = ({ run, columns, paint }) => {
+const eventLines = ({ run, columns, paint }) => {
   const seconds = run.events.map(({ at_ms: atMs }) => `${(atMs / 1000).toFixed(1)} s`)
   const width = Math.max(labelWidth, ...seconds.map((text) => text.length + 2))
   const lines = run.events
@@ -165,18 +159,17 @@ export const verdictWords = (run) => {
   return run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
 }
 
-/** @param {Page} page */
-const verdictLines = ({ run, columns, paint }) => {
+/** @param {Page} page @param {string} sentence */
+const verdictLines = ({ run, columns, paint }, sentence) => {
   const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
-  const reasons = run.warnings.flatMap(({ message, invalidates }) => {
-    const [mark, ink] = invalidates ? ['✗', paint.red] : ['!', paint.yellow]
-    return wrapped(message, columns - 4).map((line, row) => `  ${row === 0 ? ink(mark) : ' '} ${line}`)
-  })
-  return [`${word}: ${verdictWords(run)}`, ...reasons]
+  const reasons = run.warnings.flatMap(({ message, invalidates }) =>
+    marked(invalidates ? paint.red('✗') : paint.yellow('!'), message, columns),
+  )
+  return [`${word}: ${sentence}`, ...reasons]
 }
 
 /** @param {Page} page */
-export const thresholdLines = ({ run, columns, paint }) =>
+const thresholdLines = ({ run, columns, paint }) =>
   (run.thresholds ?? []).flatMap((judged) =>
     wrapped(judgedWords(judged), columns).map(judged.passed ? paint.green : paint.red),
   )
@@ -191,11 +184,14 @@ export const headline = (document) => {
 }
 
 /**
- * @param {RunDocument} document
- * @param {{ columns?: number, color?: boolean }} [look]
+ * What every run is told as: its name, blocks of its own, its events, its verdict.
+ * @param {any} document
+ * @param {{ columns?: number, color?: boolean }} look
+ * @param {(page: any) => string[][]} blocksOf
+ * @param {(run: any) => string} sentenceOf
  * @returns {string} lines of at most `columns`, ending in a line feed
  */
-export const textReport = (document, { columns = 100, color = false } = {}) => {
+export const runText = (document, { columns = 100, color = false }, blocksOf, sentenceOf) => {
   /** @type {Page} */
   const page = {
     run: plainData(document),
@@ -203,15 +199,25 @@ export const textReport = (document, { columns = 100, color = false } = {}) => {
     paint: painter(color),
   }
   const { run, paint } = page
-  const started = run.started.slice(0, 19).replace('T', ' ')
+  return blocksText([
+    [paint.bold(`Millrace ${run.kind}${gap}${run.run}`)],
+    ...blocksOf(page),
+    eventLines(page),
+    verdictLines(page, sentenceOf(run)),
+    thresholdLines(page),
+  ])
+}
+
+/** @param {Page} page */
+const blocksOf = (page) => {
+  const { run } = page
   const measured =
     run.measured_s !== null && run.measured_s < run.duration_s && `${period(run.measured_s * 1000)} measured`
-  const blocks = [
-    [paint.bold(`Millrace ${run.kind}${gap}${run.run}`)],
+  return [
     [
       ...entry(page, 'plan', planWords(run.plan)),
       ...entry(page, 'target', targetWords(run)),
-      ...entry(page, 'time', facts([`${started} UTC`, period(run.duration_s * 1000), measured])),
+      ...entry(page, 'time', facts([moment(run.started), period(run.duration_s * 1000), measured])),
       ...entry(page, 'items', itemWords(run)),
       ...entry(page, 'rate', rateWords(run)),
       ...entry(page, 'ticks', tickWords(run)),
@@ -223,12 +229,11 @@ export const textReport = (document, { columns = 100, color = false } = {}) => {
       ...entry(page, 'commands', commandWords(run)),
       ...entry(page, 'client', clientWords(run)),
     ],
-    eventLines(page),
-    verdictLines(page),
-    thresholdLines(page),
   ]
-  return `${blocks
-    .filter((block) => block.length)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
 }
+
+/**
+ * @param {RunDocument} document
+ * @param {{ columns?: number, color?: boolean }} [look]
+ */
+export const textReport = (document, look = {}) => runText(document, look, blocksOf, verdictWords)
