@@ -5,12 +5,14 @@ import { program } from '../lib/cli/program.js'
 import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { count, period, several } from '../lib/report/units.js'
+import { unlessInterrupted } from '../lib/run/start-up.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { addServers } from '../lib/target/embedded-changes.js'
-import { isDone, providerCommand, slotsChanged } from '../lib/target/managed.js'
+import { isDone, providerCommand, RefusedChange, seenWords, slotsChanged } from '../lib/target/managed.js'
 import { openTarget } from '../lib/target/open.js'
-import { RefusedChange, resharding, slotsIn } from '../lib/target/reshard.js'
+import { resharding } from '../lib/target/reshard.js'
+import { slotsIn } from '../lib/target/slot-shares.js'
 
 /**
  * @typedef {import('../settings.js').ReshardSettings} ReshardSettings
@@ -20,19 +22,24 @@ import { RefusedChange, resharding, slotsIn } from '../lib/target/reshard.js'
 
 const changes = ['move', 'add-shard', 'remove-shard', 'failover']
 const patienceMs = 1000
-const watchMs = 2000
+const watchMs = 1000
+// So often the same in a row: it is over.
+const quietLooks = 4
 
 /** An address, or a shard's number. @param {string} text */
 const placeIn = (text) => (/^\d+$/.test(text) ? Number(text) : text)
 
-/** @param {ReshardSettings} settings @param {Target} target */
-const newServers = async ({ servers, replicas, serverBin }, target) => {
+/** @param {ReshardSettings} settings @param {Target} target @param {ReturnType<typeof resharding>} cluster */
+const newServers = async ({ servers, replicas, serverBin }, target, cluster) => {
   if (servers !== undefined) {
     const [master, ...others] = servers.split(',')
     return { master, replicas: others.map((address) => ({ address })) }
   }
   const embedded = target.origin === 'address' ? null : findEmbedded({ cluster: true })
-  if (!embedded) throw new OptionError('add-shard needs the empty servers that become it: --servers')
+  if (!embedded) {
+    await cluster.mayChange()
+    throw new OptionError('add-shard needs the empty servers that become it: --servers')
+  }
   const [master, ...others] = await addServers(embedded, { count: 1 + replicas, serverBin })
   return {
     master: addressOf(master),
@@ -61,7 +68,7 @@ const made = async (change, settings, target, cluster) => {
   }
   const told = (/** @type {import('../lib/target/reshard.js').Moved} */ { slots, keys, tookMs }) =>
     `${several(slots, 'slot')} with ${several(keys, 'key')} moved in ${period(tookMs)}`
-  if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target)))
+  if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {
     const { gone, ...moved } = await cluster.removeShard(shardIn(settings))
     // Ours end; other people's servers stand empty and by themselves.
@@ -80,6 +87,16 @@ const made = async (change, settings, target, cluster) => {
 }
 
 /**
+ * The place of the shard that was named, from 1; null where none was.
+ * @param {ReshardSettings} settings
+ * @param {Target} target
+ */
+const shardNamed = ({ shard }, { topology: { masters } }) => {
+  const at = shard === undefined ? 0 : /^\d+$/.test(shard) ? Number(shard) : masters.indexOf(shard) + 1
+  return at || null
+}
+
+/**
  * Where only the provider may change the cluster: says how, waits, and tells what is seen of it.
  * @param {Change} change
  * @param {ReshardSettings} settings
@@ -88,30 +105,31 @@ const made = async (change, settings, target, cluster) => {
  */
 const watched = async (change, settings, target, { say, stop }) => {
   const before = target.topology
-  const shard = /^\d+$/.test(settings.shard ?? '') ? Number(settings.shard) : null
-  const { host } = endpointOf(target.address)
-  process.stdout.write(
-    `${providerCommand(change, { host: settings.host ?? host, shards: before.masters.length, shard })}\n`,
-  )
+  const { line, unknown } = providerCommand(change, {
+    host: settings.host ?? endpointOf(target.address).host,
+    masters: before.masters.map((address) => endpointOf(address).host),
+    shard: shardNamed(settings, target),
+  })
+  for (const words of unknown) say(words)
+  process.stdout.write(`${line}\n`)
+  say(`type that where the cluster is yours; its change is waited for, up to ${period(settings.waitMs)}`)
   const startMs = performance.now()
+  const tookMs = () => performance.now() - startMs
+  const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {})
   let last = before
-  while (!isDone(change, before, last)) {
-    if (stop.aborted) return ExitCode.interrupted
-    if (performance.now() - startMs > settings.waitMs)
+  for (let quiet = 0; quiet < quietLooks; ) {
+    const isSeen = isDone(change, before, last)
+    if (!isSeen && tookMs() > settings.waitMs)
       throw new TargetError(
-        `${target.address}: nothing has changed after ${period(settings.waitMs)} (--wait)`,
+        `${target.address}: the change has not come after ${period(settings.waitMs)} (--wait); ${seenWords('move', before, last)}`,
       )
-    await sleep(watchMs)
-    last = await watchedStep(target, last, say)
-  }
-  for (let quiet = 0; quiet < 3 && !stop.aborted; await sleep(watchMs)) {
+    await pause(isSeen ? watchMs : Math.min(watchMs, Math.max(0, settings.waitMs - tookMs()) + 1))
+    if (stop.aborted) return ExitCode.interrupted
     const next = await watchedStep(target, last, say)
-    quiet = slotsChanged(last, next) > 0 ? 0 : quiet + 1
+    quiet = isSeen && slotsChanged(last, next) === 0 ? quiet + 1 : 0
     last = next
   }
-  process.stdout.write(
-    `${several(slotsChanged(before, last), 'slot')} have new owners after ${period(performance.now() - startMs)}\n`,
-  )
+  process.stdout.write(`${seenWords(change, before, last)} after ${period(tookMs())}\n`)
   return ExitCode.done
 }
 
@@ -133,7 +151,7 @@ await program('reshard', async (given, { stop }) => {
     )
   const change = /** @type {Change} */ (word)
   const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
-  const target = await openTarget(settings, { say, mayStart: false })
+  const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
   let toldMs = performance.now()
   const cluster = resharding({
     cluster: {

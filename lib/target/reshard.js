@@ -2,9 +2,11 @@
 // over control connections, so that no password stands in a process list.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
-import { slotCount } from '../wire/slot.js'
 import { endpointOf } from './address.js'
 import { clusterNodes, slotNumbers } from './cluster-nodes.js'
+import { isRefusal, RefusedChange } from './managed.js'
+import { slotMover } from './slot-move.js'
+import { evenShares, mapText } from './slot-shares.js'
 
 /**
  * @typedef {import('ioredis').Redis} Redis
@@ -21,53 +23,8 @@ import { clusterNodes, slotNumbers } from './cluster-nodes.js'
 
 // Each step ends with a write to the disk of both servers.
 const slotsAtOnce = 4
-const keysPerBatch = 100
-const migrateTimeoutMs = 5000
-const migrateAttempts = 5
-const migratePauseMs = 500
 const agreeLimitMs = 30_000
 const pollMs = 50
-
-/** A server that does not let its clients change the cluster, as managed services do. */
-export class RefusedChange extends TargetError {
-  /** @param {string} address @param {Error} cause */
-  constructor(address, cause) {
-    super(`${address} does not let clients change the cluster (${cause.message})`, { code: 'REFUSED', cause })
-  }
-}
-
-/** @param {unknown} error */
-const isRefusal = (error) =>
-  error instanceof Error &&
-  /unknown (sub)?command|NOPERM|not allowed|not permitted|is disabled/i.test(error.message)
-
-/**
- * Slots for each target so that all own as many in the end: taken from whoever has most.
- * @param {{ id: string, numbers: number[] }[]} owners
- * @param {string[]} receivers ids
- * @param {boolean} empty owners that are no receivers give away everything
- * @returns {{ slot: number, to: string }[]}
- */
-export const evenShares = (owners, receivers, empty) => {
-  const held = new Map(owners.map(({ id, numbers }) => [id, [...numbers]]))
-  for (const id of receivers) if (!held.has(id)) held.set(id, [])
-  /** @type {{ slot: number, to: string }[]} */
-  const moves = []
-  const size = (/** @type {string} */ id) => held.get(id)?.length ?? 0
-  for (;;) {
-    const givers = [...held.keys()].filter((id) => !receivers.includes(id) && size(id) > 0)
-    const [to] = [...receivers].sort((a, b) => size(a) - size(b))
-    const [from] = givers.sort((a, b) => size(b) - size(a))
-    if (to === undefined || from === undefined || (!empty && size(from) <= size(to) + 1)) break
-    const slot = /** @type {number} */ (held.get(from)?.pop())
-    held.get(to)?.push(slot)
-    moves.push({ slot, to })
-  }
-  // One receiver after the other, each with slots that lie together: few ranges, and few new epochs.
-  moves.sort((a, b) => a.slot - b.slot)
-  const order = moves.map(({ to }) => to).sort()
-  return moves.map(({ slot }, i) => ({ slot, to: order[i] }))
-}
 
 /**
  * @param {object} needs
@@ -91,7 +48,12 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
   /** The cluster as this node sees it. @param {string} address */
   const seenFrom = async (address) =>
     clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
-  const view = () => Promise.any(cluster.addresses().map(seenFrom))
+  const moveSlot = slotMover({ control, access, ask })
+  /** As the first that answers sees it. @returns {Promise<ClusterNode[]>} */
+  const view = () =>
+    Promise.any(cluster.addresses().map(seenFrom)).catch((/** @type {AggregateError} */ { errors }) => {
+      throw errors.find((error) => error instanceof RefusedChange) ?? errors[0]
+    })
 
   /**
    * @param {string} what
@@ -123,82 +85,6 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     return found
   }
 
-  const signIn = access.username
-    ? ['AUTH2', access.username, access.password ?? '']
-    : access.password
-      ? ['AUTH', access.password]
-      : []
-
-  /**
-   * One batch of keys; after a broken transfer a copy may lie on both sides, and the source's is the one that is
-   * served.
-   * @param {ClusterNode} from
-   * @param {ClusterNode} to
-   * @param {(string | Buffer)[]} keys
-   */
-  const migrate = async (from, to, keys) => {
-    const { host, port } = endpointOf(to.address)
-    for (let attempt = 1; ; attempt++) {
-      const replace = attempt > 1 ? ['REPLACE'] : []
-      try {
-        const args = [
-          host,
-          port,
-          '',
-          access.db ?? 0,
-          migrateTimeoutMs,
-          ...replace,
-          ...signIn,
-          'KEYS',
-          ...keys,
-        ]
-        await control(from.address).call('MIGRATE', .../** @type {string[]} */ (args))
-        return
-      } catch (error) {
-        const { message } = /** @type {Error} */ (error)
-        if (attempt < migrateAttempts && /^IOERR/.test(message)) continue
-        if (attempt < migrateAttempts && /CLUSTERDOWN|LOADING|BUSY /.test(message)) {
-          await sleep(migratePauseMs)
-          continue
-        }
-        if (isRefusal(error)) throw new RefusedChange(from.address, /** @type {Error} */ (error))
-        throw error
-      }
-    }
-  }
-
-  /**
-   * @param {number} slot
-   * @param {ClusterNode} from
-   * @param {ClusterNode} to
-   * @param {ClusterNode[]} masters
-   */
-  const moveSlot = async (slot, from, to, masters) => {
-    await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id)
-    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id)
-    let moved = 0
-    for (;;) {
-      const keys = /** @type {Buffer[]} */ (
-        await control(from.address).callBuffer('CLUSTER', 'GETKEYSINSLOT', String(slot), String(keysPerBatch))
-      )
-      if (keys.length === 0) break
-      await migrate(from, to, keys)
-      moved += keys.length
-    }
-    // The new owner first: from then on somebody answers for the slot, whatever happens to us.
-    await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
-    // With its last slot gone it may have become a replica of the new owner by itself.
-    await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id).catch((error) => {
-      if (!/only with masters/.test(error.message)) throw error
-    })
-    await Promise.allSettled(
-      masters
-        .filter(({ id }) => id !== to.id && id !== from.id)
-        .map(({ address }) => ask(address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)),
-    )
-    return moved
-  }
-
   /**
    * Every node sees the same owners. A replica that claims slots its master has given away gets no votes, and
    * meanwhile the master holds up its writers for ten seconds.
@@ -222,10 +108,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     let done = 0
     const rest = [...moves].reverse()
     const work = async () => {
-      for (let next = rest.pop(); next; next = rest.pop()) {
-        signal?.throwIfAborted()
-        await one(next)
-      }
+      for (let next = rest.pop(); next && !signal?.aborted; next = rest.pop()) await one(next)
     }
     const one = async (/** @type {{ slot: number, to: string }} */ { slot, to }) => {
       const from = owner.get(slot)
@@ -235,7 +118,15 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       done++
       onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
     }
-    await Promise.all(Array.from({ length: slotsAtOnce }, work))
+    // Whatever ends it, no slot is left half way.
+    const stop = (/** @type {unknown} */ error) => {
+      rest.length = 0
+      throw error
+    }
+    const workers = Array.from({ length: slotsAtOnce }, () => work().catch(stop))
+    const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected')
+    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
+    signal?.throwIfAborted()
     await oneMap(nodes)
     return { slots: done, keys, tookMs: clock() - startMs }
   }
@@ -246,6 +137,14 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
 
   return {
     view,
+
+    /** Fails with RefusedChange where clients may not change the cluster. The port is none: nobody is met. */
+    mayChange: async () => {
+      const [first] = cluster.addresses()
+      await ask(first, 'CLUSTER', 'MEET', endpointOf(first).host, 0).catch((error) => {
+        if (error instanceof RefusedChange) throw error
+      })
+    },
 
     /** @param {number[]} slots @param {string | number} to an address, or a shard's number from 1 */
     async move(slots, to) {
@@ -356,30 +255,4 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       (await Promise.all(rest.map(({ address }) => forget(address)))).every(Boolean),
     )
   }
-}
-
-/** Who owns what, the same text for the same map. @param {ClusterNode[]} nodes */
-const mapText = (nodes) =>
-  nodes
-    .filter(({ slots }) => slots.length > 0)
-    .map(({ id, slots }) => `${id} ${slots.map((range) => range.join('-')).join(' ')}`)
-    .sort()
-    .join('\n')
-
-/**
- * `0-1499,3000` as numbers.
- * @param {string} text
- * @returns {number[] | null} null: not slots
- */
-export const slotsIn = (text) => {
-  const parts = text.split(',').map((part) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()))
-  const slots = parts.flatMap((found) => {
-    if (!found) return [slotCount]
-    const from = Number(found[1])
-    const to = Number(found[2] ?? found[1])
-    return from > to || to >= slotCount
-      ? [slotCount]
-      : Array.from({ length: to - from + 1 }, (_, i) => from + i)
-  })
-  return slots.includes(slotCount) ? null : slots
 }
