@@ -33,6 +33,19 @@ const within = async (limitMs, promise) => {
 }
 
 /**
+ * An answer of a server; or, in one line that names it, why it cannot be used.
+ * @template T
+ * @param {string} address
+ * @param {Access} access
+ * @param {Promise<T>} answer
+ */
+export const answerOf = (address, access, answer) =>
+  answer.catch((error) => {
+    if (error instanceof TargetError) throw error
+    throw new TargetError(reasonFor(address, error, access), { cause: error })
+  })
+
+/**
  * @param {Access} access
  */
 export const controlConnections = (access) => {
@@ -59,6 +72,8 @@ export const controlConnections = (access) => {
       commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,
       autoResendUnfulfilledCommands: false,
+      // Its check holds everything back while a server loads, and writes to stderr where INFO is refused.
+      enableReadyCheck: false,
       retryStrategy: (times) => Math.min(2000, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2),
       lazyConnect: true,
     })

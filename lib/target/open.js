@@ -3,9 +3,10 @@ import { TargetError } from '../errors.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
-import { controlConnections } from './control.js'
+import { answerOf, controlConnections } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
+import { loaded } from './loading.js'
 import { lookoutOf } from './lookout.js'
 import { loadScript } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
@@ -75,8 +76,6 @@ const checkKind = ({ cluster, mayStart, allow }, address, fields) => {
   const isCluster = fields.cluster_enabled === '1'
   if (cluster && !isCluster) throw new TargetError(`${address} is not part of a cluster; leave out --cluster`)
   if (!cluster && isCluster) throw new TargetError(`${address} is part of a cluster; add --cluster`)
-  if (fields.loading === '1')
-    throw new TargetError(`${address} is still loading its data; try again when it is ready`)
   if (!cluster && fields.role === 'slave' && !allow.includes('replica')) {
     const master = addressOf({ host: fields.master_host, port: Number(fields.master_port) })
     throw new TargetError(
@@ -103,6 +102,18 @@ const serverVersion = (/** @type {Record<string, string>} */ fields) =>
     : (fields.redis_version ?? 'unknown').slice(0, longestVersion)
 
 /**
+ * INFO of a server that has its data.
+ * @param {import('ioredis').Redis} client
+ * @param {string} address
+ * @param {Access} access
+ * @param {(line: string) => void} say
+ */
+const firstWords = async (client, address, access, say) => {
+  await answerOf(address, access, loaded(client, address, { say }))
+  return parseInfo(String(await answerOf(address, access, client.call('INFO', 'everything'))))
+}
+
+/**
  * @param {Settings} settings
  * @param {{ say: (line: string) => void, mayStart?: boolean }} options told in one line where the target is
  */
@@ -125,7 +136,7 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
     const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
     const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
-    const info = parseInfo(String(await seed.call('INFO', 'everything')))
+    const info = await firstWords(seed, address, access, say)
     checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
 
     const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica })

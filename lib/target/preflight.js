@@ -5,7 +5,9 @@ import { forecastOf } from '../plan/forecast.js'
 import { bytes, count, plainText, several } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
+import { answerOf } from './control.js'
 import { findKeys } from './found-keys.js'
+import { loaded } from './loading.js'
 
 /**
  * @typedef {import('./open.js').Target} Target
@@ -150,6 +152,18 @@ const memoryFault = (nodes, findings) => {
 }
 
 /**
+ * INFO of a node, of a master when it has its data; undefined of a replica that is out of reach.
+ * @param {Target} target
+ * @param {import('./topology.js').TargetNode} node
+ * @param {(line: string) => void} say
+ */
+const wordsOf = async (target, { address, role }, say) => {
+  if (role === 'replica') return target.info(address).catch(() => undefined)
+  await answerOf(address, target.access, loaded(target.control(address), address, { say }))
+  return answerOf(address, target.access, target.info(address))
+}
+
+/**
  * Looks, tells, and refuses with the option that overrides.
  * @param {object} needs
  * @param {Target} needs.target
@@ -166,11 +180,11 @@ export const preflight = async ({ target, plan, allow, say, warn, clock }) => {
   /** @type {Map<string, Findings>} */
   const findings = new Map()
   const nodes = /** @type {FoundNode[]} */ ([])
-  for (const { address, role, masterAddress } of target.nodes()) {
-    const text = await target.info(address).catch((/** @type {Error} */ error) => {
-      if (role === 'master') throw new TargetError(`${address}: ${error.message}`, { cause: error })
-    })
-    if (text === undefined) continue // a replica out of reach
+  const known = target.nodes()
+  const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
+  for (const [i, { address, role, masterAddress }] of known.entries()) {
+    const text = told[i]
+    if (text === undefined) continue
     const info = parseInfo(text)
     const node = nodeIn(address, info)
     node.forecast_bytes = forecasts[masters.indexOf(role === 'master' ? address : (masterAddress ?? ''))] ?? 0
@@ -180,7 +194,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock }) => {
       throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
     if (info.fields.slave_read_only === '1')
       throw new TargetError(`${address} is a replica that takes no writes; name its master`)
-    findings.set(address, await lookAt(target, address, info, clock))
+    findings.set(address, await answerOf(address, target.access, lookAt(target, address, info, clock)))
   }
   for (const line of foundWords(nodes, target)) say(line)
 

@@ -298,7 +298,7 @@ const provoked = async (t, each, driver) => {
   await prepare?.(server)
   const program = startProducer(
     t,
-    `${load} --duration 4 --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
+    `${load} --duration 4 --no-report --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
     { env: at(anonymous ? { ...server, password: '' } : server) },
   )
   await until('the writer is at work', () => program.intervals().length > 0)
@@ -346,8 +346,20 @@ describe('errors of the server', { concurrency: 3 }, () => {
 })
 
 /** What a writer is told that comes to a server which cannot take it: nothing is written, exit 3, one line. */
-/** @type {[string, (server: TestServer, t: Scope) => Promise<unknown>, RegExp, string?, string?][]} */
+/** @type {[what: string, (server: TestServer, t: Scope) => Promise<unknown>, RegExp, string?, string?][]} */
 const closedDoors = [
+  [
+    'a server that says nothing',
+    async ({ pid }) => void process.kill(pid, 'SIGSTOP'),
+    /^127\.0\.0\.1:\d+: no answer; look at the network/,
+  ],
+  [
+    'a user who may not ask INFO',
+    ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-info'),
+    /^127\.0\.0\.1:\d+: the user lacks rights; extend its ACL \(NOPERM .*info/,
+    'secret',
+    '--username other',
+  ],
   ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
   ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'wrong', ''],
   [
@@ -394,4 +406,41 @@ describe('a server that cannot be used', { concurrency: 3 }, () => {
       assert.equal(stdout, '')
     })
   }
+})
+
+test('a server that is loading at the start is waited for, told in one line', async (t) => {
+  const keys = 30_000
+  const server = await startServer(t, {
+    config: { 'enable-debug-command': 'yes', 'loading-process-events-interval-bytes': '1024' },
+  })
+  await server.redis.call('DEBUG', 'POPULATE', keys, 'foreign')
+  // A minute, if nobody hurries it.
+  await server.redis.config('SET', 'key-load-delay', '2000')
+  server.redis.call('DEBUG', 'RELOAD').catch(() => {})
+  const other = server.redis.duplicate({ enableReadyCheck: false })
+  t.after(() => other.disconnect())
+  await until('it loads', () => told({ ...server, redis: other }, 'persistence', /^loading:1/m))
+  const writer = startProducer(t, '-q 100 -p 200 --intervals 2 --allow foreign-keys --no-report', {
+    env: at(server),
+  })
+  const early = startProducer(t, '-q 100', { env: at(server) })
+  await Promise.all([writer.says(/is loading its data/), early.says(/is loading its data/)])
+  early.kill('SIGINT')
+  const interrupted = await early.ended
+  assert.equal(interrupted.code, 130, interrupted.stderr)
+  assert.equal(interrupted.folder, '')
+  assert.ok(await told({ ...server, redis: other }, 'persistence', /^loading:1/m))
+  await other.config('SET', 'key-load-delay', '0')
+  const { code, document, stderr } = await writer.ended
+  assert.ok(document, stderr)
+  assert.equal(code, document.valid ? 0 : 4, stderr)
+  assert.equal(document.items.acked, document.items.offered)
+  const lines = stderr.split('\n').filter(Boolean)
+  assert.ok(
+    lines.every((line) => line.startsWith('{')),
+    stderr,
+  )
+  const waits = lines.map((line) => JSON.parse(line).msg).filter((text) => /is loading its data/.test(text))
+  assert.equal(waits.length, 1, stderr)
+  assert.match(waits[0], /^127\.0\.0\.1:\d+ is loading its data \(\d+ %.*\): waiting for it$/)
 })
