@@ -95,6 +95,9 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
   })
   /** @type {Set<number>} */
   const held = new Set()
+  /** @type {Set<number>} asked for, and not refused: a lease whose answer is lost may be ours */
+  const asked = new Set()
+  let released = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   /** @type {import('./plan-key.js').Announcement | null} */
@@ -110,13 +113,17 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
     })
   }
   const claim = async (/** @type {number} */ agent) => {
+    if (released) throw new InterruptedError()
+    asked.add(agent)
     const answer = await client.set(leaseKey(terms, agent), holder, 'PX', lastMs, 'NX')
     if (answer === 'OK') held.add(agent)
+    else asked.delete(agent)
     return answer === 'OK'
   }
   const giveBack = async () => {
-    const agents = [...held]
+    const agents = [...asked]
     held.clear()
+    asked.clear()
     await Promise.all(
       agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), holder)),
     )
@@ -137,6 +144,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
         // It may only have run out while nobody could reach the server.
         if (await claim(agent)) continue
         held.delete(agent)
+        asked.delete(agent)
         onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
       } catch {
         // The server is away; the next renewal tells.
@@ -212,6 +220,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
       await announcePlan(client, plan)
     },
     async release() {
+      released = true
       clearInterval(timer)
       /** @type {Promise<unknown>[]} */
       const away = [giveBack().catch(() => {})]

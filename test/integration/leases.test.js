@@ -8,7 +8,7 @@ import { cli, startServer } from '../helpers/servers.js'
 
 const lastMs = 1500
 
-describe('leases', () => {
+describe('leases', { concurrency: 4 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
   /** @type {(() => any)[]} */
@@ -20,9 +20,8 @@ describe('leases', () => {
     for (const step of undo) await step()
   })
 
-  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal }} change */
-  const office = (t, { prefix, totalAgents = 2, signal }) => {
-    const { host, port, password } = server
+  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal, at?: import('../helpers/servers.js').TestServer }} change */
+  const office = (t, { prefix, totalAgents = 2, signal, at: { host, port, password } = server }) => {
     const terms = { prefix, quantity: 100, totalAgents, strategy: 'sorted-set' }
     /** @type {string[]} */
     const said = []
@@ -123,6 +122,20 @@ describe('leases', () => {
     assert.equal(one.lost.length, 1)
   })
 
+  test('one whose answer did not come in time is given back all the same', async (t) => {
+    const slow = await startServer(t)
+    const one = office(t, { prefix: 'slow:', at: slow })
+    assert.deepEqual(await one.live(), [])
+    process.kill(slow.pid, 'SIGSTOP')
+    const claimed = assert.rejects(one.claim([1, 2]))
+    await new Promise((resolve) => setImmediate(resolve)) // the command has gone out
+    await one.release()
+    process.kill(slow.pid, 'SIGCONT')
+    await claimed
+    assert.equal(await cli(slow, 'EXISTS', one.key(1), one.key(2)), '0')
+    assert.match(await slow.redis.info('commandstats'), /cmdstat_set:calls=1,/)
+  })
+
   test('one that vanished is claimed again', async (t) => {
     const one = office(t, { prefix: 'gone:' })
     await one.claim([1])
@@ -132,7 +145,7 @@ describe('leases', () => {
   })
 })
 
-describe('the same command on several boxes', { concurrency: 2 }, () => {
+describe('the same command on several boxes', { concurrency: 4 }, () => {
   test('they become agents 1 and 2, and store everything together', async (t) => {
     const server = await startServer(t)
     const env = at(server)
@@ -160,9 +173,8 @@ describe('the same command on several boxes', { concurrency: 2 }, () => {
     assert.equal(await cli(server, '--scan', '--pattern', 'millrace:lease:*'), '')
   })
 
-  test('a third waits one lease and ends with 3; kill -9 frees an agent after its lease', async (t) => {
-    const server = await startServer(t)
-    const env = at(server)
+  test('a third waits one lease and ends with 3', async (t) => {
+    const env = at(await startServer(t))
     const first = startProducer(t, '-q 100 -t 2 -a 1-2', { env })
     await first.says(/all of 2 agents/)
     const third = await runProducer(t, '-q 100 -t 2', { env })
@@ -172,9 +184,17 @@ describe('the same command on several boxes', { concurrency: 2 }, () => {
       new RegExp(`agent 1: \\S+ pid ${first.pid} since .*; agent 2: \\S+ pid ${first.pid}`),
     )
     assert.equal(third.folder, '')
+  })
+
+  test('kill -9 frees an agent after its lease', async (t) => {
+    const env = at(await startServer(t))
+    const first = startProducer(t, '-q 100 -t 2 -a 1-2', { env })
+    await first.says(/all of 2 agents/)
     first.kill('SIGKILL')
     await first.ended
-    assertDone(await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env }))
+    const next = await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env })
+    assertDone(next)
+    assert.match(next.stderr, /waiting 30 s for a lease to run out/)
   })
 
   test('a stolen lease is a warning in the result, not a crash', async (t) => {
