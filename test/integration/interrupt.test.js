@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { processStart } from '../../lib/target/embedded-state.js'
 import { assertDone, at, outcomesOf, ownFolder, startProducer, until } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {string} stderr */
 const assertNoStack = (stderr) => assert.ok(!/^ {4}at |a fault of Millrace/m.test(stderr), stderr)
@@ -74,6 +74,33 @@ describe('interrupted', { concurrency: 2 }, () => {
     assert.equal(folder, '')
   })
 
+  test('while a master of a cluster says nothing; and who waits for it is told its address', async (t) => {
+    const cluster = await startCluster(t, { shards: 3, replicas: 0 })
+    const [seed, frozen] = cluster.nodes.map((node) => ({ ...node, ...cluster.access }))
+    const env = { ...at(seed), REDIS_CLUSTER: 'true' }
+    const asked = async () =>
+      Number(/slots:calls=(\d+)/.exec(await cli(seed, 'INFO', 'commandstats'))?.[1] ?? 0)
+    const before = await asked()
+    process.kill(frozen.pid, 'SIGSTOP')
+    const fromMs = performance.now()
+    const [stopped, patient] = [startProducer(t, '-q 100', { env }), startProducer(t, '-q 100', { env })]
+    await until('both have the map', async () => (await asked()) >= before + 2)
+    const toldMs = performance.now()
+    stopped.kill('SIGINT')
+    const { code, stderr, folder } = await stopped.ended
+    assert.equal(code, 130, stderr)
+    assert.equal(stderr, 'interrupted before anything was sent\n')
+    assert.equal(folder, '')
+    assert.ok(performance.now() - toldMs < 5000)
+    const refused = await patient.ended
+    assert.equal(refused.code, 3, refused.stderr)
+    assert.match(refused.stderr, new RegExp(`^127\\.0\\.0\\.1:${frozen.port}: no answer.*\\n$`))
+    assert.equal(refused.folder, '')
+    assert.ok(performance.now() - fromMs < 20_000)
+    for (const node of [seed, { ...cluster.nodes[2], ...cluster.access }])
+      assert.equal(await cli(node, 'DBSIZE'), '0')
+  })
+
   test('while it waits for a lease', async (t) => {
     const server = await startServer(t)
     const first = startProducer(t, '-q 100', { env: at(server) })
@@ -87,6 +114,7 @@ describe('interrupted', { concurrency: 2 }, () => {
     assert.equal(folder, '')
     first.kill('SIGINT')
     assert.equal((await first.ended).code, 130)
+    assert.equal(await cli(server, '--scan', '--pattern', 'millrace:lease:*'), '')
   })
 })
 
@@ -94,9 +122,9 @@ describe('servers that go away', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: an attached run outlives the one that owns the servers, and ends with a result`, async (t) => {
       const runtimeDir = ownFolder(t, 'runtime')
-      const owner = startProducer(t, '-q 100 --prefix a:', { runtimeDir })
+      const owner = startProducer(t, '-q 100 --prefix a: --no-report', { runtimeDir })
       await owner.says(/all of 1 agent/)
-      const other = startProducer(t, `-q 100 -p 200 --prefix b: --duration 4 --driver ${driver}`, {
+      const other = startProducer(t, `-q 100 -p 200 --prefix b: --duration 6 --driver ${driver}`, {
         runtimeDir,
       })
       await other.says(/attached to the embedded server/)
