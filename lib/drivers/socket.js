@@ -43,6 +43,8 @@ import { causeOf, refusalIn } from './verdict.js'
 
 const spareBuffers = 16
 const silentLimitMs = 2000
+// So long without an answer to a full window: the server has paused, it is not slow.
+const pausedMs = 250
 // Nobody tells of a replica that has come, or of slots that no command went to.
 const staleMs = 10_000
 
@@ -73,6 +75,8 @@ export const socketDriver = async (options) => {
   const faults = new Map()
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
   const leaving = new Map()
+  /** When a server paused, or slots or connections changed hands, for the last time. */
+  let disturbedMs = Number.NEGATIVE_INFINITY
   let started = false
   let closed = false
 
@@ -102,6 +106,7 @@ export const socketDriver = async (options) => {
     const was = map.ownerOf(slot)
     if (was === address) return
     map.move(slot, address)
+    disturbedMs = clock()
     story.moved(was, address, 1)
     // Held at once; until when is arranged when the read is settled.
     repeats.holds.drain([slot])
@@ -126,6 +131,7 @@ export const socketDriver = async (options) => {
     story.topology(topology)
     const left = map.replace(topology)
     if (left.size === 0) return
+    disturbedMs = clock()
     story.left(left, map.ownerOf)
     for (const [address, slots] of left) {
       repeats.holds.drain(slots)
@@ -166,7 +172,10 @@ export const socketDriver = async (options) => {
     const { address } = lane
     if (error) faults.set(address, error)
     if (!started || closed) return
-    if (state === 'up') return story.up(address)
+    if (state === 'up') {
+      disturbedMs = clock()
+      return story.up(address)
+    }
     story.down(address, error?.message ?? 'closed the connection')
     const line = refusalIn(error?.cause)
     if (line !== null) ledger.sentAgain(causeOf(line))
@@ -220,12 +229,21 @@ export const socketDriver = async (options) => {
     }
   }
 
-  /** The unsent rest of this chunk's earlier ticks, where the window is shut. @param {Tick} tick */
+  /**
+   * The unsent rest of this chunk's earlier ticks, where the window is shut because the server is slower than the
+   * rate. What waits because the cluster changed or a server paused is caught up with: there only time decides.
+   * @param {Tick} tick
+   */
   const dropOvertaken = (tick) => {
+    const now = clock()
+    const deadline = now - plan.maxBehindMs
+    for (const lane of lanes.values()) if (lane.isShut() && lane.silentMs() > pausedMs) disturbedMs = now
+    const before = disturbedMs > deadline ? deadline : now
     for (const lane of lanes.values()) {
       if (!lane.isShut()) continue
-      const rest = lane.take((turn) => turn.begun && turn.tick.chunk === tick.chunk)
-      for (const turn of rest) loseTurn(turn, 'dropped')
+      const isLost = (/** @type {Turn} */ turn) =>
+        turn.begun && turn.tick.chunk === tick.chunk && turn.tick.dueMs < before
+      for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
     }
   }
 
