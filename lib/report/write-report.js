@@ -24,21 +24,21 @@ const darkName = (/** @type {string} */ name) => `${name}-dark`
 /**
  * The page and the charts as SVG: what stands in the folder of every run.
  * @param {ResultRecord} record
- * @returns {Files}
+ * @returns {Promise<Files>}
  */
-export const pageFiles = (record) => {
+export const pageFiles = async (record) => {
   const pictures = picturesOf(record)
-  return {
-    'report.html': pageOf(sectionsOf(record), pictures, millraceVersion()),
-    ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
-  }
+  // What the page holds is packed by another thread while this one draws.
+  const page = pageOf(sectionsOf(record), pictures, millraceVersion())
+  const charts = Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]))
+  return { 'report.html': await page, ...charts }
 }
 
 /**
  * The page and charts of a run that has just ended, from its own files.
  * @param {string} folder
  */
-export const reportRun = async (folder) => writeFiles(folder, pageFiles(await readRecord(folder)))
+export const reportRun = async (folder) => writeFiles(folder, await pageFiles(await readRecord(folder)))
 
 /** Of a run what the program itself prints. @param {ResultRecord} record @param {import('./sections.js').Sections} sections */
 const textOf = (record, sections) => {
@@ -54,7 +54,7 @@ const textOf = (record, sections) => {
  */
 export const allFiles = async (record) => {
   const sections = sectionsOf(record)
-  const files = pageFiles(record)
+  const files = await pageFiles(record)
   for (const picture of picturesOf(record)) {
     const { name } = picture
     const dark = svgOf(picture, { look: 'dark' })

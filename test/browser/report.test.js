@@ -30,7 +30,7 @@ before(async () => {
   const record = sampleRecord({ events: [{ at_ms: 4200, kind: 'failover', text: hostile }] })
   record.run.nodes[3].address = `${hostile}:1`
   for (const { nodes = [] } of record.seconds) nodes[3].address = `${hostile}:1`
-  writeFileSync(join(folder, 'run.html'), pageFiles(record)['report.html'])
+  writeFileSync(join(folder, 'run.html'), (await pageFiles(record))['report.html'])
   const onCloudWatch = sampleRecord()
   const [{ address }] = onCloudWatch.run.nodes
   const means = { EngineCPUUtilization: 50.5, CPUUtilization: 25.5 }
@@ -53,11 +53,13 @@ before(async () => {
       },
     ],
   }
-  writeFileSync(join(folder, 'cloudwatch.html'), pageFiles(onCloudWatch)['report.html'])
+  writeFileSync(join(folder, 'cloudwatch.html'), (await pageFiles(onCloudWatch))['report.html'])
   const experiment = sampleExperiment()
   writeFileSync(
     join(folder, 'experiment.html'),
-    pageFiles({ kind: 'experiment', experiment, timeline: null, pages: ['cells/list/1'] })['report.html'],
+    (await pageFiles({ kind: 'experiment', experiment, timeline: null, pages: ['cells/list/1'] }))[
+      'report.html'
+    ],
   )
   browser = await chromium.launch({
     executablePath,
@@ -96,6 +98,17 @@ const opened = async (t, name, options = {}) => {
   await page.goto(address)
   await page.waitForSelector('html[data-ready=true]')
   return page
+}
+
+/** What stands beside the pointer, late in a run. @param {Page} page @param {import('playwright-core').Locator} chart */
+const tipIn = async (page, chart) => {
+  await chart.scrollIntoViewIfNeeded()
+  const box = await chart.boundingBox()
+  assert.ok(box)
+  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2)
+  const tip = chart.locator('.tip table')
+  await tip.waitFor()
+  return tip.innerText()
 }
 
 /** Paths that a chart draws. @param {Page} page @param {string} title */
@@ -152,14 +165,8 @@ test('a series is toggled by its button, by the keyboard too', { skip }, async (
 
 test('the pointer finds the figures of a moment', { skip }, async (t) => {
   const page = await opened(t, 'run.html')
-  const chart = page.locator('figure .chart').first()
-  await chart.scrollIntoViewIfNeeded()
-  const box = await chart.boundingBox()
-  assert.ok(box)
-  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2)
-  const tip = chart.locator('.tip table')
-  await tip.waitFor()
-  assert.match(await tip.innerText(), /master 1 .*\d %/)
+  const told = await tipIn(page, page.locator('figure .chart').first())
+  assert.match(told, /master 1 .*\d %/)
 })
 
 test('CloudWatch: its steps and our seconds in one chart and one tip, its mean among the nodes', {
@@ -172,14 +179,7 @@ test('CloudWatch: its steps and our seconds in one chart and one tip, its mean a
     'items-001: EngineCPUUtilization',
     'items-001: CPUUtilization',
   ])
-  const chart = figure.locator('.chart')
-  await chart.scrollIntoViewIfNeeded()
-  const box = await chart.boundingBox()
-  assert.ok(box)
-  await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2)
-  const tip = chart.locator('.tip table')
-  await tip.waitFor()
-  const told = await tip.innerText()
+  const told = await tipIn(page, figure.locator('.chart'))
   assert.match(told, /engine, each second\s+\d[\d.]* %/)
   assert.match(told, /EngineCPUUtilization\s+50\.5 %/)
   assert.match(told, /CPUUtilization\s+25\.5 %/)
@@ -237,7 +237,7 @@ test('on paper it is light, with its charts', { skip }, async (t) => {
 
 test('an experiment has its charts, ratios, and links to its runs', { skip }, async (t) => {
   const page = await opened(t, 'experiment.html')
-  assert.equal(await page.locator('figure .chart svg').count(), 2)
+  assert.equal(await page.locator('figure .chart svg').count(), 3)
   assert.equal(
     await page.getByRole('link', { name: 'list' }).getAttribute('href'),
     'cells/list/1/report.html',

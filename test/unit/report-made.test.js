@@ -52,9 +52,9 @@ test('holes are escaped, lists joined, and nothing is nothing', () => {
   assert.doesNotMatch(String(scriptData(['</script><!--'])), /<\/script|<!--/)
 })
 
-test('a page of hostile texts holds only the tags and scripts of the page', () => {
-  const page = String(pageFiles(hostileRecord())['report.html'])
-  const innocent = new Set(tagsOf(String(pageFiles(sampleRecord())['report.html'])))
+test('a page of hostile texts holds only the tags and scripts of the page', async () => {
+  const page = String((await pageFiles(hostileRecord()))['report.html'])
+  const innocent = new Set(tagsOf(String((await pageFiles(sampleRecord()))['report.html'])))
   const ours = ['ul', 'li'] // of warnings
   assert.deepEqual(
     tagsOf(page).filter((tag) => !innocent.has(tag) && !ours.includes(tag)),
@@ -65,8 +65,8 @@ test('a page of hostile texts holds only the tags and scripts of the page', () =
   assert.ok(page.includes('&lt;script&gt;alert(1)'))
 })
 
-test('nothing is fetched, and the policy holds the hash of every script and style', () => {
-  const page = String(pageFiles(sampleRecord())['report.html'])
+test('nothing is fetched, and the policy holds the hash of every script and style', async () => {
+  const page = String((await pageFiles(sampleRecord()))['report.html'])
   const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1] ?? ''
   assert.match(policy, /^default-src 'none'; /)
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)

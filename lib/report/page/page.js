@@ -1,7 +1,8 @@
 // A report as one page that needs nothing else: no network, no other file.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { bundlePath } from '../draw.js'
 import { html, markup, scriptData } from './html.js'
 
@@ -10,6 +11,8 @@ import { html, markup, scriptData } from './html.js'
  * @typedef {import('../sections.js').Table} Table
  * @typedef {import('../charts.js').NamedPicture} NamedPicture
  */
+
+const packed = promisify(gzip)
 
 /** @param {string} name beside this file */
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -69,13 +72,14 @@ const definitions = (pairs) =>
  * @param {Sections} sections
  * @param {NamedPicture[]} pictures
  * @param {string} version of Millrace
- * @returns {string}
+ * @returns {Promise<string>}
  */
-export const pageOf = (sections, pictures, version) => {
+export const pageOf = async (sections, pictures, version) => {
   const { title, question, verdict, highlights, facts, tables, warnings } = sections
   const style = source('style.css')
   const script = pageScript()
   const echarts = readFileSync(bundlePath(), 'utf8')
+  const packing = packed(echarts, { level: 9 })
   // Nothing may be fetched, and only what was written here may run.
   const policy = [
     "default-src 'none'",
@@ -111,7 +115,7 @@ ${tables.filter(({ more }) => more).map(tableSection)}
 </main>
 <footer>Millrace ${version}</footer>
 <script type="application/json" id="charts">${scriptData(pictures.map(({ option }) => option))}</script>
-<script type="application/octet-stream" id="echarts">${markup(gzipSync(echarts, { level: 9 }).toString('base64'))}</script>
+<script type="application/octet-stream" id="echarts">${markup((await packing).toString('base64'))}</script>
 <script type="module">${markup(script)}</script>
 </body>
 </html>
