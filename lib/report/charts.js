@@ -11,6 +11,7 @@ import { itemsRead } from '../../charts/items-read.js'
 import { latency } from '../../charts/latency.js'
 import { memory } from '../../charts/memory.js'
 import { rate } from '../../charts/rate.js'
+import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
 
 export const RUN_CHARTS = Object.freeze([
@@ -43,11 +44,24 @@ export const runPictures = (record) => {
 }
 
 /**
- * A chart for each figure of an experiment.
+ * The ratios of an experiment, and a chart for each of its figures.
  * @param {import('./experiment-document.js').ExperimentDocument} experiment
  * @returns {NamedPicture[]}
  */
-export const experimentPictures = (experiment) =>
+export const experimentPictures = (experiment) => [
+  ...ratiosPicture(experiment),
+  ...figurePictures(experiment),
+]
+
+/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+const ratiosPicture = (experiment) => {
+  const { option, ...named } = ratiosChart
+  const shown = option(experiment)
+  return shown ? [{ ...named, option: shown }] : []
+}
+
+/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+const figurePictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
     .flatMap(({ name, title }) => {

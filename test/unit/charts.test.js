@@ -232,9 +232,9 @@ test('a chart for each figure of an experiment, beside what was published', () =
   const charts = experimentPictures(sampleExperiment())
   assert.deepEqual(
     charts.map(({ title }) => title),
-    ['Server CPU per item', 'CPU of the masters'],
+    ['Ratios within the experiment', 'Server CPU per item', 'CPU of the masters'],
   )
-  const [ours, both] = charts.map(({ option }) => option)
+  const [, ours, both] = charts.map(({ option }) => option)
   assert.deepEqual(named(ours)[0].data, [4.8, 3.1])
   assert.deepEqual(
     named(both).map((/** @type {any} */ { name }) => name),
@@ -245,6 +245,24 @@ test('a chart for each figure of an experiment, beside what was published', () =
     [36, 1],
   ])
   assert.match(both.xAxis.name, /% of one core/)
+})
+
+test('the ratios of an experiment, with their intervals and what was published', () => {
+  const experiment = sampleExperiment()
+  const [{ option }] = experimentPictures(experiment)
+  const [measured, published] = named(option)
+  const { ratios } = experiment
+  assert.deepEqual(
+    measured.data,
+    ratios.map(({ ours }, row) => [ours.ratio, row]),
+  )
+  const whole = ratios.filter(({ ours }) => ours.low !== null)
+  assert.equal(measured.markLine.data.length, whole.length)
+  assert.deepEqual(
+    published.data,
+    ratios.flatMap((ratio, row) => (ratio.published === null ? [] : [[ratio.published, row]])),
+  )
+  assert.equal(experimentPictures({ ...experiment, ratios: [] }).length, 2)
 })
 
 test('phases of a continuous run are areas of its charts', () => {
