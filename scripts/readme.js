@@ -1,9 +1,11 @@
 // Writes what README.md and .env.example take from the table of options: node scripts/readme.js
+// With a folder of experiments' results, the part about them too: node scripts/readme.js results/experiments
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defaultText, meaning } from '../lib/cli/help.js'
 import { VALUE_TYPES } from '../lib/cli/values.js'
 import { OPTIONS } from '../settings.js'
+import { measuredPart, withMeasured } from './readme/measured.js'
 
 const start = '<!-- options:start -->'
 const end = '<!-- options:end -->'
@@ -74,7 +76,10 @@ const code = (text) => `\`${text}\``
 const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('..', import.meta.url))
   const readme = new URL('../README.md', import.meta.url)
-  writeFileSync(readme, withOptionsTable(readFileSync(readme, 'utf8')))
+  const [results] = process.argv.slice(2)
+  const text = withOptionsTable(readFileSync(readme, 'utf8'))
+  writeFileSync(readme, results ? withMeasured(text, measuredPart(results, root)) : text)
   writeFileSync(new URL('../.env.example', import.meta.url), envExample())
 }

@@ -1,0 +1,134 @@
+// 'What we measured': experiments' results as a part of the README, each with its table, its picture and its command.
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { ids } from '../../lib/experiments/catalogue.js'
+import { ratioWords } from '../../lib/experiments/summary.js'
+import { figureNamed, shownFigure } from '../../lib/report/figures.js'
+import { markdownText } from '../../lib/report/markdown.js'
+
+/**
+ * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/report/experiment-document.js').ExperimentRow} ExperimentRow
+ */
+
+const start = '<!-- measured:start -->'
+const end = '<!-- measured:end -->'
+
+/** The newest result of each experiment. @param {string} folder */
+const newest = (folder) => {
+  /** @type {Map<string, { document: ExperimentDocument, at: string }>} */
+  const found = new Map()
+  for (const name of readdirSync(folder).sort()) {
+    const file = join(folder, name, 'experiment.json')
+    if (!existsSync(file)) continue
+    const document = JSON.parse(readFileSync(file, 'utf8'))
+    found.set(document.id, { document, at: join(folder, name) })
+  }
+  return found
+}
+
+/** @param {ExperimentRow} row @param {string} name */
+const cellOf = ({ figures, published }, name) => {
+  const shown = (/** @type {number | undefined} */ value) =>
+    markdownText(shownFigure(figureNamed(name), value))
+  const theirs = published?.[name]
+  return theirs === undefined
+    ? shown(figures[name]?.median)
+    : `${shown(figures[name]?.median)} *(${shown(theirs)})*`
+}
+
+/** @param {ExperimentDocument} document */
+const tableOf = ({ columns, rows }) => {
+  const told = columns.filter(({ name }) => rows.some(({ figures }) => figures[name]))
+  return [
+    `| | ${told.map(({ name, title }) => markdownText(title ?? figureNamed(name).title)).join(' | ')} |`,
+    `| --- |${' ---: |'.repeat(told.length)}`,
+    ...rows.map(
+      (row) =>
+        `| ${markdownText(row.label)}${row.marks.length > 0 ? ' †' : ''} | ${told.map(({ name }) => cellOf(row, name)).join(' | ')} |`,
+    ),
+  ]
+}
+
+/** @param {ExperimentDocument} document */
+const ratiosOf = ({ ratios }) =>
+  ratios.map(({ label, figure, ours, published, standing, contradicts, why }) => {
+    const beside = published === null ? '' : `; published ${published.toFixed(2)}: ${standing}`
+    const reason = contradicts ?? (standing === 'agrees' ? null : why)
+    return markdownText(
+      `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}${reason ? ` (${reason})` : ''}`,
+    )
+  })
+
+/** An experiment's first ratio, in a line. @param {ExperimentDocument} document */
+const lineOf = ({ id, ratios, verdict }) => {
+  const [main] = ratios
+  if (!main) return `| ${id} | ${markdownText(verdict)} | | | |`
+  const { label, figure, ours, published, standing } = main
+  const what = `${label}, ${figureNamed(figure).title}`
+  return `| ${id} | ${markdownText(what)} | ${ratioWords(ours)} | ${published?.toFixed(2) ?? ''} | ${standing ?? ''} |`
+}
+
+const htmlText = (/** @type {string} */ text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+/** @param {ExperimentDocument} document @param {string | null} picture */
+const partOf = (document, picture) => {
+  const { id, question, verdict, rows, command } = document
+  const marks = [...new Set(rows.flatMap(({ marks }) => marks.map(({ text }) => text)))]
+  const told = markdownText(verdict)
+  return [
+    `<details><summary><b>${id}</b>: ${htmlText(question)}</summary>`,
+    '',
+    `**${told}**`,
+    '',
+    ...tableOf(document),
+    '',
+    ...ratiosOf(document).map((text) => `- ${text}`),
+    ...marks.map((text) => `- † ${markdownText(text)}`),
+    '',
+    ...(picture ? [`![${markdownText(question)}](${picture})`, ''] : []),
+    `    ${command}`,
+    '',
+    '</details>',
+  ].join('\n')
+}
+
+/**
+ * Takes the pictures into charts/measured, and returns the part.
+ * @param {string} folder results of experiments
+ * @param {string} root of the project
+ */
+export const measuredPart = (folder, root) => {
+  const results = newest(folder)
+  const pictures = join(root, 'charts', 'measured')
+  rmSync(pictures, { recursive: true, force: true })
+  mkdirSync(pictures, { recursive: true })
+  const measured = ids().flatMap((id) => results.get(id) ?? [])
+  const summary = [
+    '| experiment | ratio | measured (95 %) | published | ours |',
+    '| --- | --- | ---: | ---: | --- |',
+    ...measured.map(({ document }) => lineOf(document)),
+  ].join('\n')
+  const parts = measured.map(({ document, at }) => {
+    const drawn = existsSync(join(at, 'charts')) ? readdirSync(join(at, 'charts')).sort() : []
+    const wanted = document.columns
+      .filter(({ chart }) => chart !== false)
+      .map(({ name }) => `${name.replaceAll(/[._]/g, '-')}.svg`)
+    const chosen = [...wanted, ...drawn].find((name) => drawn.includes(name))
+    if (!chosen) return partOf(document, null)
+    copyFileSync(join(at, 'charts', chosen), join(pictures, `${document.id}.svg`))
+    return partOf(document, `charts/measured/${document.id}.svg`)
+  })
+  return [summary, ...parts].join('\n\n')
+}
+
+/**
+ * @param {string} readme
+ * @param {string} part
+ */
+export const withMeasured = (readme, part) => {
+  const from = readme.indexOf(start)
+  const to = readme.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
+  return `${readme.slice(0, from + start.length)}\n\n${part}\n\n${readme.slice(to)}`
+}
