@@ -6,7 +6,7 @@ import { optionsOf } from '../../settings.js'
  * @typedef {import('../../settings.js').Program} Program
  */
 
-/** @type {Record<Program, { file?: string, does: string, examples: [what: string, command: string][] }>} */
+/** @type {Record<Program, { file?: string, words?: string, does: string, examples: [what: string, command: string][] }>} */
 const programs = {
   cleanup: {
     file: 'scripts/cleanup.js',
@@ -17,11 +17,12 @@ const programs = {
     ],
   },
   reshard: {
-    file: 'scripts/reshard.js move|add-shard|remove-shard|failover',
+    file: 'scripts/reshard.js',
+    words: 'move|add-shard|remove-shard|failover',
     does: 'Changes a cluster while it serves, and says how long that took.',
     examples: [
-      ['1,500 slots to the third shard', '--host cache.example.net --tls --slots 0-1499 --to 3'],
-      ['the replica of the second shard takes over', '--shard 2'],
+      ['1,500 slots to the third shard', 'move --slots 0-1499 --to 3 --host cache.example.net --tls'],
+      ['the replica of the second shard takes over', 'failover --shard 2'],
     ],
   },
   producer: {
@@ -80,22 +81,15 @@ export function meaning({ help, choices = [] }) {
  * @param {number} columns
  */
 export function helpText(program, columns) {
-  const { does, examples, file = `${program}.js` } = programs[program]
+  const { does, examples, words, file = `${program}.js` } = programs[program]
   const help = yargs([])
     .detectLocale(false)
     .scriptName(`node ${file}`)
-    .usage(`${does}\n\nUsage: $0 [options]`)
+    .usage(`${does}\n\nUsage: $0 ${words ? `${words} ` : ''}[options]`)
     .wrap(Math.max(60, Math.min(columns, 120)))
     .help(false)
     .version(false)
-    .epilogue(
-      [
-        'Examples',
-        ...examples.flatMap(([what, command]) => [`  # ${what}`, `  node ${file} ${command}`]),
-        '',
-        ...notes,
-      ].join('\n'),
-    )
+    .epilogue(notes.join('\n'))
   for (const option of optionsOf(program)) {
     if (option.hidden) continue
     const unless = ['off', 'none'].includes(defaultText(option)) ? '' : ` (${defaultText(option)})`
@@ -111,5 +105,7 @@ export function helpText(program, columns) {
   help.showHelp((lines) => {
     text = lines
   })
-  return text
+  // Never wrapped: they are there to be pasted.
+  const pasted = examples.flatMap(([what, command]) => [`  # ${what}`, `  node ${file} ${command}`])
+  return [text.trimEnd(), '', 'Examples', ...pasted].join('\n')
 }

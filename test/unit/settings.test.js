@@ -695,25 +695,41 @@ test('--help and --version', () => {
       for (const known of [name, ...aliases])
         assert.equal(new RegExp(`[ ,]--?${known}\\b(?!-)`).test(answer.help), !hidden, known)
     assert.equal(answer.help.match(/^ {2}node producer\.js .+/gm)?.length, 4)
-    for (const line of answer.help.split('\n'))
+    for (const line of answer.help.split('\nExamples')[0].split('\n'))
       assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120)
   }
   const answer = readSettings({ program: 'producer', argv: ['--version'], env: {} })
   assert.match('version' in answer ? answer.version : '', /^\d+\.\d+\.\d+/)
 })
 
-test('the examples of --help are read without an error', () => {
-  const answer = readSettings({ program: 'producer', argv: ['-h'], env: {}, columns: 120 })
-  assert.ok('help' in answer)
-  for (const [, line] of answer.help.matchAll(/^ {2}node producer\.js ([^>\n]+)/gm)) assert.ok(read(line))
+test('the examples of --help can be pasted, at any width', () => {
+  for (const [program, count] of /** @type {const} */ ([
+    ['producer', 4],
+    ['consumer', 4],
+  ])) {
+    for (const columns of [80, 120]) {
+      const answer = readSettings({ program, argv: ['-h'], env: {}, columns })
+      assert.ok('help' in answer)
+      const lines = [
+        ...answer.help.matchAll(/^ {2}node (?:producer|consumer)\.js ([^>\n]+)(?:> run\.json)?$/gm),
+      ]
+      assert.equal(lines.length, count)
+      const readLine = program === 'producer' ? read : readConsumer
+      for (const [, line] of lines) assert.ok(readLine(line))
+    }
+  }
 })
 
-test("the examples of the consumer's --help are read without an error", () => {
-  const answer = readSettings({ program: 'consumer', argv: ['-h'], env: {}, columns: 120 })
+test("the examples of reshard's --help begin with what it shall do", () => {
+  const answer = readSettings({ program: 'reshard', argv: ['-h'], env: {}, columns: 80 })
   assert.ok('help' in answer)
-  const lines = [...answer.help.matchAll(/^ {2}node consumer\.js ([^>\n]+)/gm)]
-  assert.equal(lines.length, 4)
-  for (const [, line] of lines) assert.ok(readConsumer(line))
+  const [, examples] = answer.help.split('Examples\n')
+  const lines = examples.split('\n').filter((line) => !line.includes('#'))
+  assert.equal(lines.length, 2)
+  for (const line of lines) {
+    const argv = /^ {2}node scripts\/reshard\.js (?:move|failover) ([^|]+)$/.exec(line)?.[1].split(' ')
+    assert.ok(argv && 'given' in readSettings({ program: 'reshard', argv, env: {} }))
+  }
 })
 
 test('another program shares the options of the target', () => {
