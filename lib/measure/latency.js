@@ -10,16 +10,13 @@ const histogram = () =>
   hdr.build({ bitBucketSize: 64, numberOfSignificantValueDigits: 3, useWebAssembly: true })
 
 /** @param {hdr.Histogram} h @returns {Percentiles | null} */
-const percentiles = (h) =>
-  h.totalCount === 0
-    ? null
-    : {
-        p50: h.getValueAtPercentile(50),
-        p90: h.getValueAtPercentile(90),
-        p99: h.getValueAtPercentile(99),
-        p999: h.getValueAtPercentile(99.9),
-        max: h.maxValue,
-      }
+const percentiles = (h) => {
+  if (h.totalCount === 0) return null
+  const max = h.maxValue
+  // A percentile is the upper end of its bucket, which may lie above everything that was recorded.
+  const at = (/** @type {number} */ percent) => Math.min(max, h.getValueAtPercentile(percent))
+  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
+}
 
 /** A histogram that is read a second at a time and as a whole. */
 export const series = () => {
@@ -112,7 +109,10 @@ export const mergedCurve = (encoded) => {
   const total = merged(encoded)
   const curve = depths
     .filter((beyond) => beyond <= total.totalCount)
-    .map((beyond) => ({ beyond, us: total.getValueAtPercentile(100 - 100 / beyond) }))
+    .map((beyond) => ({
+      beyond,
+      us: Math.min(total.maxValue, total.getValueAtPercentile(100 - 100 / beyond)),
+    }))
   total.destroy()
   return curve
 }

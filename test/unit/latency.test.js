@@ -150,3 +150,13 @@ test('from the due moment and from the send, weighted by items', (t) => {
     assert.equal(second?.count, 7)
   }
 })
+
+test('no percentile lies above the highest latency', (t) => {
+  const one = series()
+  t.after(one.close)
+  for (let us = 286_000; us < 286_400; us += 7) one.record(us)
+  const found = one.whole()
+  assert.ok(found)
+  for (const us of [found.p50, found.p90, found.p99, found.p999])
+    assert.ok(us <= found.max, `${us} > ${found.max}`)
+})
