@@ -242,5 +242,5 @@ test('an experiment has its charts, ratios, and links to its runs', { skip }, as
     await page.getByRole('link', { name: 'list' }).getAttribute('href'),
     'cells/list/1/report.html',
   )
-  await page.getByText('list / sorted set').waitFor()
+  await page.getByRole('cell', { name: 'list / sorted set' }).waitFor()
 })
