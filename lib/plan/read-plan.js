@@ -179,8 +179,15 @@ const buildPlan = (settings, { card, agents, cluster, masters, fetchScript }) =>
 /** Strategies whose items lie under keys of their own that GET reads. */
 const plainItems = new Set(['sorted-set', 'script-batch', 'script-item'])
 
+/** Strategies whose ids cannot be read without their values. */
+const valuesWithIds = new Set(['actual-value', 'stream', 'hash-ttl'])
+
 /** @param {ReadPlan} plan */
-const checkPlan = ({ mode, fetch, strategy, cluster, masters, sets }) => {
+const checkPlan = ({ mode, fetch, values, strategy, cluster, masters, sets }) => {
+  if (!values && valuesWithIds.has(strategy))
+    throw new OptionError(
+      `--no-values: what strategy ${strategy} is read by brings the values with the ids; leave it out`,
+    )
   if (mode === 'script') {
     if (!plainItems.has(strategy))
       throw new OptionError(

@@ -102,7 +102,7 @@ const timeTable = (page) => {
   const rows = [
     { name: 'a whole fetch', ...run.fetches.duration_ms },
     { name: 'its ids', ...run.fetches.ids_ms },
-    { name: 'its values', ...run.fetches.values_ms },
+    ...(run.plan.values ? [{ name: 'its values', ...run.fetches.values_ms }] : []),
     { name: 'age of the newest item', ...run.freshness_ms },
     { name: 'master to replica', ...run.replication_ms },
   ].filter(({ max }) => max !== null)

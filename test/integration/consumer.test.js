@@ -11,7 +11,7 @@ import {
   startProgram,
   until,
 } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -194,6 +194,22 @@ describe('on one server', () => {
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [50, 200])
       assert.equal(document.commands.master.evalsha.calls >= 4, true)
     }
+  })
+
+  test('--no-values reads ids and no value, and shows no time of values', async (t) => {
+    const server = await startServer(t)
+    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const before = await callsOf(server, 'get')
+    for (const driver of ['socket', 'ioredis']) {
+      const line = `--no-values -p 250 --duration 1 --driver ${driver}`
+      const { code, document, stdout, stderr } = await runConsumer(t, line, { env: at(server) })
+      assert.ok(code === 0 || code === 4, stderr)
+      assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
+      assert.match(stdout, /ids only/)
+      assert.match(stdout, /^its ids /m)
+      assert.ok(!/its values/.test(stdout), stdout)
+    }
+    assert.equal(await callsOf(server, 'get'), before)
   })
 
   test('lost connections are events, and the run goes on', async (t) => {

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
 import { cardIn, cardOf } from '../../lib/plan/plan-card.js'
 import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
+import { readContextOf } from '../../lib/readers/context.js'
+import { readerOf, readers } from '../../lib/readers/index.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
@@ -126,10 +128,24 @@ const impossible = [
   ['--mode script --sl', {}, /--mode script reads sorted sets .* strategy list use --mode manual/],
   ['--fetch mget --strategy hash', {}, /--fetch mget: the values of strategy hash/],
   ['--fetch mget --strategy stream', {}, /--fetch mget: the values of strategy stream/],
+  [
+    '--no-values --strategy stream',
+    {},
+    /^OptionError: --no-values: what strategy stream is read by .* leave it out$/,
+  ],
 ]
 for (const [line, change, pattern] of impossible)
   test(`impossible: ${line} ${JSON.stringify(change)}`, () =>
     assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, card: null }), pattern))
+
+test('--no-values is refused where a reader cannot do without them, by options and by plan, and only there', () => {
+  for (const strategy of /** @type {import('../../settings.js').StrategyName[]} */ (Object.keys(readers))) {
+    const plan = () => readPlanOf(settingsOf('--no-values'), { ...facts, card: card({ strategy }) })
+    const full = readPlanOf(settingsOf(''), { ...facts, card: card({ strategy }) })
+    if (readerOf(readContextOf(full)).value) assert.equal(plan().values, false)
+    else assert.throws(plan, { exitCode: 2, message: new RegExp(`^--no-values: .*strategy ${strategy} .*$`) })
+  }
+})
 
 test('a plan in words', () => {
   assert.equal(
