@@ -24,7 +24,7 @@ const strategies = [
 
 /** @param {string} strategy @param {boolean} cluster */
 const optionsOf = (strategy, cluster) =>
-  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60 --quiet` +
+  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60 --quiet --no-report` +
   `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
 
 /** Two at a time. @template T @param {T[]} all @param {(one: T) => Promise<void>} work */
@@ -98,7 +98,7 @@ for (const cluster of [false, true])
         const written = await runProducer(t, optionsOf(strategy, cluster), { env })
         assert.equal(written.code, 0, written.stderr)
         for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
-        const options = `--duration 600ms -p 200 --verify --quiet ${more}`
+        const options = `--duration 600ms -p 200 --verify --quiet --no-report ${more}`
         const { stderr, document } = await startProgram(t, 'consumer.js', options, { env }).ended
         assert.ok(document?.fetches.count > 0, stderr)
         assert.deepEqual(document.fetches.failed_by, {})

@@ -152,7 +152,7 @@ const refused = [
   ['no answer to the leases', ([name]) => (name === 'SET' ? null : undefined), 3, /no answer/],
 ]
 
-describe('refused', { concurrency: 2 }, () => {
+describe('refused', { concurrency: 4 }, () => {
   for (const [what, answer, code, names, more] of refused)
     test(what, async (t) => {
       const ended = await runAgainst(t, answer, more)
@@ -219,7 +219,7 @@ const during = [
 ]
 
 for (const driver of ['socket', 'ioredis'])
-  describe(`in a run, driver ${driver}`, { concurrency: 2 }, () => {
+  describe(`in a run, driver ${driver}`, { concurrency: 3 }, () => {
     for (const [what, answer] of during)
       test(what, async (t) => {
         const ended = await runAgainst(t, answer, `--driver ${driver}`)

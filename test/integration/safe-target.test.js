@@ -9,7 +9,9 @@ import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
-const short = '-q 200 -p 200 --intervals 2 --quiet'
+// The page takes longer than such a run, and is tested elsewhere.
+const quiet = '--quiet --no-report'
+const short = `-q 200 -p 200 --intervals 2 ${quiet}`
 
 /** @param {string} stderr */
 const messages = (stderr) =>
@@ -90,9 +92,9 @@ describe('one server', () => {
 
   test('a second box passes while the first writes', async (t) => {
     await server.redis.flushall()
-    const first = startProducer(t, '-q 400 -t 2 -p 200 -a 1 --quiet', { env })
+    const first = startProducer(t, `-q 400 -t 2 -p 200 -a 1 ${quiet}`, { env })
     await until('keys', () => server.redis.exists('latest-ids'))
-    const second = await runProducer(t, '-q 400 -t 2 -p 200 --intervals 2 --quiet', { env })
+    const second = await runProducer(t, `-q 400 -t 2 -p 200 --intervals 2 ${quiet}`, { env })
     assert.equal(second.code, 0, second.stderr)
     assert.deepEqual(
       second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
@@ -104,7 +106,7 @@ describe('one server', () => {
 
   test('the marker outlives every key, also of a writer that was killed', async (t) => {
     await server.redis.flushall()
-    const writer = startProducer(t, '-q 200 -p 200 --ttl 200 --strategy list-hll --quiet', { env })
+    const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll ${quiet}`, { env })
     await until('keys', () => server.redis.exists('latest-ids-list'))
     writer.kill('SIGKILL')
     await writer.ended
@@ -189,7 +191,7 @@ describe('one server', () => {
     await server.redis.flushall()
     await server.redis.config('SET', 'maxmemory', '20mb')
     t.after(() => server.redis.config('SET', 'maxmemory', '0'))
-    const line = `-q 1000 --value-size 20kB -p 500 --intervals 1 --quiet`
+    const line = `-q 1000 --value-size 20kB -p 500 --intervals 1 ${quiet}`
     const { code, stderr } = await runProducer(t, line, { env })
     assert.equal(code, 3)
     assert.match(
@@ -197,7 +199,7 @@ describe('one server', () => {
       /uses \S+ MB, and this plan takes about 2\S+ MB more: over 70 % of its maxmemory, 21\.0 MB;.*--allow memory$/,
     )
     assert.equal(await server.redis.dbsize(), 0)
-    const small = await runProducer(t, '-q 1000 -p 500 --intervals 1 --quiet', { env })
+    const small = await runProducer(t, `-q 1000 -p 500 --intervals 1 ${quiet}`, { env })
     assert.equal(small.code, 0, small.stderr)
   })
 
@@ -205,7 +207,7 @@ describe('one server', () => {
     await server.redis.flushall()
     await server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
     t.after(() => server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-    const line = '-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory --quiet'
+    const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory ${quiet}`
     const { code, stderr, document } = await runProducer(t, line, { env })
     assert.equal(code, 4, stderr)
     assert.deepEqual([document.valid, document.interrupted], [false, false])
@@ -225,7 +227,7 @@ describe('one server', () => {
     await server.redis.flushall()
     await server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
     t.after(() => server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-    const line = '-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off --quiet'
+    const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off ${quiet}`
     const { document } = await runProducer(t, line, { env })
     assert.ok(document.server.evicted > 0)
     assert.deepEqual(
@@ -254,7 +256,7 @@ describe('one server', () => {
       const usedBefore = await used()
       const { code, stderr, document } = await runProducer(
         t,
-        `-q 20000 -p 500 --intervals 1 --ttl 100 --quiet ${line}`,
+        `-q 20000 -p 500 --intervals 1 --ttl 100 ${quiet} ${line}`,
         { env },
       )
       assert.equal(code, 0, stderr)
@@ -330,7 +332,7 @@ describe('one server', () => {
 
   test('cleanup does not work under the hands of a writer', async (t) => {
     await server.redis.flushall()
-    const writer = startProducer(t, '-q 200 -p 200 --quiet', { env })
+    const writer = startProducer(t, `-q 200 -p 200 ${quiet}`, { env })
     await until('keys', () => server.redis.exists('latest-ids'))
     const { code, stderr } = await cleanup(t, '--yes', env)
     assert.equal(code, 3)
