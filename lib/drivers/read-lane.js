@@ -39,8 +39,8 @@ export const commandJob = (args, then) => {
   }
 }
 
-/** @type {ReplySink} */
-const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
+/** Hears nothing of a reply. @type {ReplySink} */
+export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
 
 /**
  * @param {object} options

@@ -6,7 +6,7 @@ import { idList, scoreIn } from '../wire/id-list.js'
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../readers/declare.js').Declaration} Declaration
  * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
- * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
+ * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
  * @typedef {import('../wire/id-list.js').IdList} IdList
  *
  * @typedef {object} Fetched

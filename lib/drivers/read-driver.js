@@ -1,0 +1,45 @@
+// What a read driver is: both have this face, and give up in the same way.
+import { MillraceError } from '../errors.js'
+
+/**
+ * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
+ * @typedef {import('../wire/values.js').ReplySink} ReplySink
+ * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @typedef {import('../readers/declare.js').ValueCommand} ValueCommand
+ * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ *
+ * @typedef {object} ReadDriverOptions
+ * @property {ReadPlan} plan
+ * @property {ReadTarget} target
+ * @property {() => number} clock
+ * @property {() => number} random
+ * @property {(kind: string, text: string) => void} onEvent
+ *
+ * @typedef {object} ReadTarget what a read driver needs of a target
+ * @property {import('../target/dial.js').Access} access
+ * @property {() => readonly import('../target/topology.js').TargetNode[]} nodes
+ * @property {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
+ * @property {() => Promise<unknown>} refresh
+ *
+ * @typedef {object} ReadDriver
+ * @property {(args: string[], key: string, sink: ReplySink, consumer: number) => Promise<void>} ask one command
+ * @property {(list: IdList, places: Uint32Array, command: ValueCommand, values: ValueSink, consumer: number) => Promise<Record<string, number>>} values
+ *   of ids; resolves with what was refused for good, by cause
+ * @property {(args: string[], key: string, sink: ReplySink) => Promise<void>} askMaster
+ * @property {(key: string, consumer: number) => string} serverOf a key, as an address
+ * @property {() => readonly string[]} servers
+ * @property {() => readonly number[]} bare shards that have no replica
+ * @property {() => Record<string, { commands: number, bytes_in: number | null }>} figures by server
+ * @property {() => void} watch
+ * @property {() => void} close
+ */
+
+/** A read that was given up; `causeName` is what it is counted by. */
+export class ReadError extends MillraceError {
+  /** @param {string} cause @param {string} message */
+  constructor(cause, message) {
+    super('READ', message)
+    this.causeName = cause
+  }
+}
