@@ -26,22 +26,27 @@ const strategyCommands = (steps) => {
 }
 
 /**
- * Our part of all that was stored in the window: counted by the servers where a command stands for an item, else
- * by the agents that hold a lease.
+ * What all writers stored in the window, and our part of it: counted by the servers where a command stands for an
+ * item, else by the agents that hold a lease.
  * @param {object} known
  * @param {Plan} known.plan
  * @param {import('../strategies/declare.js').Step[]} known.steps
  * @param {number} known.stored items that we stored in the window
+ * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {readonly number[]} known.liveAgents
  */
-export const shareOf = ({ plan, steps, stored, commands, liveAgents }) => {
+export const shareOf = ({ plan, steps, stored, unsure, commands, liveAgents }) => {
+  const byLeases =
+    plan.agents.length / new Set([...liveAgents, ...plan.agents.map(({ agent }) => agent)]).size
   const counting = countingCommand(steps)
-  const calls = counting === null ? undefined : commands[counting]?.calls
-  if (calls !== undefined && calls > 0) return Math.min(1, stored / calls)
-  const mine = plan.agents.length
-  const all = new Set([...liveAgents, ...plan.agents.map(({ agent }) => agent)]).size
-  return mine / all
+  const calls = counting === null ? 0 : (commands[counting]?.calls ?? 0)
+  if (calls === 0) return { share: byLeases, all: stored / byLeases }
+  // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
+  // ours, and no other writer's. Between these bounds the leases decide.
+  const least = Math.min(1, stored / calls)
+  const most = Math.min(1, (stored + unsure) / calls)
+  return { share: Math.min(most, Math.max(least, byLeases)), all: Math.max(stored, calls) }
 }
 
 /** Items alive at the end of the window, of all writers. @param {Plan} plan @param {number} share */
@@ -56,6 +61,7 @@ const liveItems = (plan, share) => {
  * @param {Plan} known.plan
  * @param {import('../strategies/declare.js').Step[]} known.steps
  * @param {number} known.stored
+ * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
  * @param {number | null} known.dataBefore bytes of the data set before the first write
  * @param {number} known.keysBefore
@@ -66,14 +72,14 @@ export const serverCosts = ({
   plan,
   steps,
   stored,
+  unsure,
   totals,
   dataBefore,
   keysBefore,
   elapsedMs,
   liveAgents,
 }) => {
-  const share = shareOf({ plan, steps, stored, commands: totals.commands, liveAgents })
-  const all = share > 0 ? stored / share : 0
+  const { share, all } = shareOf({ plan, steps, stored, unsure, commands: totals.commands, liveAgents })
   const live = liveItems(plan, share)
   // A --once run has not reached its steady size before a lifetime has passed.
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000

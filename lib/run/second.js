@@ -44,7 +44,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
- * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.bystander
+ * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
@@ -58,7 +58,7 @@ export const everySecond = ({
   plan,
   ledger,
   latency,
-  bystander,
+  felt,
   health,
   sampler,
   driver,
@@ -91,7 +91,7 @@ export const everySecond = ({
     waitingBytesMax = Math.max(waitingBytesMax, waitingBytes)
     const intended = latency.intended.turn()
     const service = latency.service.turn()
-    const felt = bystander.turn()
+    const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const nodes = await sampler.sample()
     look(nodes)
@@ -101,7 +101,7 @@ export const everySecond = ({
       items: counts,
       achieved,
       latency_us: { intended, service },
-      bystander_us: felt,
+      bystander_us,
       client,
       nodes,
     })

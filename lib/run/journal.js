@@ -1,0 +1,29 @@
+// What happens in a run beside its figures: each event with its moment.
+
+// A server's words may be long.
+const longestEvent = 300
+
+/**
+ * @param {object} needs
+ * @param {() => number} needs.elapsed
+ * @param {(line: object) => void} needs.write
+ * @param {(kind: string, text: string) => void} needs.tell whoever looks on
+ */
+export const journalOf = ({ elapsed, write, tell }) => {
+  /** @type {{ at_ms: number, kind: string, text: string }[]} */
+  const events = []
+  const note = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    const entry = { at_ms: Math.round(elapsed()), kind, text: text.slice(0, longestEvent) }
+    events.push(entry)
+    write(entry)
+  }
+  return {
+    events,
+    note,
+    /** Noted and told. @param {string} kind @param {string} text */
+    event(kind, text) {
+      note(kind, text)
+      tell(kind, text.slice(0, longestEvent))
+    },
+  }
+}

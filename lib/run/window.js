@@ -1,0 +1,47 @@
+// The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
+
+// The counters are read a little before the first measured tick, so that they hold all of it.
+const markEarlyMs = 25
+
+/**
+ * @param {object} needs
+ * @param {import('../plan/plan.js').Plan} needs.plan
+ * @param {import('./write-records.js').Records['ledger']} needs.ledger
+ * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ */
+export const windowOf = ({ plan, ledger, health, sampler }) => {
+  let isOpen = false
+  let isClosed = false
+  let carriedBefore = 0
+  /** @type {NodeJS.Timeout | undefined} */
+  let warmUp
+
+  const open = () => {
+    isOpen = true
+    carriedBefore = ledger.commands.itemsCarried
+    health.startWindow()
+    return sampler.mark()
+  }
+  return {
+    /** @returns {import('../report/live.js').Snapshot['phase']} */
+    phase: () => (isClosed ? 'draining' : isOpen ? 'measuring' : 'warm-up'),
+    /** Before the first tick: without a warm-up all of them are measured. */
+    async prepare() {
+      if (plan.warmUpMs === 0) await open()
+    },
+    /** The first tick begins. */
+    start() {
+      if (plan.warmUpMs > 0) warmUp = setTimeout(open, plan.warmUpMs - markEarlyMs)
+    },
+    /** Nothing new is offered. */
+    close() {
+      clearTimeout(warmUp)
+      isClosed = true
+    },
+    /** Items in the commands that were answered within it. */
+    carried: () => ledger.commands.itemsCarried - carriedBefore,
+    /** @param {number} endMs of the run */
+    lengthS: (endMs) => (isOpen ? (endMs - plan.warmUpMs) / 1000 : 0),
+  }
+}

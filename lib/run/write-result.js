@@ -1,0 +1,84 @@
+// The result of a writing run: what was counted, timed and sampled, put together.
+import { isScheduled } from '../plan/pacer.js'
+import { serverCosts } from './costs.js'
+
+/**
+ * @typedef {import('../report/result.js').RunParts} RunParts
+ * @typedef {import('./write-setup.js').WriteRun} WriteRun
+ *
+ * @typedef {object} Beginning what the target held before the first write
+ * @property {number} startedEpochMs
+ * @property {number | null} dataBefore bytes of the data set
+ * @property {number} keysBefore
+ *
+ * @typedef {object} Ending
+ * @property {number} endMs of the run
+ * @property {boolean} interrupted
+ * @property {ReturnType<WriteRun['health']['summary']>} client
+ * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
+ * @property {readonly number[]} liveAgents
+ */
+
+/** Items that were stored in the measured window. @param {WriteRun} run */
+const storedIn = ({ plan, steps, records: { ledger }, window }) => {
+  if (isScheduled(plan)) return ledger.measured.acked
+  // With no schedule, ticks lie across the window's edges: the answers within it are counted.
+  const carriers = steps.filter(({ kind }) => kind !== 'once').length
+  return Math.round(window.carried() / carriers)
+}
+
+/** Items that have another outcome, and repeats: each may have been stored all the same. @param {WriteRun} run */
+const unsureIn = ({ records: { ledger } }) =>
+  ledger.measured.offered - ledger.measured.acked + ledger.commands.repeated
+
+/** @param {WriteRun} run @returns {Pick<RunParts, 'items' | 'written' | 'agents' | 'commands'>} */
+const accountOf = ({ records: { ledger } }) => ({
+  items: { ...ledger.whole, failed_by: ledger.failedBy },
+  written: ledger.written(),
+  agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
+  commands: {
+    sent: ledger.commands.sent,
+    repeated: ledger.commands.repeated,
+    errors_by: ledger.errorsBy,
+    repeated_by: ledger.repeatedBy,
+  },
+})
+
+/**
+ * @param {WriteRun} run
+ * @param {Beginning} beginning
+ * @param {Ending} ending
+ * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
+ */
+export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
+  const { plan, steps, records, driver, writing, window, second, journal } = run
+  const { endMs, interrupted, client, sampled, liveAgents } = ending
+  const { latency, felt } = records
+  const { nodes, totals } = sampled
+  const stored = storedIn(run)
+  const measuredS = window.lengthS(endMs)
+  const known = { plan, steps, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  return {
+    startedEpochMs,
+    durationS: endMs / 1000,
+    measuredS,
+    warmUpS: plan.warmUpMs / 1000,
+    interrupted,
+    plan,
+    ...accountOf(run),
+    rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
+    latency: { intended: latency.intended.whole(), service: latency.service.whole() },
+    bystander: felt.whole(),
+    ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
+    client: {
+      ...client,
+      cpu_us_per_item: stored > 0 ? (client.cpu_s * 1e6) / stored : null,
+      encode_ms: driver.encodeMs,
+      tape_bytes: driver.tapeBytes,
+      waiting_bytes_max: second.waitingBytesMax(),
+    },
+    server: serverCosts({ ...known, elapsedMs: endMs }),
+    nodes,
+    events: journal.events,
+  }
+}
