@@ -1,0 +1,34 @@
+// Single questions beside the fetches, through the same driver.
+
+/** @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver */
+
+const nothing = () => {}
+
+/** One reply as a number, 0 where there is none. @param {ReadDriver} driver */
+export const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
+  let found = 0
+  const sink = {
+    open: nothing,
+    bulk: nothing,
+    nil: nothing,
+    error: nothing,
+    number: (/** @type {number} */ n) => {
+      found = n
+    },
+  }
+  await driver.ask(args, args[1], sink, 0).catch(nothing)
+  return found
+}
+
+/** The value of an id on its master, or null. @param {ReadDriver} driver @param {import('../readers/declare.js').ValueCommand} command */
+export const masterReader =
+  (driver, command) =>
+  async (/** @type {string} */ id, /** @type {(value: Buffer | null) => void} */ sink) => {
+    await driver.askMaster([command.name, id, ...command.after], id, {
+      open: nothing,
+      number: nothing,
+      error: nothing,
+      bulk: (bytes, from, to) => sink(bytes.subarray(from, to)),
+      nil: () => sink(null),
+    })
+  }

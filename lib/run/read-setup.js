@@ -1,0 +1,178 @@
+// What a run of consumers is put together of before its first fetch: the driver, the clocks of the servers, who
+// judges what is read, and everything that watches.
+import { socketReadDriver } from '../drivers/read-socket.js'
+import { clientHealth } from '../measure/client-health.js'
+import { clocksOf } from '../measure/clocks.js'
+import { fetchesOf } from '../measure/fetches.js'
+import { judgeOf } from '../measure/judge.js'
+import { series } from '../measure/latency.js'
+import { nodeSampler } from '../measure/node-sampler.js'
+import { replicationDelay } from '../measure/replication-delay.js'
+import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
+import { readContextOf } from '../readers/context.js'
+import { get } from '../readers/declare.js'
+import { readerOf } from '../readers/index.js'
+import { several } from '../report/units.js'
+import { consumersOf } from './consumers.js'
+import { fetcherOf } from './fetch.js'
+import { journalOf } from './journal.js'
+import { planWatch } from './plan-watch.js'
+import { masterReader, numberFrom } from './read-asks.js'
+import { commandsByRole, everyReadSecond } from './read-second.js'
+import { sleep } from './settlement.js'
+
+/**
+ * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
+ * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
+ * @typedef {ReturnType<typeof clocksOf>} Clocks
+ *
+ * @typedef {object} ReadNeeds
+ * @property {ReadPlan} plan
+ * @property {PlanCard | null} card
+ * @property {readonly PlanCard[]} cards all that stand under the prefix
+ * @property {() => Promise<readonly PlanCard[]>} readCards
+ * @property {Target} target
+ * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
+ * @property {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} show
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {(line: string) => void} say
+ * @property {(warning: import('../report/verdict.js').Warning) => void} warn
+ *
+ * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
+ */
+
+const clockEveryMs = 10_000
+const nothing = () => {}
+
+/** Where the reads go, in one line. @param {ReadPlan} plan @param {ReadDriver} driver @param {readonly string[]} masters */
+const readsWords = (plan, driver, masters) => {
+  const servers = driver.servers()
+  const bare = driver.bare()
+  if (bare.length === masters.length && plan.reads === 'replica')
+    return `reads from ${several(masters.length, 'master')}: there ${masters.length === 1 ? 'is' : 'are'} no replica${masters.length === 1 ? '' : 's'}`
+  const without =
+    bare.length > 0 ? `; ${several(bare.length, 'shard')} without a replica, read from the master` : ''
+  const what = plan.reads === 'any' ? 'node' : plan.reads
+  return `reads from ${several(servers.length, what)}${without}`
+}
+
+/** @param {import('../drivers/read-driver.js').ReadDriverOptions} options */
+const openDriver = async (options) => {
+  if (options.plan.driver !== 'ioredis') return socketReadDriver(options)
+  const { ioredisReadDriver } = await import('../drivers/read-ioredis.js')
+  return ioredisReadDriver(options)
+}
+
+/** The clocks of the servers that are read from, measured now and again. @param {Target} target @param {ReadDriver} driver */
+const followClocks = async (target, driver) => {
+  const clocks = clocksOf({
+    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    epochMs: () => performance.timeOrigin + performance.now(),
+  })
+  await clocks.measure(driver.servers())
+  const timer = setInterval(() => clocks.measure(driver.servers()), clockEveryMs)
+  return { ...clocks, stop: () => clearInterval(timer) }
+}
+
+/**
+ * Who judges what is read, as long as the plan that it is judged by is the one being written.
+ * @param {ReadNeeds} needs
+ * @param {{ driver: ReadDriver, reader: import('../readers/declare.js').Declaration, clocks: Clocks, planNow: () => number }} reading
+ */
+const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
+  let judging = plan.verify
+  const watch = planWatch({
+    card,
+    read: readCards,
+    now: planNow,
+    onChanged: () => {
+      judging = false
+      warn({
+        code: 'plan-changed',
+        message:
+          'another plan is being written under this prefix since: what was read after that is not verified',
+        invalidates: plan.verify,
+      })
+    },
+    sleep,
+  })
+  const judge = plan.verify
+    ? judgeOf({
+        plan,
+        reader,
+        nowAt: clocks.now,
+        readAtMaster: masterReader(driver, reader.value ?? get),
+        wasRewritten: watch.wasRewritten,
+        sleep,
+      })
+    : null
+  const inspector = judge && {
+    inspect: (/** @type {import('../wire/id-list.js').IdList} */ list, /** @type {string} */ server) =>
+      judging ? judge.inspect(list, server) : { value: nothing, nil: nothing },
+  }
+  return { watch, judge, inspector }
+}
+
+/**
+ * What watches the run: the client itself, every node, and how far the replicas are.
+ * @param {Target} target
+ * @param {() => number} clock
+ * @param {() => number} elapsed
+ */
+const watchersOf = (target, clock, elapsed) => {
+  const delays = series()
+  /** @type {Record<string, number>} */
+  const delayMax = {}
+  const probe = replicationDelay({
+    nodes: target.nodes,
+    replication: async (address) => String(await target.control(address).call('INFO', 'replication')),
+    clock,
+    record: (replica, delayMs) => {
+      delays.record(delayMs * 1000)
+      delayMax[replica] = Math.max(delayMax[replica] ?? 0, delayMs)
+    },
+  })
+  const health = clientHealth({ clock })
+  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  return { health, sampler, probe, delays, delayMax }
+}
+
+/** @param {ReadNeeds} needs */
+export const setUpReading = async (needs) => {
+  const { plan, card, cards, target, results, show, onEvent, say } = needs
+  const clock = () => performance.now()
+  const reader = readerOf(readContextOf(plan))
+  const fetches = fetchesOf()
+  let reading = /** @type {ReturnType<typeof consumersOf> | null} */ (null)
+  const elapsed = () => reading?.elapsed() ?? 0
+  const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
+
+  const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
+  say(readsWords(plan, driver, target.topology.masters))
+  if (plan.mode === 'script')
+    await Promise.all(driver.servers().map((address) => target.loadScripts(address, ['fetch-latest-items'])))
+  const clocks = await followClocks(target, driver)
+  const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
+
+  const verifier = verifierOf(needs, { driver, reader, clocks, planNow })
+  const { inspector } = verifier
+  const counted = () =>
+    uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
+  const uniqueness = plan.count ? counted() : null
+  const watchers = watchersOf(target, clock, elapsed)
+  reading = consumersOf({
+    plan,
+    fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
+    clock,
+    events: {
+      onFetched: (_, fetched) => fetches.fetched(fetched),
+      onOverrun: (_, deadlines) => fetches.overrun(deadlines),
+    },
+  })
+  const roles = commandsByRole()
+  const whatIsRead = { plan, driver, fetches, uniqueness, roles, ...verifier, ...watchers }
+  const second = everyReadSecond({ ...whatIsRead, elapsed, write: results.interval, show })
+  return { ...whatIsRead, card, clocks, reading, second, journal }
+}
