@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
-import { exitCodeOf, withCloudWatch, writePage } from './lib/cli/ending.js'
+import { concludeRun } from './lib/cli/ending.js'
 import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
 import { fetchDocument } from './lib/report/fetch-result.js'
 import { fetchReport } from './lib/report/fetch-text.js'
 import { openResults } from './lib/report/files.js'
-import { withThresholds } from './lib/report/thresholds.js'
-import { claimReaders } from './lib/run/agents.js'
+import { claimReaders, readerWords } from './lib/run/agents.js'
 import { findPlan } from './lib/run/find-plan.js'
 import { readRun } from './lib/run/read-run.js'
 import { versionsOf } from './lib/run/versions.js'
@@ -47,6 +46,7 @@ await program('consumer', async (given, { stop, stopNow }) => {
     })
     undo.unshift(readers.release)
     const plan = { ...found.plan, agents: readers.agents }
+    say(readerWords(plan))
 
     const parts = await readRun({
       ...found,
@@ -68,13 +68,7 @@ await program('consumer', async (given, { stop, stopNow }) => {
       target: { kind, origin },
       warnings,
     })
-    const judged = withThresholds(measured, settings.thresholds)
-    await results.finish(judged)
-    const { folder } = results
-    const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
-    screen.result(document, folder, fetchReport)
-    if (!stopNow.aborted) await writePage(settings, folder, warn)
-    return exitCodeOf(document, stop.aborted)
+    return await concludeRun(measured, { settings, results, screen, report: fetchReport, stop, stopNow })
   } finally {
     screen.done()
     for (const step of undo) await step()

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Writes items the way an application would, and reports what that cost.
-import { exitCodeOf, withCloudWatch, writePage } from './lib/cli/ending.js'
+import { concludeRun } from './lib/cli/ending.js'
 import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
 import { screenOf } from './lib/cli/screen.js'
@@ -9,7 +9,6 @@ import { cardOf } from './lib/plan/plan-card.js'
 import { openResults } from './lib/report/files.js'
 import { runDocument } from './lib/report/result.js'
 import { textReport } from './lib/report/text.js'
-import { withThresholds } from './lib/report/thresholds.js'
 import { agentWords, claimAgents } from './lib/run/agents.js'
 import { factsOf } from './lib/run/facts.js'
 import { guardOf } from './lib/run/guard.js'
@@ -78,13 +77,7 @@ await program('producer', async (settings, { stop, stopNow }) => {
       target: { kind, origin, found },
       warnings,
     })
-    const judged = withThresholds(measured, settings.thresholds)
-    await results.finish(judged)
-    const { folder } = results
-    const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
-    screen.result(document, folder, textReport)
-    if (!stopNow.aborted) await writePage(settings, folder, warn)
-    return exitCodeOf(document, stop.aborted)
+    return await concludeRun(measured, { settings, results, screen, report: textReport, stop, stopNow })
   } finally {
     screen.done()
     for (const step of undo) await step()

@@ -1,5 +1,6 @@
-// How a run of the producer or the consumer ends: its page, and its exit code.
+// How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
 import { ExitCode } from '../errors.js'
+import { withThresholds } from '../report/thresholds.js'
 import { addressOf } from '../target/address.js'
 
 /**
@@ -8,7 +9,7 @@ import { addressOf } from '../target/address.js'
  * @param {string} folder
  * @param {(warning: import('../report/verdict.js').Warning) => void} warn
  */
-export const writePage = async ({ report }, folder, warn) => {
+const writePage = async ({ report }, folder, warn) => {
   if (!report) return
   try {
     const { reportRun } = await import('../report/write-report.js')
@@ -30,7 +31,7 @@ export const writePage = async ({ report }, folder, warn) => {
  * @param {AbortSignal} told.stopNow
  * @returns {Promise<Document>}
  */
-export const withCloudWatch = async (settings, { document, folder }, { say, warn, stopNow }) => {
+const withCloudWatch = async (settings, { document, folder }, { say, warn, stopNow }) => {
   if (!settings.cloudwatch) return document
   const { attachCloudWatch } = await import('../cloudwatch/attach.js')
   const whole = await attachCloudWatch({
@@ -53,8 +54,30 @@ export const withCloudWatch = async (settings, { document, folder }, { say, warn
  * @param {{ valid: boolean, thresholds?: import('../report/thresholds.js').Judged[] }} document
  * @param {boolean} interrupted
  */
-export const exitCodeOf = ({ valid, thresholds = [] }, interrupted) => {
+const exitCodeOf = ({ valid, thresholds = [] }, interrupted) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
   return thresholds.every(({ passed }) => passed) ? ExitCode.done : ExitCode.threshold
+}
+
+/**
+ * @template {import('../report/figures.js').Document & { valid: boolean }} Document
+ * @param {Document} measured
+ * @param {object} run
+ * @param {import('../../settings.js').Settings} run.settings
+ * @param {{ folder: string, finish: (document: Document) => Promise<unknown> }} run.results
+ * @param {ReturnType<typeof import('./screen.js').screenOf>} run.screen
+ * @param {(document: Document, look: { columns: number, color: boolean }) => string} run.report
+ * @param {AbortSignal} run.stop
+ * @param {AbortSignal} run.stopNow
+ */
+export const concludeRun = async (measured, { settings, results, screen, report, stop, stopNow }) => {
+  const { say, warn } = screen
+  const { folder } = results
+  const judged = withThresholds(measured, settings.thresholds)
+  await results.finish(judged)
+  const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
+  screen.result(document, folder, report)
+  if (!stopNow.aborted) await writePage(settings, folder, warn)
+  return exitCodeOf(document, stop.aborted)
 }
