@@ -14,7 +14,6 @@ import { readContextOf } from '../../lib/readers/context.js'
 import { readerOf, readers } from '../../lib/readers/index.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
-import { writeRun } from '../../lib/run/write-run.js'
 import { strategies } from '../../lib/strategies/index.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
 import { openTarget } from '../../lib/target/open.js'
@@ -22,6 +21,7 @@ import { scriptSha } from '../../lib/target/scripts.js'
 import { peer } from '../helpers/peers.js'
 import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
+import { writeUnattended } from '../helpers/unattended.js'
 
 /**
  * @typedef {import('../../lib/target/open.js').Target} Target
@@ -47,20 +47,8 @@ const written = async ({ target, cluster }, line) => {
   const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7`
   const settings = settingsOf('producer', `${load} ${line}`, cluster)
   const plan = planOf(settings, await factsOf(settings, target, [1, 2]))
-  const never = new AbortController().signal
   const startedMs = Date.now()
-  const { items } = await writeRun({
-    plan,
-    target,
-    liveAgents: async () => [],
-    results: { interval: () => {}, event: () => {} },
-    show: () => {},
-    onEncoding: () => {},
-    onReady: () => {},
-    onEvent: () => {},
-    stop: never,
-    stopNow: never,
-  })
+  const { items } = await writeUnattended(plan, target)
   assert.equal(items.acked, 2 * quantity)
   return { ...cardOf(plan, 'test'), startedMs, renewedMs: Date.now(), ended: false }
 }

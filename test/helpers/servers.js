@@ -77,3 +77,9 @@ export async function cli({ host, port, password }, ...args) {
   })
   return stdout.trim()
 }
+
+/** How often a server has run a command. @param {Parameters<typeof cli>[0]} server @param {string} name */
+export async function callsOf(server, name) {
+  const stats = await cli(server, 'INFO', 'commandstats')
+  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+}

@@ -9,11 +9,11 @@ import { planOf } from '../../lib/plan/plan.js'
 import { runDocument } from '../../lib/report/result.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
-import { writeRun } from '../../lib/run/write-run.js'
 import { strategies } from '../../lib/strategies/index.js'
 import { openTarget } from '../../lib/target/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { cli, startCluster, startServer } from './servers.js'
+import { writeUnattended } from './unattended.js'
 
 /**
  * @typedef {import('../../lib/target/open.js').Target} Target
@@ -86,20 +86,8 @@ const stored = async (at, line, check) => {
   const q = / -q /.test(line) ? '' : `-q ${quantity}`
   const settings = settingsOf(`${load} ${q} ${line} --prefix ${prefix}`.replaceAll(/ +/g, ' '), at.cluster)
   const plan = planOf(settings, await factsOf(settings, at.target, [1, 2]))
-  const never = new AbortController().signal
   const fromMs = Date.now()
-  const parts = await writeRun({
-    plan,
-    target: at.target,
-    liveAgents: async () => [],
-    results: { interval: () => {}, event: () => {} },
-    show: () => {},
-    onEncoding: () => {},
-    onReady: () => {},
-    onEvent: () => {},
-    stop: never,
-    stopNow: never,
-  })
+  const parts = await writeUnattended(plan, at.target)
   const versions = versionsOf(at.target)
   const document = runDocument({ ...parts, kind: 'producer', run: 'contract', versions, warnings: [] })
   const ask = (/** @type {string[]} */ lines) => answers(at, lines)

@@ -14,13 +14,7 @@ import {
   startProducer,
   until,
 } from '../helpers/programs.js'
-import { cli, startCluster, startServer } from '../helpers/servers.js'
-
-/** @param {import('../helpers/servers.js').TestServer} server @param {string} name */
-const callsOf = async (server, name) => {
-  const stats = await cli(server, 'INFO', 'commandstats')
-  return Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
-}
+import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 describe('one server', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
