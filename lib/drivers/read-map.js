@@ -28,6 +28,7 @@ export const readMapOf = (topology, reads) => {
     // A slot that nobody serves just now: whoever is asked will say so.
     return shard < masters.length ? shard : 0
   }
+  const all = [...new Set(servers.flat())]
   return {
     masters,
     shardOf,
@@ -35,7 +36,8 @@ export const readMapOf = (topology, reads) => {
     serverOf: (shard, consumer) => servers[shard][consumer % servers[shard].length],
     masterOf: (/** @type {number} */ slot) => masters[shardOf(slot)],
     /** Every node that may be asked. */
-    servers: [...new Set(servers.flat())],
+    servers: all,
+    isServing: (/** @type {string} */ address) => all.includes(address) || masters.includes(address),
     /** Shards whose only server is the master, though replicas were asked for. */
     bare: reads === 'replica' ? servers.flatMap((list, i) => (list[0] === masters[i] ? [i + 1] : [])) : [],
   }
