@@ -33,19 +33,20 @@ const within = (answer, otherwise) => {
 }
 
 /**
- * Claims them in the target, so that the same command on another box makes other agents.
- * @param {object} needs
- * @param {Settings} needs.settings
- * @param {import('../target/open.js').Target} needs.target
- * @param {string} needs.run
- * @param {(line: string) => void} needs.say
- * @param {(message: string) => void} needs.onLost
- * @param {AbortSignal} needs.signal
+ * @typedef {object} Claim
+ * @property {Settings} settings
+ * @property {import('../target/open.js').Target} target
+ * @property {string} run
+ * @property {(line: string) => void} say
+ * @property {(message: string) => void} onLost
+ * @property {AbortSignal} signal
  */
-export const claimAgents = async ({ settings, target, run, say, onLost, signal }) => {
-  const office = leases({ target, terms: settings, run, say, onLost, clock: () => performance.now(), signal })
+
+/** @param {Omit<Claim, 'settings'>} needs @param {import('../target/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
+const leased = async ({ target, run, say, onLost, signal }, terms, wanted) => {
+  const office = leases({ target, terms, run, say, onLost, clock: () => performance.now(), signal })
   try {
-    const agents = await unlessInterrupted(signal, office.claim(wantedAgents(settings, target.origin)))
+    const agents = await unlessInterrupted(signal, office.claim(wanted))
     const live = () => within(office.live(), [])
     return { agents, live, announce: office.announce, release: office.release }
   } catch (error) {
@@ -54,29 +55,44 @@ export const claimAgents = async ({ settings, target, run, say, onLost, signal }
   }
 }
 
+/** Claims them in the target, so that the same command on another box makes other agents. @param {Claim} claim */
+export const claimAgents = ({ settings, ...needs }) =>
+  leased(needs, settings, wantedAgents(settings, needs.target.origin))
+
 /**
  * Which of the run's consumers this process is. Only `-a auto`, typed, writes to the target: a lease, as for writers.
- * @param {Parameters<typeof claimAgents>[0] & { strategy: string }} needs
+ * It is one agent wherever the servers run, for many consumers may read beside one embedded producer.
+ * @param {Claim & { strategy: string }} claim
  */
 export const claimReaders = async ({ settings, strategy, ...needs }) => {
   const { agent, totalAgents, given, prefix } = settings
   if (agent === 'auto' && given.agent === 'command line') {
     const terms = { prefix, quantity: 0, totalAgents, strategy: `read ${strategy}` }
-    return claimAgents({
-      settings: { ...settings, ...terms, strategy: /** @type {any} */ (terms.strategy) },
-      ...needs,
-    })
+    return leased(needs, terms, 'next')
   }
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }
 }
 
+/** @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all */
+const partWords = (agents, totalAgents, ours, all) => {
+  if (agents.length === totalAgents) return `all of ${several(totalAgents, 'agent')}: ${all}`
+  const who = agents.length === 1 ? `agent ${agents[0]}` : `agents ${agents.join(', ')}`
+  return `${who} of ${totalAgents}: ${ours} of ${all}; -a all for everything`
+}
+
 /** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
 export const agentWords = ({ agents, totalAgents, items, quantity, periodMs }) => {
-  const numbers = agents.map(({ agent }) => agent)
   const unit = periodMs === 1000 ? 'items/s' : 'items an interval'
-  if (numbers.length === totalAgents)
-    return `all of ${several(totalAgents, 'agent')}: ${count(quantity)} ${unit}`
-  const who = numbers.length === 1 ? `agent ${numbers[0]}` : `agents ${numbers.join(', ')}`
-  return `${who} of ${totalAgents}: ${count(items)} of ${count(quantity)} ${unit}; -a all for everything`
+  const numbers = agents.map(({ agent }) => agent)
+  return partWords(numbers, totalAgents, count(items), `${count(quantity)} ${unit}`)
 }
+
+/** `agent 3 of 8: 4 of 32 consumers; -a all for everything` @param {import('../plan/read-plan.js').ReadPlan} plan */
+export const readerWords = ({ agents, totalAgents, consumers }) =>
+  partWords(
+    agents,
+    totalAgents,
+    count(agents.length * consumers),
+    several(totalAgents * consumers, 'consumer'),
+  )

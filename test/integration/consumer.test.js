@@ -77,6 +77,28 @@ describe('beside a producer with an embedded cluster', () => {
   })
 })
 
+describe('beside a producer with an embedded server', () => {
+  test('the same command twice, with -a auto, makes two agents, and each says its part', async (t) => {
+    const runtimeDir = ownFolder(t, 'runtime')
+    const producer = startProducer(t, '-q 100', { runtimeDir })
+    await producer.says(/of 1 agent/)
+    const first = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
+    await first.says(/agent 1 of 2: 3 of 6 consumers; -a all for everything/)
+    const second = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
+    await second.says(/agent 2 of 2: 3 of 6 consumers; -a all for everything/)
+    const whole = startConsumer(t, '-t 2', { runtimeDir })
+    await whole.says(/all of 2 agents: 2 consumers/)
+    await until('all read', () => [first, second, whole].every((one) => one.intervals().length > 0))
+    for (const one of [first, second, whole]) one.kill('SIGINT')
+    const agents = await Promise.all(
+      [first, second, whole].map(async ({ ended }) => (await ended).document.plan.agents),
+    )
+    assert.deepEqual(agents, [[1], [2], [1, 2]])
+    producer.kill('SIGINT')
+    await producer.ended
+  })
+})
+
 describe('on one server', () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { readerWords } from '../../lib/run/agents.js'
 import { consumerPhases, consumersOf } from '../../lib/run/consumers.js'
 
 /** @param {Record<string, unknown>} change */
@@ -22,6 +23,15 @@ test('the consumers of all boxes begin at even distances over the period', () =>
     { consumer: 4, phaseMs: 50 },
     { consumer: 5, phaseMs: 62.5 },
   ])
+})
+
+test('which part of the consumers a process is, in words', () => {
+  const words = (/** @type {number[]} */ agents, totalAgents = 8, consumers = 4) =>
+    readerWords(planOf({ agents, totalAgents, consumers }))
+  assert.equal(words([3]), 'agent 3 of 8: 4 of 32 consumers; -a all for everything')
+  assert.equal(words([2, 3]), 'agents 2, 3 of 8: 8 of 32 consumers; -a all for everything')
+  assert.equal(words([1, 2], 2), 'all of 2 agents: 8 consumers')
+  assert.equal(words([1], 1, 1), 'all of 1 agent: 1 consumer')
 })
 
 /**
