@@ -26,6 +26,9 @@ const sidesOf = (words, separator) => {
   return sides
 }
 
+/** @param {import('../lib/report/sides.js').Side} side */
+const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats === 1)
+
 await script({
   usage,
   options: { threshold: { type: 'string', multiple: true }, json: { type: 'boolean' } },
@@ -33,6 +36,10 @@ await script({
     const thresholds = (values.threshold ?? []).map(thresholdOf)
     const [baseline, ...others] = await Promise.all(sidesOf(words, separator).map(sideOf))
     const comparisons = others.map((other) => comparisonOf(baseline, other, thresholds))
+    if (others.length > 1 && [baseline, ...others].every(isOneRun))
+      process.stderr.write(
+        `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
+      )
     const columns = process.stdout.columns ?? 110
     const text = values.json
       ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`

@@ -1,9 +1,10 @@
 // Two sides of repeats, figure by figure, and what thresholds make of them.
 import { FIGURES, shownFigure } from './figures.js'
-import { alignedTable } from './layout.js'
+import { alignedTable, wrapped } from './layout.js'
+import { settingsThatDiffer } from './sides.js'
 import { centre, differenceOf, median } from './statistics.js'
 import { keeps } from './thresholds.js'
-import { dash, plainText, several } from './units.js'
+import { count, dash, plainText, several } from './units.js'
 
 /**
  * @typedef {import('./figures.js').Figure} Figure
@@ -20,7 +21,7 @@ import { dash, plainText, several } from './units.js'
  * @property {Difference} difference
  *
  * @typedef {{ threshold: string, label: string, value: number | null, relative: boolean, figure: Figure, passed: boolean, sure: boolean }} Ruling
- * @typedef {{ baseline: Side, other: Side, rows: Row[], rulings: Ruling[], unmatched: string[] }} Comparison
+ * @typedef {{ baseline: Side, other: Side, rows: Row[], rulings: Ruling[], unmatched: string[], settings: ReturnType<typeof settingsThatDiffer> }} Comparison
  */
 
 /**
@@ -43,7 +44,9 @@ export const comparisonOf = (baseline, other, thresholds) => {
   const rulings = pairs.flatMap(({ label, b }) =>
     thresholds.map((threshold) => rulingOf(threshold, label, rows, b)),
   )
-  return { baseline, other, rows, rulings, unmatched }
+  // Those of the rows of an experiment are its factors, and stand in their labels.
+  const settings = pairs.flatMap(({ a, b }) => settingsThatDiffer(a, b))
+  return { baseline, other, rows, rulings, unmatched, settings }
 }
 
 /** @param {string} label @param {Series} a @param {Series} b @returns {Row[]} */
@@ -77,29 +80,32 @@ const rulingOf = (threshold, label, rows, b) => {
   return { threshold: threshold.text, label, figure, relative, value, passed, sure }
 }
 
-/** One server's hottest master is its only one: a figure that repeats another is shown once. @param {Row[]} rows */
+/** One server's hottest and coldest master are its only one: they would say the same again. @param {Row[]} rows */
 const distinct = (rows) => {
-  const seen = new Set()
-  return rows.filter(({ label, figure, a, b }) => {
-    const key = JSON.stringify([label, figure.unit, a, b])
-    return !seen.has(key) && seen.add(key)
-  })
+  const said = (/** @type {Row} */ { a, b }, /** @type {Row} */ other) =>
+    JSON.stringify([a, b]) === JSON.stringify([other.a, other.b])
+  const all = rows.find(({ figure }) => figure.name === 'master.cpu_pct')
+  return rows.filter((row) => !/^(hottest|coldest)_/.test(row.figure.name) || !all || !said(row, all))
 }
 
-/** +4.8 % @param {number | null} part */
+/** +4.8 %, or ×12 from ten times on @param {number | null} part */
 const changeWords = (part) => {
   if (part === null) return dash
+  if (part >= 9) return `×${count(1 + part)}`
   const pct = part * 100
   const digits = Math.abs(pct) < 9.995 ? 1 : 0
   const shown = Math.abs(pct).toFixed(digits)
   return `${Number(shown) === 0 ? '' : pct < 0 ? '−' : '+'}${shown} %`
 }
 
+/** What reads as 0 has no sign. @param {string} shown @param {number} value */
+const signed = (shown, value) => (/[1-9]/.test(shown) ? `${value < 0 ? '−' : '+'}${shown}` : shown)
+
 /** @param {Row} row @param {number | null} value */
 const differenceWords = ({ figure, difference }, value) =>
   difference.relative || value === null
     ? changeWords(value)
-    : `${value > 0 ? '+' : ''}${shownFigure(figure, value)}`
+    : signed(shownFigure(figure, Math.abs(value)), value)
 
 /** @param {Row} row */
 const verdictWords = ({ figure, difference: { verdict, change } }) => {
@@ -114,6 +120,35 @@ const intervalWords = (row) =>
   row.difference.low === null
     ? dash
     : `${differenceWords(row, row.difference.low)} to ${differenceWords(row, row.difference.high)}`
+
+// Wider than this, a difference that matters could hide in it.
+const wide = 0.2
+
+/** @param {Row} row */
+const isWide = ({ difference: { relative, low, high } }) =>
+  relative && low !== null && high !== null && high - low > wide
+
+const shownSettings = 6
+
+/** In what the sides were not the same, so that nobody compares two things at once unawares. @param {Comparison} comparison @param {string} label */
+const settingsWords = ({ settings }, label) => {
+  if (label !== '') return []
+  const told = settings.map(
+    ({ name, baseline, other }) => `${name} ${baseline.join(' and ')} → ${other.join(' and ')}`,
+  )
+  const more = told.length > shownSettings ? `, and ${told.length - shownSettings} more` : ''
+  const mixed = settings.filter(({ baseline, other }) => baseline.length > 1 || other.length > 1)
+  return [
+    told.length > 0
+      ? `settings that differ: ${plainText(told.slice(0, shownSettings).join(', '))}${more}`
+      : 'all settings are the same',
+    ...(mixed.length > 0
+      ? [
+          `! not repeats of one thing: a side has runs of more than one ${mixed.map(({ name }) => name).join(', ')}`,
+        ]
+      : []),
+  ]
+}
 
 /** @param {Side} side @param {string} label */
 const repeatsOf = (side, label) => side.series.find((series) => series.label === label)?.repeats ?? 0
@@ -130,7 +165,7 @@ export const conclusionOf = ({ baseline, other, rows }, label) => {
   const { difference, figure } = row
   const what = `${figure.title}: ${plainText(other.name)}`
   if (difference.verdict === 'indistinguishable')
-    return `${what} is indistinguishable from ${plainText(baseline.name)} (${intervalWords(row)})`
+    return `${what} is indistinguishable from ${plainText(baseline.name)} (${intervalWords(row)})${isWide(row) ? '; what lies in that interval would not show: more or longer runs narrow it' : ''}`
   const sure =
     difference.verdict === 'differs'
       ? `, 95 % sure of ${intervalWords(row)}`
@@ -167,9 +202,10 @@ export const comparisonText = (comparison, { columns = 110 } = {}) => {
     const note = "geometric means of the runs; the interval is Welch's, of their logarithms"
     return [
       `${label ? `${plainText(label)}: ` : ''}${head}`,
+      ...settingsWords(comparison, label).flatMap((line) => wrapped(line, columns)),
       ...lines,
       note,
-      conclusionOf(comparison, label),
+      ...wrapped(conclusionOf(comparison, label), columns),
       '',
     ]
   })
@@ -198,11 +234,12 @@ export const rulingWords = ({ threshold, label, value, relative, figure, passed,
 }
 
 /** For programs. @param {Comparison} comparison */
-export const comparisonData = ({ baseline, other, rows, rulings, unmatched }) => ({
+export const comparisonData = ({ baseline, other, rows, rulings, unmatched, settings }) => ({
   schema: 1,
   kind: 'comparison',
   baseline: baseline.name,
   other: other.name,
+  settings,
   figures: rows.map(({ label, figure, a, b, difference }) => ({
     label,
     name: figure.name,

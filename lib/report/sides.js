@@ -11,6 +11,7 @@ import { readExperiment, readRunDocument } from './record.js'
  * @property {Record<string, number[]>} samples by name of a figure
  * @property {number} repeats
  * @property {string[]} invalid names of runs that are not valid
+ * @property {Record<string, string[]>} settings what was asked of whom: one value, or as many as the repeats had
  *
  * @typedef {{ name: string, series: Series[] }} Side
  */
@@ -33,6 +34,9 @@ const matching = async (pattern) => {
     .sort()
 }
 
+/** A file of a result stands for its folder. @param {string} path */
+const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? dirname(path) : path)
+
 /** The runs of a folder: itself, or those that lie in it. @param {string} folder */
 const runsIn = async (folder) => {
   const own = await readRunDocument(folder)
@@ -45,11 +49,53 @@ const runsIn = async (folder) => {
   return documents.filter((run) => run !== null)
 }
 
+// What follows from other settings, or changes nothing that is measured.
+const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
+
+/** @param {import('./result.js').RunDocument} run @returns {Record<string, string>} */
+const settingsOf = ({ kind, plan, target, versions, nodes }) => {
+  const plain = Object.entries(plan).filter(
+    ([name, value]) => !derived.includes(name) && (value === null || typeof value !== 'object'),
+  )
+  const ofRole = (/** @type {string} */ role) => nodes.filter((node) => node.role === role).length
+  return {
+    kind,
+    ...Object.fromEntries(plain.map(([name, value]) => [name, String(value ?? 'none')])),
+    sets: String(plan.sets?.length ?? 0),
+    extraSets: String(plan.extraSets?.length ?? 0),
+    target: target?.kind ?? 'unknown',
+    masters: String(ofRole('master')),
+    replicas: String(ofRole('replica')),
+    server: versions.servers.join(', '),
+  }
+}
+
+/** Every value that a setting has among the runs. @param {import('./result.js').RunDocument[]} runs */
+const settingsAmong = (runs) => {
+  const all = runs.map(settingsOf)
+  const names = [...new Set(all.flatMap(Object.keys))]
+  return Object.fromEntries(names.map((name) => [name, [...new Set(all.map((one) => one[name] ?? 'none'))]]))
+}
+
+/**
+ * The settings in which two series are not the same, or one of them is not the same throughout.
+ * @param {Series} a
+ * @param {Series} b
+ */
+export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
+  [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])].flatMap((name) => {
+    const [baseline, other] = [ofA[name] ?? ['none'], ofB[name] ?? ['none']]
+    return baseline.length > 1 || other.length > 1 || baseline[0] !== other[0]
+      ? [{ name, baseline, other }]
+      : []
+  })
+
 /** @param {import('./result.js').RunDocument[]} runs @returns {Series} */
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
   invalid: runs.filter(({ valid }) => !valid).map(({ run }) => run),
+  settings: settingsAmong(runs),
   samples: Object.fromEntries(
     FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
       ([, samples]) => samples.length > 0,
@@ -63,6 +109,7 @@ const rowsOf = ({ rows }) =>
     label,
     repeats: runs.length,
     invalid: marks.length > 0 ? [label] : [],
+    settings: {},
     samples: Object.fromEntries(Object.entries(figures).map(([name, { samples }]) => [name, samples])),
   }))
 
@@ -71,8 +118,8 @@ const rowsOf = ({ rows }) =>
  * @returns {Promise<Side>}
  */
 export const sideOf = async (patterns) => {
-  const folders = (await Promise.all(patterns.map(matching))).flat()
-  const name = patterns.map((pattern) => basename(resolve(pattern))).join(' ')
+  const folders = (await Promise.all(patterns.map(folderOf).map(matching))).flat()
+  const name = patterns.map((pattern) => basename(resolve(folderOf(pattern)))).join(' ')
   const experiments = (await Promise.all(folders.map(readExperiment))).filter((found) => found !== null)
   if (experiments.length > 1 || (experiments.length === 1 && folders.length > 1))
     throw new OptionError(`${patterns.join(' ')}: one experiment is a side of its own`)

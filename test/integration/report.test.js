@@ -125,7 +125,11 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
   cpSync(folder, again, { recursive: true })
   const same = await script(`scripts/compare.js ${folder} ${again}`)
   assert.equal(same.code, 0, same.stderr)
+  assert.match(same.stdout, /^all settings are the same$/m)
   assert.match(same.stdout, /server\.cpu_us_per_item .*too few repeats/)
+  assert.equal(same.stderr, '')
+  const three = await script(`scripts/compare.js ${folder} ${again} ${folder}`)
+  assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
 
   const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   slower.server.cpu_us_per_item *= 2

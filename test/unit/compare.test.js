@@ -212,6 +212,57 @@ test('runs, patterns and folders of runs are sides', async () => {
   assert.equal(row.verdict, 'differs')
 })
 
+/** Two runs a side, told as people read it. @param {string} name @param {Record<string, any>} plan @param {number} cpuUs */
+const storeAs = async (name, plan, cpuUs) => {
+  const path = await store(name, cpuUs)
+  const run = runDocument(sampleParts())
+  await writeFile(
+    join(path, 'run.json'),
+    JSON.stringify({
+      ...run,
+      run: name,
+      plan: { ...run.plan, ...plan },
+      server: { ...run.server, cpu_us_per_item: cpuUs },
+    }),
+  )
+  return path
+}
+
+test('settings that differ are named, between the sides and among the repeats of one', async () => {
+  const list = await Promise.all([1, 2].map((n) => storeAs(`list-${n}`, { strategy: 'list' }, 3 + n / 100)))
+  const set = await Promise.all([1, 2].map((n) => storeAs(`set-${n}`, { seed: n }, 5 + n / 100)))
+  const [a, b, same, mixed] = await Promise.all([set, list, set.toReversed(), [set[0], list[0]]].map(sideOf))
+  const between = comparisonText(comparisonOf(a, b, []))
+  assert.match(between, /^settings that differ: strategy sorted-set → list$/m)
+  assert.doesNotMatch(between, /not repeats/)
+  assert.match(comparisonText(comparisonOf(a, same, [])), /^all settings are the same$/m)
+  assert.match(
+    comparisonText(comparisonOf(a, mixed, [])),
+    /^settings that differ: strategy sorted-set → sorted-set and list\n! not repeats of one thing: a side has runs of more than one strategy$/m,
+  )
+  assert.deepEqual(comparisonData(comparisonOf(a, b, [])).settings, [
+    { name: 'strategy', baseline: ['sorted-set'], other: ['list'] },
+  ])
+})
+
+test('run.json stands for its folder', async () => {
+  const path = await store('one', 4)
+  const [byFolder, byFile] = await Promise.all([sideOf([path]), sideOf([join(path, 'run.json')])])
+  assert.deepEqual(byFile, byFolder)
+})
+
+test('ten times and more is told in times, and an interval that hides much says so', async () => {
+  const a = await Promise.all([1, 2, 4].map((cpuUs, n) => store(`wild-a-${n}`, cpuUs)))
+  const b = await Promise.all([4, 1, 2].map((cpuUs, n) => store(`wild-b-${n}`, cpuUs)))
+  const c = await Promise.all([100, 101, 102].map((cpuUs, n) => store(`wild-c-${n}`, cpuUs)))
+  const [wildA, wildB, many] = await Promise.all([a, b, c].map(sideOf))
+  const text = comparisonText(comparisonOf(wildA, wildB, []), { columns: 300 })
+  assert.match(text, /is indistinguishable from .* more or longer runs narrow it$/m)
+  assert.match(comparisonText(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
+  const [calm] = await Promise.all([c].map(sideOf))
+  assert.doesNotMatch(comparisonText(comparisonOf(calm, many, []), { columns: 300 }), /narrow it/)
+})
+
 test('experiments are compared row by row; a row of one side only is told', async () => {
   const ours = sampleExperiment()
   const other = sampleExperiment({ rows: [ours.rows[0], { ...ours.rows[1], label: 'set' }] })
