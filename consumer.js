@@ -10,6 +10,7 @@ import { openResults } from './lib/report/files.js'
 import { claimReaders, readerWords } from './lib/run/agents.js'
 import { findPlan } from './lib/run/find-plan.js'
 import { readRun } from './lib/run/read-run.js'
+import { unlessInterrupted } from './lib/run/start-up.js'
 import { versionsOf } from './lib/run/versions.js'
 import { accessWarnings } from './lib/target/access.js'
 import { openTarget } from './lib/target/open.js'
@@ -32,9 +33,9 @@ await program('consumer', async (given, { stop, stopNow }) => {
     accessWarnings(settings).forEach(warn)
     const metrics = await openMetrics(settings.metrics, { say })
     undo.unshift(metrics.close)
-    const target = await openTarget(settings, { say, mayStart: false })
+    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
     undo.unshift(target.close)
-    const found = await findPlan({ settings, target, say })
+    const found = await unlessInterrupted(stop, findPlan({ settings, target, say }))
     const readers = await claimReaders({
       settings,
       strategy: found.plan.strategy,

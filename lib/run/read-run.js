@@ -1,6 +1,7 @@
 // One run of consumers: put together, started, ended and summed up.
 import { setUpReading } from './read-setup.js'
 import { patienceMs, settled, sleep } from './settlement.js'
+import { unlessInterrupted } from './start-up.js'
 
 /**
  * @typedef {import('./read-setup.js').ReadRun} ReadRun
@@ -47,7 +48,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
 
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
-  const run = await setUpReading(needs)
+  const run = await unlessInterrupted(stop, setUpReading(needs))
   const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays } = run
   const startedEpochMs = await begin(run)
   const whole = await settled(reading, { stop, stopNow })

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { processStart } from '../../lib/target/embedded-state.js'
-import { assertDone, at, outcomesOf, ownFolder, startProducer, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  at,
+  outcomesOf,
+  ownFolder,
+  startProducer,
+  startProgram,
+  until,
+} from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {string} stderr */
@@ -115,6 +123,47 @@ describe('interrupted', { concurrency: 2 }, () => {
     first.kill('SIGINT')
     assert.equal((await first.ended).code, 130)
     assert.equal(await cli(server, '--scan', '--pattern', 'millrace:lease:*'), '')
+  })
+})
+
+describe('a consumer is interrupted', { concurrency: 2 }, () => {
+  /** Before a server has had its time to answer, for then the code would be 3. @param {import('../helpers/programs.js').Program} running */
+  const assertPrompt = async (running) => {
+    running.kill('SIGINT')
+    const { code, stderr, folder } = await running.ended
+    assert.equal(code, 130, stderr)
+    assertNoStack(stderr)
+    assert.equal(folder, '')
+  }
+
+  test('while a server says nothing', async (t) => {
+    const server = await startServer(t)
+    process.kill(server.pid, 'SIGSTOP')
+    const running = startProgram(t, 'consumer.js', '', { env: at(server) })
+    await until('its folder is there', () => existsSync(running.out) && readdirSync(running.out).length > 0)
+    await assertPrompt(running)
+  })
+
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: while the replica that it reads from says nothing`, async (t) => {
+      const cluster = await startCluster(t, { shards: 1, replicas: 1 })
+      const [master, replica] = cluster.nodes
+      process.kill(replica.pid, 'SIGSTOP')
+      const env = { ...at({ ...master, ...cluster.access }), REDIS_CLUSTER: 'true' }
+      const running = startProgram(t, 'consumer.js', `--driver ${driver}`, { env })
+      await running.says(/no plan stands/)
+      await assertPrompt(running)
+    })
+
+  test('while it waits for a lease', async (t) => {
+    const server = await startServer(t)
+    const first = startProgram(t, 'consumer.js', '-a auto', { env: at(server) })
+    await first.says(/all of 1 agent: 1 consumer/)
+    const second = startProgram(t, 'consumer.js', '-a auto', { env: at(server) })
+    await second.says(/every agent asked for is taken/)
+    await assertPrompt(second)
+    first.kill('SIGINT')
+    assert.equal((await first.ended).code, 130)
   })
 })
 
