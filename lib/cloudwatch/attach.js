@@ -1,7 +1,9 @@
 // CloudWatch's figures join a result that stands already: whatever goes wrong costs a line, never the result.
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { OptionError } from '../errors.js'
+import { readRunDocument } from '../report/record.js'
 import { plainData } from '../report/units.js'
 import { CloudWatchError } from './caches.js'
 import { fetchCloudWatch } from './fetch.js'
@@ -29,7 +31,8 @@ export const attachCloudWatch = async ({
 }) => {
   const path = join(folder, 'run.json')
   try {
-    const run = JSON.parse(await readFile(path, 'utf8'))
+    const run = await readRunDocument(folder)
+    if (!run) throw new OptionError(`${path} is not there`)
     const section = await fetch({
       run,
       wanted,
@@ -46,10 +49,9 @@ export const attachCloudWatch = async ({
     for (const note of section.notes) warn(`CloudWatch: ${note}`)
     return whole
   } catch (error) {
-    if (!(error instanceof CloudWatchError)) {
-      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-      warn(`CloudWatch: ${path} cannot be read or written (${code ?? message})`)
-    } else warn(error.message)
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const told = error instanceof CloudWatchError || error instanceof OptionError
+    warn(told ? message : `CloudWatch: ${path} cannot be read or written (${code ?? message})`)
     return null
   }
 }

@@ -50,16 +50,19 @@ const textOf = (path) =>
     throw new OptionError(`${path} cannot be read (${error.code ?? error})`, { cause: error })
   })
 
-/** @param {string} path @returns {Promise<any>} */
+/** @param {string} path @returns {Promise<unknown>} undefined: there is no such file */
 const documentOf = async (path) => {
   const text = await textOf(path)
-  if (text === null) return null
+  if (text === null) return undefined
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new OptionError(`${path} is not JSON: was it written to the end?`, { cause })
   }
 }
+
+/** @param {unknown} line */
+const isLine = (line) => isObject(line) && isNumber(line.at_ms)
 
 /**
  * The lines that are whole: a run that was killed may have left half of its last one.
@@ -70,20 +73,100 @@ const linesOf = async (path) => {
   const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
   return lines.flatMap((line, at) => {
     try {
-      return [JSON.parse(line)]
+      const read = JSON.parse(line)
+      if (isLine(read)) return [read]
     } catch (cause) {
       if (at === lines.length - 1) return []
       throw new OptionError(`${path}, line ${at + 1}, is not JSON`, { cause })
     }
+    throw new OptionError(`${path}, line ${at + 1}, is not a second of a run`)
   })
 }
 
-/** @param {string} folder @param {any} document @param {string} kind */
-const checked = (folder, document, kind) => {
-  if (document.schema === 1 && typeof document === 'object') return document
-  throw new OptionError(
-    `${folder}: the ${kind} has schema ${String(document.schema)}, and this version of Millrace reads 1`,
-  )
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (/** @type {unknown} */ value) => typeof value === 'string'
+const isNumber = (/** @type {unknown} */ value) => typeof value === 'number'
+const isMoment = (/** @type {unknown} */ value) => isText(value) && !Number.isNaN(Date.parse(String(value)))
+
+/** @typedef {(value: unknown) => boolean} Is */
+
+/** @param {Is} is @returns {Is} */
+const listOf = (is) => (value) => Array.isArray(value) && value.every(is)
+
+/** @param {Record<string, Is>} shape what must be there; more may @returns {Is} */
+const holding = (shape) => (value) =>
+  isObject(value) && Object.entries(shape).every(([name, is]) => is(value[name]))
+
+const texts = listOf(isText)
+const versions = holding({ millrace: isText, node: isText, servers: texts })
+const isWarning = holding({ message: isText })
+
+const run = {
+  run: isText,
+  started: isMoment,
+  duration_s: isNumber,
+  plan: isObject,
+  versions,
+  commands: isObject,
+  rate: isObject,
+  client: isObject,
+  nodes: listOf(holding({ address: isText, role: isText })),
+  events: listOf(holding({ at_ms: isNumber, kind: isText })),
+  warnings: listOf(isWarning),
+}
+
+/** @type {Record<string, Record<string, Is>>} */
+const runs = {
+  producer: {
+    ...run,
+    items: isObject,
+    latency_us: isObject,
+    ticks: isObject,
+    server: isObject,
+  },
+  consumer: { ...run, fetches: isObject },
+}
+
+/** @type {Record<string, Is>} */
+const experiment = {
+  id: isText,
+  question: isText,
+  setup: isText,
+  started: isMoment,
+  versions,
+  columns: listOf(holding({ name: isText })),
+  rows: listOf(
+    holding({
+      label: isText,
+      figures: (value) => isObject(value) && Object.values(value).every(holding({ samples: Array.isArray })),
+      runs: texts,
+      marks: listOf(holding({ text: isText })),
+    }),
+  ),
+  ratios: listOf(holding({ label: isText, figure: isText, ours: isObject })),
+  phases: listOf(holding({ label: isText, from_ms: isNumber, to_ms: isNumber })),
+  verdict: isText,
+  warnings: listOf(isWarning),
+}
+
+/**
+ * A document that is what its file is called; else a line that says what is wrong with it.
+ * @param {string} path
+ * @param {unknown} document
+ * @param {string} what
+ * @param {Record<string, Is> | undefined} shape
+ * @returns {any}
+ */
+const checked = (path, document, what, shape) => {
+  if (!isObject(document)) throw new OptionError(`${path} is not the result of ${what}`)
+  if (document.schema !== 1)
+    throw new OptionError(
+      `${path}: its schema is ${String(document.schema)}, and this version of Millrace reads 1`,
+    )
+  const wrong = Object.entries(shape ?? { kind: () => false }).find(([name, is]) => !is(document[name]))
+  if (!wrong) return document
+  throw new OptionError(`${path} is not the result of ${what}: '${wrong[0]}' is missing or wrong`)
 }
 
 /** @param {Second[]} seconds @returns {Distribution} */
@@ -109,8 +192,11 @@ export const runRecord = (run, lines) => {
  * @returns {Promise<RunDocument | null>} null: the folder holds no run
  */
 export const readRunDocument = async (folder) => {
-  const run = await documentOf(join(folder, 'run.json'))
-  return run && checked(folder, run, 'run')
+  const path = join(folder, 'run.json')
+  const found = await documentOf(path)
+  if (found === undefined) return null
+  const kind = isObject(found) ? String(found.kind) : ''
+  return checked(path, found, 'a run', Object.hasOwn(runs, kind) ? runs[kind] : undefined)
 }
 
 /**
@@ -119,8 +205,9 @@ export const readRunDocument = async (folder) => {
  * @returns {Promise<ExperimentDocument | null>} null: the folder holds no experiment
  */
 export const readExperiment = async (folder) => {
-  const experiment = await documentOf(join(folder, 'experiment.json'))
-  return experiment && checked(folder, experiment, 'experiment')
+  const path = join(folder, 'experiment.json')
+  const found = await documentOf(path)
+  return found === undefined ? null : checked(path, found, 'an experiment', experiment)
 }
 
 /**
@@ -129,13 +216,14 @@ export const readExperiment = async (folder) => {
  * @returns {Promise<RunRecord | ExperimentRecord>}
  */
 export const readRecord = async (folder) => {
-  const experiment = await readExperiment(folder)
-  if (experiment) {
-    const { timeline, phases } = experiment
+  const found = await readExperiment(folder)
+  if (found) {
+    const { timeline, phases } = found
     const whole = timeline === undefined ? null : await runIn(join(folder, timeline))
-    const runs = experiment.rows.flatMap((row) => row.runs)
-    const pages = runs.filter((run) => existsSync(join(folder, run, 'report.html')))
-    return { kind: 'experiment', experiment, timeline: whole && { ...whole, phases }, pages }
+    const pages = found.rows
+      .flatMap((row) => row.runs)
+      .filter((name) => existsSync(join(folder, name, 'report.html')))
+    return { kind: 'experiment', experiment: found, timeline: whole && { ...whole, phases }, pages }
   }
   const record = await runIn(folder)
   if (!record) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)
@@ -144,8 +232,8 @@ export const readRecord = async (folder) => {
 
 /** @param {string} folder */
 const runIn = async (folder) => {
-  const run = await readRunDocument(folder)
-  if (!run) return null
+  const document = await readRunDocument(folder)
+  if (!document) return null
   const seconds = await linesOf(join(folder, 'intervals.ndjson'))
-  return runRecord(run, seconds)
+  return runRecord(document, seconds)
 }

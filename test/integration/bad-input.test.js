@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
 import { OptionError } from '../../lib/errors.js'
+import { runDocument } from '../../lib/report/result.js'
 import { cleanupLines, consumerLines, dotenvs, environments, producerLines } from '../helpers/bad-lines.js'
 import { ownFolder, startProgram } from '../helpers/programs.js'
+import { sampleExperiment } from '../helpers/sample-record.js'
+import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
@@ -292,4 +295,91 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     program: 'cleanup',
     env: nothing,
   }))
+})
+
+describe('folders of results that are broken', { concurrency: 2 }, () => {
+  const reading = ['scripts/report.js', 'scripts/compare.js', 'scripts/cloudwatch.js']
+  const whole = runDocument(sampleParts())
+  const experiment = sampleExperiment()
+  const broken = /** @type {[string, string, unknown, RegExp][]} */ ([
+    [
+      'run.json',
+      'only a schema',
+      { schema: 1 },
+      /run\.json is not the result of a run: 'kind' is missing or wrong$/,
+    ],
+    [
+      'run.json',
+      'a kind of its own',
+      { ...whole, kind: 'toString' },
+      /run\.json .*'kind' is missing or wrong$/,
+    ],
+    ['run.json', 'nothing', null, /run\.json is not the result of a run$/],
+    ['run.json', 'a number', 5, /run\.json is not the result of a run$/],
+    ['run.json', 'a list', [], /run\.json is not the result of a run$/],
+    [
+      'run.json',
+      'no schema',
+      {},
+      /run\.json: its schema is undefined, and this version of Millrace reads 1$/,
+    ],
+    ['run.json', 'a later schema', { ...whole, schema: 2 }, /run\.json: its schema is 2, and this version/],
+    ['run.json', 'no plan', { ...whole, plan: undefined }, /run\.json .*'plan' is missing or wrong$/],
+    [
+      'run.json',
+      'nodes that are no list',
+      { ...whole, nodes: {} },
+      /run\.json .*'nodes' is missing or wrong$/,
+    ],
+    ['run.json', 'a node that is nothing', { ...whole, nodes: [null] }, /'nodes' is missing or wrong$/],
+    ['run.json', 'no time', { ...whole, started: 'soon' }, /run\.json .*'started' is missing or wrong$/],
+    [
+      'experiment.json',
+      'only a schema',
+      { schema: 1 },
+      /experiment\.json is not the result of an experiment: 'id'/,
+    ],
+    ['experiment.json', 'nothing', null, /experiment\.json is not the result of an experiment$/],
+    [
+      'experiment.json',
+      'no rows',
+      { ...experiment, rows: undefined },
+      /experiment\.json .*'rows' is missing or wrong$/,
+    ],
+    [
+      'experiment.json',
+      'rows of nothing',
+      { ...experiment, rows: [{}] },
+      /experiment\.json .*'rows' is missing or wrong$/,
+    ],
+    [
+      'experiment.json',
+      'no columns',
+      { ...experiment, columns: 1 },
+      /experiment\.json .*'columns' is missing or wrong$/,
+    ],
+  ])
+  for (const [at, [file, what, document, names]] of broken.entries())
+    test(`${file}: ${what}`, async (t) => {
+      const own = ownFolder(t, 'broken')
+      writeFileSync(join(own, file), JSON.stringify(document))
+      // Each of them reads through the same door: one in turn is started, of the shortest all three.
+      for (const program of what === 'only a schema' ? reading : [reading[at % reading.length]]) {
+        const line = program === 'scripts/compare.js' ? `${own} ${own}` : own
+        const ended = await startProgram(t, program, line, { out: false }).ended
+        assert.ok(ended.code === 2 || ended.code === 3, `${program}: ${ended.code} ${ended.stderr}`)
+        assert.equal(ended.stdout, '', program)
+        assert.match(onlyLine(ended.stderr), names)
+        assert.deepEqual(readdirSync(own), [file])
+      }
+    })
+
+  test('intervals.ndjson: a line that is no second', async (t) => {
+    const own = ownFolder(t, 'broken')
+    writeFileSync(join(own, 'run.json'), JSON.stringify(whole))
+    writeFileSync(join(own, 'intervals.ndjson'), 'null\n')
+    const ended = await startProgram(t, 'scripts/report.js', own, { out: false }).ended
+    assert.equal(ended.code, 2, ended.stderr)
+    assert.match(onlyLine(ended.stderr), /intervals\.ndjson, line 1, is not a second of a run$/)
+  })
 })
