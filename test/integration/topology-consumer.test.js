@@ -39,17 +39,18 @@ const replicaOfIds = async (stage) => {
 const lastItems = (consumer) => consumer.intervals().at(-1)?.fetches.items ?? 0
 
 /** Both read everything again, in a second that began after now. @param {Program[]} consumers @param {string} what */
-const readAgain = async (consumers, what) => {
-  for (const consumer of consumers) {
-    const seconds = consumer.intervals().length
-    await until(`whole fetches after ${what}`, () =>
-      consumer
-        .intervals()
-        .slice(seconds + 1)
-        .some(({ fetches }) => fetches.count > 0 && fetches.items === fetches.count * quantity),
-    )
-  }
-}
+const readAgain = (consumers, what) =>
+  Promise.all(
+    consumers.map((consumer) => {
+      const seconds = consumer.intervals().length
+      return until(`whole fetches after ${what}`, () =>
+        consumer
+          .intervals()
+          .slice(seconds + 1)
+          .some(({ fetches }) => fetches.count > 0 && fetches.items === fetches.count * quantity),
+      )
+    }),
+  )
 
 /** @param {any} document @param {typeof drivers[number]} driver */
 const checkDocument = (document, driver) => {
