@@ -1,5 +1,6 @@
 // Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
 import { count, percent, plainText, several } from './units.js'
+import { ruling } from './verdict.js'
 
 /**
  * @typedef {import('./verdict.js').Warning} Warning
@@ -131,14 +132,14 @@ const observations = (run) => {
     .map(([, code, message]) => ({ code, message, invalidates: false }))
 }
 
+const rules = [nothingRead, failures, overruns, wrongValues, observations]
+
 /**
  * @param {Evidence} run
  * @param {Warning[]} given what others noticed
- * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
-export const fetchVerdict = (run, given) => {
-  const found = [nothingRead, failures, overruns, wrongValues, observations].flatMap((rule) => rule(run))
-  const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
-  warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
-  return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
-}
+export const fetchVerdict = (run, given) =>
+  ruling(
+    given,
+    rules.flatMap((rule) => rule(run)),
+  )

@@ -219,15 +219,24 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
 }
 
 /**
- * @param {Evidence} run
- * @param {Warning[]} [given] what others noticed: an uneven placement, a lost lease, a broken account
+ * @param {Warning[]} given what others noticed
+ * @param {Warning[]} found
  * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
-export const verdict = (run, given = []) => {
-  const found = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations].flatMap((rule) =>
-    rule(run),
-  )
+export const ruling = (given, found) => {
   const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
   warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
   return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
 }
+
+const rules = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations]
+
+/**
+ * @param {Evidence} run
+ * @param {Warning[]} [given] what others noticed: an uneven placement, a lost lease, a broken account
+ */
+export const verdict = (run, given = []) =>
+  ruling(
+    given,
+    rules.flatMap((rule) => rule(run)),
+  )
