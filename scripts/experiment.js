@@ -7,7 +7,7 @@ import { experimentNamed, fileOf, ids } from '../lib/experiments/catalogue.js'
 import { figureNames } from '../lib/experiments/figures.js'
 import { cellsOf } from '../lib/experiments/matrix.js'
 import { typed } from '../lib/experiments/options.js'
-import { checkTarget, placesOf } from '../lib/experiments/places.js'
+import { placesOf, shownTarget } from '../lib/experiments/places.js'
 import { progressOf } from '../lib/experiments/progress.js'
 import { published } from '../lib/experiments/published.js'
 import { runMatrix } from '../lib/experiments/runner.js'
@@ -99,21 +99,8 @@ const targetOf = (values) => {
   const given = Object.fromEntries(
     targetOptions.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])),
   )
-  if (Object.keys(given).length === 0) return null
-  checkTarget(given)
-  return given
+  return Object.keys(given).length === 0 ? null : { given, shown: shownTarget(given, process.env) }
 }
-
-/** The target in words, without what may be secret. @param {Record<string, any> | null} target */
-const targetWords = (target) =>
-  target === null
-    ? 'embedded'
-    : Object.entries(target)
-        .map(
-          ([name, value]) =>
-            `--${name} ${name === 'url' ? String(value).replace(/\/\/[^@/]*@/, '//') : value}`,
-        )
-        .join(' ')
 
 /** @param {NodeJS.ProcessEnv} env of the programs: no target and no option of whoever runs this */
 const programsEnv = (env) => ({
@@ -153,13 +140,13 @@ const run = async (values, words) => {
     warmUpS: numberOf(values, 'warm-up'),
     repeat: numberOf(values, 'repeat'),
     seed: numberOf(values, 'seed'),
-    target: targetWords(target),
+    target: target?.shown.join(' ') ?? 'embedded',
   }
   const outDir = values.out ?? 'results/experiments'
   const signal = interrupts()
   const clock = () => performance.now()
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
-  const places = placesOf({ target, env: process.env, serverFile, log: say, clock })
+  const places = placesOf({ target: target?.given ?? null, env: process.env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   const progress = progressOf({ plan, terms, say })
   try {
@@ -189,7 +176,7 @@ const run = async (values, words) => {
           '--seed',
           String(terms.seed),
         ],
-        ...(target ? terms.target.split(' ') : []),
+        ...(target?.shown ?? []),
       ])
       await places.keepOnly(cells.map(({ place }) => place))
       const document = await runMatrix({

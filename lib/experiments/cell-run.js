@@ -96,7 +96,7 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
   const times = ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
-      args: [...argumentsOf(options), ...servers.args, '-a', agent, ...times],
+      args: [...argumentsOf(options), ...servers.args, ...servers.writerArgs, '-a', agent, ...times],
       outDir: folder,
       name: shares.length > 1 ? `writer-${i + 1}` : 'run',
       env: { ...env, ...servers.env },
@@ -167,7 +167,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     await endWriter()
     const writer = startProgram('producer', {
       args: [
-        ...[...argumentsOf(writerOptions(leg, factor)), ...servers.args, '-a', 'all'],
+        ...[...argumentsOf(writerOptions(leg, factor)), ...servers.args, ...servers.writerArgs, '-a', 'all'],
         ...['--warm-up', '0s', '--duration', `${boundS}s`],
       ],
       outDir: folder,

@@ -1,5 +1,7 @@
 // The servers of a matrix: started when a cell first needs them, emptied between cells, ended with the matrix.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { optionsOf } from '../../settings.js'
+import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { addressOf } from '../target/address.js'
 import { controlConnections } from '../target/control.js'
@@ -13,6 +15,7 @@ import { argumentsOf } from './options.js'
  *
  * @typedef {object} Servers
  * @property {readonly string[]} args of the programs
+ * @property {readonly string[]} writerArgs what only the writers are told
  * @property {NodeJS.ProcessEnv} env
  * @property {() => Promise<void>} empty
  * @property {() => Promise<string>} removeShard says in words what was done
@@ -61,6 +64,7 @@ const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock 
   const all = nodes.map(addressOf)
   return {
     args: cluster ? ['--cluster'] : [],
+    writerArgs: [],
     env: { REDIS_HOST: host, REDIS_PORT: String(port), REDIS_PASSWORD: access.password },
     empty: async () => {
       await Promise.all(masters.map((node) => control.of(node).call('FLUSHALL', 'SYNC')))
@@ -86,6 +90,34 @@ const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock 
   }
 }
 
+const readersNames = optionsOf('consumer').map(({ name }) => name)
+
+/** @param {import('./schema.js').Options} target @param {(name: string) => boolean} wanted */
+const argumentsWhere = (target, wanted) =>
+  argumentsOf(Object.fromEntries(Object.entries(target).filter(([name]) => wanted(name))))
+
+/** @param {NodeJS.ProcessEnv} env */
+const passwordsIn = (env) =>
+  Object.fromEntries(
+    ['REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  )
+
+/**
+ * The address may hold a password, and every user of the machine can read a command line.
+ * @param {import('./schema.js').Options} target
+ * @param {NodeJS.ProcessEnv} env
+ */
+const secretsOf = ({ url }, env) => {
+  const { REDIS_PASSWORD, ...rest } = passwordsIn(env)
+  // What was typed counts.
+  const own = url !== undefined && new URL(String(url)).password !== ''
+  return {
+    ...rest,
+    ...(REDIS_PASSWORD !== undefined && !own && { REDIS_PASSWORD }),
+    ...(url !== undefined && { REDIS_URL: String(url) }),
+  }
+}
+
 /**
  * Somebody's servers, which are not ours to empty or to change: what lies there lives out its time.
  * @param {import('./schema.js').Options} target options as typed
@@ -94,10 +126,9 @@ const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock 
  * @returns {Servers}
  */
 const given = (target, env, restMs) => ({
-  args: argumentsOf(target),
-  env: Object.fromEntries(
-    ['REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
-  ),
+  args: argumentsWhere(target, (name) => name !== 'url' && readersNames.includes(name)),
+  writerArgs: argumentsWhere(target, (name) => !readersNames.includes(name)),
+  env: secretsOf(target, env),
   empty: async () => {
     await sleep(restMs)
   },
@@ -175,8 +206,17 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
   }
 }
 
-/** @param {import('./schema.js').Options} target */
-export const checkTarget = (target) => {
+/**
+ * The target as it may be shown: its options, checked, without a password.
+ * @param {import('./schema.js').Options} target
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string[]} as they would be typed
+ */
+export const shownTarget = (target, env) => {
   if (!('url' in target) && !('host' in target))
     throw new OptionError('--cluster and the like need an address: --url or --host')
+  const settings = readSettings({ program: 'producer', argv: argumentsOf(target), env: passwordsIn(env) })
+  if (!('url' in settings) || settings.url === undefined) return argumentsOf(target)
+  const { url, username } = settings
+  return argumentsOf({ ...target, url, ...(username !== undefined && { username }) })
 }

@@ -1,7 +1,7 @@
 // A password is in no output, no file, and no process list, whichever way it came.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -124,4 +124,64 @@ test('the password of an embedded target is in no process list', async (t) => {
   const { code, stdout, stderr, folder } = await writer.ended
   assert.equal(code, 130)
   for (const text of [stdout, stderr, ...textsUnder(folder)]) assert.ok(!text.includes(password))
+})
+
+test('an experiment against an address that holds it, with an @ in the password', async (t) => {
+  const server = await startServer(t)
+  const tail = 'Tr0ub4dor'
+  await server.redis.config('SET', 'requirepass', `a@${tail}`)
+  const own = ownFolder(t, 'experiment')
+  const file = join(own, 'mine.json')
+  const out = join(own, 'out')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      id: 'mine',
+      question: 'What does a reader cost?',
+      options: { quantity: 200, ttl: '1s' },
+      cells: [{ name: 'read', consumer: { consumers: 1 } }],
+    }),
+  )
+  const child = spawn(
+    process.execPath,
+    [
+      join(project, 'scripts/experiment.js'),
+      ...['run', file, '--seconds', '2', '--warm-up', '0', '--out', out, '--allow', 'foreign-keys'],
+      ...['--url', `redis://:a@${tail}@${server.host}:${server.port}`],
+    ],
+    { env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, REDIS_PASSWORD: 'not this one' } },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  let seen = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      seen += text
+    })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const programs = () =>
+    readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .map((pid) => {
+        const path = join('/proc', pid, 'cmdline')
+        return existsSync(path) ? readFileSync(path, 'latin1') : ''
+      })
+  const both = await until('a writer and its reader', () => {
+    const lines = child.exitCode === null ? programs() : []
+    return ['producer.js', 'consumer.js'].every((name) => lines.some((line) => line.includes(name)))
+      ? lines
+      : null
+  })
+  for (const line of both) assert.ok(!line.includes(tail), line)
+  const turns = () =>
+    textsUnder(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
+  await until('a run with a result', () => turns().length > 0 || assert.equal(child.exitCode, null, seen))
+  child.kill('SIGINT')
+  assert.equal(await ended, 130, seen)
+  const texts = textsUnder(out)
+  assert.ok(
+    texts.some((text) => text.includes(`--url redis://${server.host}:${server.port}`)),
+    'the address',
+  )
+  for (const text of [seen, ...texts]) assert.ok(!text.includes(tail), text.slice(0, 2000))
 })
