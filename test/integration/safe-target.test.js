@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { reading } from '../../lib/measure/node-figures.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'
-import { at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -45,350 +45,380 @@ const onMasters = async ({ nodes, access }, ...args) => {
   return Promise.all(masters.map((node) => cli({ ...node, ...access }, ...args)))
 }
 
-describe('one server', () => {
-  /** @type {TestServer} */
-  let server
-  /** @type {NodeJS.ProcessEnv} */
-  let env
+/** A server for the tests of a suite, which stand behind each other. */
+const ownPlace = () => {
+  const place = /** @type {{ server: TestServer, env: NodeJS.ProcessEnv }} */ ({})
   /** @type {(() => Promise<void>)[]} */
   const undo = []
   before(async () => {
-    server = await startServer({ after: (step) => void undo.push(step) })
-    env = envOf(server)
+    place.server = await startServer({ after: (step) => void undo.push(step) })
+    place.env = envOf(place.server)
   })
   after(() => Promise.all(undo.map((step) => step())))
+  return place
+}
 
-  test('what is found stands in the log and in run.json', async (t) => {
-    await server.redis.flushall()
-    const { code, stderr, document } = await runProducer(t, short, { env })
-    assert.equal(code, 0, stderr)
-    const [found, memory] = messages(stderr)
-    const address = `${server.host}:${server.port}`
-    assert.match(
-      found,
-      new RegExp(`^found ${address}: a master, 0 replicas, version 7\\S+, 0 keys, \\d+ other clients?$`),
-    )
-    assert.match(
-      memory,
-      /^memory of a master: \S+ MB of \S+ GB \(the machine's, noeviction\); this plan takes about \S+ MB$/,
-    )
-    const { nodes, keys, foreign_keys: foreign } = document.target.found
-    assert.deepEqual([keys, foreign, nodes.length], [0, 0, 1])
-    assert.deepEqual(
-      [nodes[0].address, nodes[0].role, nodes[0].limit, nodes[0].eviction_policy, nodes[0].replicas],
-      [address, 'master', 'machine', 'noeviction', 0],
-    )
-    assert.ok(nodes[0].memory_bytes > 0 && nodes[0].limit_bytes > nodes[0].memory_bytes)
-  })
+describe('a target that others may use', { concurrency: 2 }, () => {
+  describe('one server', { concurrency: 1 }, () => {
+    const place = ownPlace()
 
-  test('its second run, another strategy, and another prefix pass', async (t) => {
-    await server.redis.flushall()
-    for (const line of ['', '', '--strategy set', '--prefix other:', '--ns 4 --ttl 600', '--ttl 600']) {
-      const { code, stderr } = await runProducer(t, `${short} ${line}`, { env })
+    test('what is found stands in the log and in run.json', async (t) => {
+      await place.server.redis.flushall()
+      const { code, stderr, document } = await runProducer(t, short, { env: place.env })
       assert.equal(code, 0, stderr)
-    }
-    assert.ok((await server.redis.dbsize()) > 200)
-  })
+      const [found, memory] = messages(stderr)
+      const address = `${place.server.host}:${place.server.port}`
+      assert.match(
+        found,
+        new RegExp(`^found ${address}: a master, 0 replicas, version 7\\S+, 0 keys, \\d+ other clients?$`),
+      )
+      assert.match(
+        memory,
+        /^memory of a master: \S+ MB of \S+ GB \(the machine's, noeviction\); this plan takes about \S+ MB$/,
+      )
+      const { nodes, keys, foreign_keys: foreign } = document.target.found
+      assert.deepEqual([keys, foreign, nodes.length], [0, 0, 1])
+      assert.deepEqual(
+        [nodes[0].address, nodes[0].role, nodes[0].limit, nodes[0].eviction_policy, nodes[0].replicas],
+        [address, 'master', 'machine', 'noeviction', 0],
+      )
+      assert.ok(nodes[0].memory_bytes > 0 && nodes[0].limit_bytes > nodes[0].memory_bytes)
+    })
 
-  test('a second box passes while the first writes', async (t) => {
-    await server.redis.flushall()
-    const first = startProducer(t, `-q 400 -t 2 -p 200 -a 1 ${quiet}`, { env })
-    await until('keys', () => server.redis.exists('latest-ids'))
-    const second = await runProducer(t, `-q 400 -t 2 -p 200 --intervals 2 ${quiet}`, { env })
-    assert.equal(second.code, 0, second.stderr)
-    assert.deepEqual(
-      second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
-      [2],
-    )
-    first.kill('SIGINT')
-    assert.equal((await first.ended).code, 130)
-  })
+    test('its second run, another strategy, and another prefix pass', async (t) => {
+      await place.server.redis.flushall()
+      for (const line of ['', '', '--strategy set', '--prefix other:', '--ns 4 --ttl 600', '--ttl 600']) {
+        const { code, stderr } = await runProducer(t, `${short} ${line}`, { env: place.env })
+        assert.equal(code, 0, stderr)
+      }
+      assert.ok((await place.server.redis.dbsize()) > 200)
+    })
 
-  test('the marker outlives every key, also of a writer that was killed', async (t) => {
-    await server.redis.flushall()
-    const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll ${quiet}`, { env })
-    await until('keys', () => server.redis.exists('latest-ids-list'))
-    writer.kill('SIGKILL')
-    await writer.ended
-    const marker = await server.redis.pttl(planKey(''))
-    const keys = await server.redis.keys('*')
-    for (const key of keys.filter((name) => name !== planKey(''))) {
-      const ttl = await server.redis.pttl(key)
-      assert.ok(ttl > 0 && ttl < marker, `${key} lives ${ttl} ms, its marker ${marker}`)
-    }
-  })
+    test('a second box passes while the first writes', async (t) => {
+      await place.server.redis.flushall()
+      const first = startProducer(t, `-q 400 -t 2 -p 200 -a 1 ${quiet}`, { env: place.env })
+      await until('keys', () => place.server.redis.exists('latest-ids'))
+      const second = await runProducer(t, `-q 400 -t 2 -p 200 --intervals 2 ${quiet}`, { env: place.env })
+      assert.equal(second.code, 0, second.stderr)
+      assert.deepEqual(
+        second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
+        [2],
+      )
+      first.kill('SIGINT')
+      assert.equal((await first.ended).code, 130)
+    })
 
-  const foreign = /** @type {[string, string[][], RegExp][]} */ ([
-    ['an item without a marker', [['set', 'item:35', 'x']], /'item:35' \(string\)/],
-    ['a key of another program', [['hset', 'user:1', 'name', 'x']], /'user:1' \(hash\)/],
-    [
-      'a key in another database',
+    test('the marker outlives every key, also of a writer that was killed', async (t) => {
+      await place.server.redis.flushall()
+      const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll ${quiet}`, {
+        env: place.env,
+      })
+      await until('keys', () => place.server.redis.exists('latest-ids-list'))
+      writer.kill('SIGKILL')
+      await writer.ended
+      const marker = await place.server.redis.pttl(planKey(''))
+      const keys = await place.server.redis.keys('*')
+      for (const key of keys.filter((name) => name !== planKey(''))) {
+        const ttl = await place.server.redis.pttl(key)
+        assert.ok(ttl > 0 && ttl < marker, `${key} lives ${ttl} ms, its marker ${marker}`)
+      }
+    })
+
+    const foreign = /** @type {[string, string[][], RegExp][]} */ ([
+      ['an item without a marker', [['set', 'item:35', 'x']], /'item:35' \(string\)/],
+      ['a key of another program', [['hset', 'user:1', 'name', 'x']], /'user:1' \(hash\)/],
       [
-        ['select', '3'],
-        ['set', 'cart', 'x'],
+        'a key in another database',
+        [
+          ['select', '3'],
+          ['set', 'cart', 'x'],
+        ],
+        /'cart' \(string\)/,
       ],
-      /'cart' \(string\)/,
-    ],
-    ['terminal codes in a name', [['set', 'a\x1b[31mb', 'x']], /'ab' \(string\)/],
-    ['a marker that is no plan', [['hset', 'millrace:plan', 'x', '{}']], /'millrace:plan' \(hash\)/],
-  ])
-  for (const [what, commands, example] of foreign)
-    test(`refused: ${what}`, async (t) => {
-      await server.redis.flushall()
-      const client = server.redis.duplicate()
-      t.after(() => client.disconnect())
-      for (const [name, ...args] of commands) await client.call(name, ...args)
-      const { code, stdout, stderr, folder } = await runProducer(t, short, { env })
-      assert.deepEqual([code, stdout, folder], [3, '', ''])
-      const line = refusal(stderr)
-      assert.match(line, example)
-      assert.match(line, /--allow foreign-keys$/)
-      assert.match(await server.redis.info('keyspace'), /db\d:keys=1,/)
-      const allowed = await runProducer(t, `${short} --allow foreign-keys`, { env })
-      if (what.includes('no plan')) return
+      ['terminal codes in a name', [['set', 'a\x1b[31mb', 'x']], /'ab' \(string\)/],
+      ['a marker that is no plan', [['hset', 'millrace:plan', 'x', '{}']], /'millrace:plan' \(hash\)/],
+    ])
+    for (const [what, commands, example] of foreign)
+      test(`refused: ${what}`, async (t) => {
+        await place.server.redis.flushall()
+        const client = place.server.redis.duplicate()
+        t.after(() => client.disconnect())
+        for (const [name, ...args] of commands) await client.call(name, ...args)
+        const { code, stdout, stderr, folder } = await runProducer(t, short, { env: place.env })
+        assert.deepEqual([code, stdout, folder], [3, '', ''])
+        const line = refusal(stderr)
+        assert.match(line, example)
+        assert.match(line, /--allow foreign-keys$/)
+        assert.match(await place.server.redis.info('keyspace'), /db\d:keys=1,/)
+        const allowed = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+        if (what.includes('no plan')) return
+        assert.equal(allowed.code, 0, allowed.stderr)
+        assert.equal(allowed.document.target.found.foreign_keys, 1)
+      })
+
+    test('refused: keys that a plan names, but of another type or number', async (t) => {
+      await place.server.redis.flushall()
+      assert.equal((await runProducer(t, short, { env: place.env })).code, 0)
+      await place.server.redis.set('item:201', 'x')
+      assert.match(refusal((await runProducer(t, short, { env: place.env })).stderr), /'item:201' \(string\)/)
+      await place.server.redis.del('item:201', 'item:7')
+      await place.server.redis.sadd('item:7', 'x')
+      assert.match(refusal((await runProducer(t, short, { env: place.env })).stderr), /'item:7' \(set\)/)
+    })
+
+    test('a plan may not speak for names that no plan has', async (t) => {
+      await place.server.redis.flushall()
+      assert.equal((await runProducer(t, short, { env: place.env })).code, 0)
+      const [field, text] = Object.entries(await place.server.redis.hgetall(planKey('')))[0]
+      await place.server.redis.hset(
+        planKey(''),
+        field,
+        JSON.stringify({ ...JSON.parse(text), sets: ['sessions'] }),
+      )
+      await place.server.redis.zadd('sessions', 1, 'x')
+      await place.server.redis.persist(planKey(''))
+      assert.match(
+        refusal((await runProducer(t, short, { env: place.env })).stderr),
+        /no plan of Millrace covers/,
+      )
+    })
+
+    test('an eviction policy that could push out keys of others is a warning', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru')
+      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      await place.server.redis.set('cart:1', 'x', 'EX', 1000)
+      const { code, document } = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+      assert.equal(code, 0)
+      const warning = document.warnings.find(
+        (/** @type {any} */ { code: name }) => name === 'eviction-policy',
+      )
+      assert.match(warning.message, /evicts by volatile-lru/)
+      await place.server.redis.persist('cart:1')
+      const mild = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+      assert.deepEqual(
+        mild.document.warnings.filter((/** @type {any} */ { code: name }) => name === 'eviction-policy'),
+        [],
+      )
+    })
+
+    test('refused: more than 70 % of its memory', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.config('SET', 'maxmemory', '20mb')
+      t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
+      const line = `-q 1000 --value-size 20kB -p 500 --intervals 1 ${quiet}`
+      const { code, stderr } = await runProducer(t, line, { env: place.env })
+      assert.equal(code, 3)
+      assert.match(
+        refusal(stderr),
+        /uses \S+ MB, and this plan takes about 2\S+ MB more: over 70 % of its maxmemory, 21\.0 MB;.*--allow memory$/,
+      )
+      assert.equal(await place.server.redis.dbsize(), 0)
+      const small = await runProducer(t, `-q 1000 -p 500 --intervals 1 ${quiet}`, { env: place.env })
+      assert.equal(small.code, 0, small.stderr)
+    })
+
+    test('the guard ends the run at the limit, with the reason in the result', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
+      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory ${quiet}`
+      const { code, stderr, document } = await runProducer(t, line, { env: place.env })
+      assert.equal(code, 4, stderr)
+      assert.deepEqual([document.valid, document.interrupted], [false, false])
+      const warning = document.warnings.find((/** @type {any} */ { code: name }) => name === 'guard')
+      assert.match(
+        warning.message,
+        /^ended by --guard: \S+ (evicted [\d,]+ keys \(evicted>0\)|uses 9\S+ % of its memory)/,
+      )
+      assert.equal(warning.invalidates, true)
+      assert.ok(document.duration_s < 30)
+      assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'guard'))
+      const { offered, acked, failed, uncertain, dropped, unsettled } = document.items
+      assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
+    })
+
+    test('a guard that was turned off lets it run', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
+      t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
+      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off ${quiet}`
+      const { document } = await runProducer(t, line, { env: place.env })
+      assert.ok(document.server.evicted > 0)
+      assert.deepEqual(
+        document.warnings.filter((/** @type {any} */ { code: name }) => name === 'guard'),
+        [],
+      )
+    })
+
+    test('cleanup needs the marker', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.set('item:1', 'x')
+      const { code, stdout, stderr } = await cleanup(t, '--yes', place.env)
+      assert.deepEqual([code, stdout], [3, ''])
+      assert.match(refusal(stderr), /no plan of Millrace stands under the prefix ''/)
+      assert.equal(await place.server.redis.get('item:1'), 'x')
+    })
+
+    test('cleanup counts, then removes exactly what the plans cover', async (t) => {
+      await place.server.redis.flushall()
+      for (const strategy of ['sorted-set', 'list-hll', 'set', 'hash', 'stream'])
+        assert.equal(
+          (
+            await runProducer(
+              t,
+              `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`,
+              {
+                env: place.env,
+              },
+            )
+          ).code,
+          0,
+        )
+      assert.equal((await runProducer(t, `${short} --ttl 600`, { env: place.env })).code, 0)
+      await place.server.redis.mset({
+        'p:item:abc': '1',
+        'p:item:999999': '1',
+        'p:item:01': '1',
+        'px:item:1': '1',
+        'p:note': '1',
+      })
+      await place.server.redis.sadd('p:latest-ids:12345678', 'x')
+      await place.server.redis.hset('q:latest-ids', 'x', '1')
+      const others = [
+        'p:item:01',
+        'p:item:999999',
+        'p:item:abc',
+        'p:latest-ids:12345678',
+        'p:note',
+        'px:item:1',
+        'q:latest-ids',
+      ]
+      const all = await place.server.redis.dbsize()
+
+      const dry = await cleanup(t, '--prefix p:', place.env)
+      assert.equal(dry.code, 0, dry.stderr)
+      assert.match(
+        dry.stdout,
+        /^\S+: 4\d\d keys of ours \(.*20\d string.*\); 5 keys with such names are not, and stay\nnothing was changed: --yes removes these 4\d\d keys\n$/,
+      )
+      assert.equal(await place.server.redis.dbsize(), all)
+
+      const done = await cleanup(t, '--prefix p: --yes', place.env)
+      assert.equal(done.code, 0, done.stderr)
+      assert.match(done.stdout, /\n4\d\d keys removed\n$/)
+      assert.deepEqual(
+        (await place.server.redis.keys('p*')).sort(),
+        others.filter((key) => key.startsWith('p')),
+      )
+      assert.ok(await place.server.redis.exists('item:1', 'latest-ids', planKey('')))
+      assert.match(
+        refusal((await cleanup(t, '--prefix p: --yes', place.env)).stderr),
+        /no plan of Millrace stands/,
+      )
+      assert.match((await cleanup(t, '--yes', place.env)).stdout, /202 keys removed\n$/)
+      assert.deepEqual((await place.server.redis.keys('*')).sort(), others)
+    })
+
+    test('cleanup does not work under the hands of a writer', async (t) => {
+      await place.server.redis.flushall()
+      const writer = startProducer(t, `-q 200 -p 200 ${quiet}`, { env: place.env })
+      await until('keys', () => place.server.redis.exists('latest-ids'))
+      const { code, stderr } = await cleanup(t, '--yes', place.env)
+      assert.equal(code, 3)
+      assert.match(refusal(stderr), /1 agent under the prefix '' still at work/)
+      writer.kill('SIGINT')
+      await writer.ended
+      assert.equal((await cleanup(t, '--yes', place.env)).code, 0)
+      assert.equal(await place.server.redis.dbsize(), 0)
+    })
+
+    test('a replica is refused with the name of its master', async (t) => {
+      const replica = await startServer(t, {
+        config: {
+          replicaof: [place.server.host, String(place.server.port)],
+          masterauth: place.server.password,
+        },
+      })
+      await until('link', async () =>
+        (await replica.redis.info('replication')).includes('master_link_status:up'),
+      )
+      const refused = await runProducer(t, short, { env: envOf(replica) })
+      assert.equal(refused.code, 3)
+      assert.match(
+        refusal(refused.stderr),
+        new RegExp(
+          `is a replica; write to its master, 127\\.0\\.0\\.1:${place.server.port}.*--allow replica`,
+        ),
+      )
+      const readOnly = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
+      assert.equal(readOnly.code, 3)
+      assert.match(refusal(readOnly.stderr), /a replica that takes no writes/)
+      await place.server.redis.flushall()
+      await until('empty', async () => (await replica.redis.dbsize()) === 0)
+      await replica.redis.config('SET', 'replica-read-only', 'no')
+      const allowed = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
       assert.equal(allowed.code, 0, allowed.stderr)
-      assert.equal(allowed.document.target.found.foreign_keys, 1)
     })
-
-  test('refused: keys that a plan names, but of another type or number', async (t) => {
-    await server.redis.flushall()
-    assert.equal((await runProducer(t, short, { env })).code, 0)
-    await server.redis.set('item:201', 'x')
-    assert.match(refusal((await runProducer(t, short, { env })).stderr), /'item:201' \(string\)/)
-    await server.redis.del('item:201', 'item:7')
-    await server.redis.sadd('item:7', 'x')
-    assert.match(refusal((await runProducer(t, short, { env })).stderr), /'item:7' \(set\)/)
   })
 
-  test('a plan may not speak for names that no plan has', async (t) => {
-    await server.redis.flushall()
-    assert.equal((await runProducer(t, short, { env })).code, 0)
-    const [field, text] = Object.entries(await server.redis.hgetall(planKey('')))[0]
-    await server.redis.hset(planKey(''), field, JSON.stringify({ ...JSON.parse(text), sets: ['sessions'] }))
-    await server.redis.zadd('sessions', 1, 'x')
-    await server.redis.persist(planKey(''))
-    assert.match(refusal((await runProducer(t, short, { env })).stderr), /no plan of Millrace covers/)
+  describe('the forecast', { concurrency: 1 }, () => {
+    const place = ownPlace()
+
+    // The forecast is made to be safe: never far below, and not so far above that it refuses what would fit.
+    for (const line of [
+      '',
+      '--value-size 1kB',
+      '--strategy hash',
+      '--strategy list',
+      '--strategy set',
+      '--strategy stream',
+      '--strategy actual-value',
+      '--extra-sorted-sets 2',
+      '--prefix a-prefix-of-twenty:-',
+    ])
+      test(`the forecast holds within 0.9 and 1.4: ${line}`, async (t) => {
+        await place.server.redis.flushall()
+        await place.server.redis.call('MEMORY', 'PURGE')
+        const used = async () =>
+          Number(reading(parseInfo(await place.server.redis.info('everything')), 0).gauges.data_bytes)
+        const usedBefore = await used()
+        const ended = await runProducer(t, `-q 20000 -p 500 --intervals 1 --ttl 100 ${quiet} ${line}`, {
+          env: place.env,
+        })
+        assertDone(ended)
+        // The part of it that is kept for buffers is not data.
+        const forecast = ended.document.target.found.nodes[0].forecast_bytes - 4e6
+        const ratio = forecast / ((await used()) - usedBefore)
+        // A set of the minute is forecast for two minutes.
+        const most = line.includes('set') && line.includes('strategy') ? 1.9 : 1.4
+        assert.ok(ratio > 0.9 && ratio < most, `forecast ${forecast}, ratio ${ratio.toFixed(2)}`)
+      })
   })
 
-  test('an eviction policy that could push out keys of others is a warning', async (t) => {
-    await server.redis.flushall()
-    await server.redis.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru')
-    t.after(() => server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-    await server.redis.set('cart:1', 'x', 'EX', 1000)
-    const { code, document } = await runProducer(t, `${short} --allow foreign-keys`, { env })
-    assert.equal(code, 0)
-    const warning = document.warnings.find((/** @type {any} */ { code: name }) => name === 'eviction-policy')
-    assert.match(warning.message, /evicts by volatile-lru/)
-    await server.redis.persist('cart:1')
-    const mild = await runProducer(t, `${short} --allow foreign-keys`, { env })
-    assert.deepEqual(
-      mild.document.warnings.filter((/** @type {any} */ { code: name }) => name === 'eviction-policy'),
-      [],
-    )
-  })
-
-  test('refused: more than 70 % of its memory', async (t) => {
-    await server.redis.flushall()
-    await server.redis.config('SET', 'maxmemory', '20mb')
-    t.after(() => server.redis.config('SET', 'maxmemory', '0'))
-    const line = `-q 1000 --value-size 20kB -p 500 --intervals 1 ${quiet}`
-    const { code, stderr } = await runProducer(t, line, { env })
-    assert.equal(code, 3)
-    assert.match(
-      refusal(stderr),
-      /uses \S+ MB, and this plan takes about 2\S+ MB more: over 70 % of its maxmemory, 21\.0 MB;.*--allow memory$/,
-    )
-    assert.equal(await server.redis.dbsize(), 0)
-    const small = await runProducer(t, `-q 1000 -p 500 --intervals 1 ${quiet}`, { env })
-    assert.equal(small.code, 0, small.stderr)
-  })
-
-  test('the guard ends the run at the limit, with the reason in the result', async (t) => {
-    await server.redis.flushall()
-    await server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
-    t.after(() => server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-    const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory ${quiet}`
-    const { code, stderr, document } = await runProducer(t, line, { env })
-    assert.equal(code, 4, stderr)
-    assert.deepEqual([document.valid, document.interrupted], [false, false])
-    const warning = document.warnings.find((/** @type {any} */ { code: name }) => name === 'guard')
-    assert.match(
-      warning.message,
-      /^ended by --guard: \S+ (evicted [\d,]+ keys \(evicted>0\)|uses 9\S+ % of its memory)/,
-    )
-    assert.equal(warning.invalidates, true)
-    assert.ok(document.duration_s < 30)
-    assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'guard'))
-    const { offered, acked, failed, uncertain, dropped, unsettled } = document.items
-    assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
-  })
-
-  test('a guard that was turned off lets it run', async (t) => {
-    await server.redis.flushall()
-    await server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
-    t.after(() => server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-    const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off ${quiet}`
-    const { document } = await runProducer(t, line, { env })
-    assert.ok(document.server.evicted > 0)
-    assert.deepEqual(
-      document.warnings.filter((/** @type {any} */ { code: name }) => name === 'guard'),
-      [],
-    )
-  })
-
-  // The forecast is made to be safe: never far below, and not so far above that it refuses what would fit.
-  for (const line of [
-    '',
-    '--value-size 1kB',
-    '--strategy hash',
-    '--strategy list',
-    '--strategy set',
-    '--strategy stream',
-    '--strategy actual-value',
-    '--extra-sorted-sets 2',
-    '--prefix a-prefix-of-twenty:-',
-  ])
-    test(`the forecast holds within 0.9 and 1.4: ${line}`, async (t) => {
-      await server.redis.flushall()
-      await server.redis.call('MEMORY', 'PURGE')
-      const used = async () =>
-        Number(reading(parseInfo(await server.redis.info('everything')), 0).gauges.data_bytes)
-      const usedBefore = await used()
-      const { code, stderr, document } = await runProducer(
-        t,
-        `-q 20000 -p 500 --intervals 1 --ttl 100 ${quiet} ${line}`,
-        { env },
-      )
+  test('a cluster: looked at, written twice by two boxes, cleaned on every master', async (t) => {
+    const cluster = await startCluster(t, { shards: 3, replicas: 1 })
+    const env = envOf(cluster)
+    for (const line of ['', '--ns 4 --spread --ws', '']) {
+      const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
       assert.equal(code, 0, stderr)
-      // The part of it that is kept for buffers is not data.
-      const forecast = document.target.found.nodes[0].forecast_bytes - 4e6
-      const ratio = forecast / ((await used()) - usedBefore)
-      // A set of the minute is forecast for two minutes.
-      const most = line.includes('set') && line.includes('strategy') ? 1.9 : 1.4
-      assert.ok(ratio > 0.9 && ratio < most, `forecast ${forecast}, ratio ${ratio.toFixed(2)}`)
-    })
-
-  test('cleanup needs the marker', async (t) => {
-    await server.redis.flushall()
-    await server.redis.set('item:1', 'x')
-    const { code, stdout, stderr } = await cleanup(t, '--yes', env)
-    assert.deepEqual([code, stdout], [3, ''])
-    assert.match(refusal(stderr), /no plan of Millrace stands under the prefix ''/)
-    assert.equal(await server.redis.get('item:1'), 'x')
-  })
-
-  test('cleanup counts, then removes exactly what the plans cover', async (t) => {
-    await server.redis.flushall()
-    for (const strategy of ['sorted-set', 'list-hll', 'set', 'hash', 'stream'])
-      assert.equal(
-        (
-          await runProducer(t, `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`, {
-            env,
-          })
-        ).code,
-        0,
-      )
-    assert.equal((await runProducer(t, `${short} --ttl 600`, { env })).code, 0)
-    await server.redis.mset({
-      'p:item:abc': '1',
-      'p:item:999999': '1',
-      'p:item:01': '1',
-      'px:item:1': '1',
-      'p:note': '1',
-    })
-    await server.redis.sadd('p:latest-ids:12345678', 'x')
-    await server.redis.hset('q:latest-ids', 'x', '1')
-    const others = [
-      'p:item:01',
-      'p:item:999999',
-      'p:item:abc',
-      'p:latest-ids:12345678',
-      'p:note',
-      'px:item:1',
-      'q:latest-ids',
-    ]
-    const all = await server.redis.dbsize()
-
-    const dry = await cleanup(t, '--prefix p:', env)
-    assert.equal(dry.code, 0, dry.stderr)
-    assert.match(
-      dry.stdout,
-      /^\S+: 4\d\d keys of ours \(.*20\d string.*\); 5 keys with such names are not, and stay\nnothing was changed: --yes removes these 4\d\d keys\n$/,
-    )
-    assert.equal(await server.redis.dbsize(), all)
-
-    const done = await cleanup(t, '--prefix p: --yes', env)
-    assert.equal(done.code, 0, done.stderr)
-    assert.match(done.stdout, /\n4\d\d keys removed\n$/)
-    assert.deepEqual(
-      (await server.redis.keys('p*')).sort(),
-      others.filter((key) => key.startsWith('p')),
-    )
-    assert.ok(await server.redis.exists('item:1', 'latest-ids', planKey('')))
-    assert.match(refusal((await cleanup(t, '--prefix p: --yes', env)).stderr), /no plan of Millrace stands/)
-    assert.match((await cleanup(t, '--yes', env)).stdout, /202 keys removed\n$/)
-    assert.deepEqual((await server.redis.keys('*')).sort(), others)
-  })
-
-  test('cleanup does not work under the hands of a writer', async (t) => {
-    await server.redis.flushall()
-    const writer = startProducer(t, `-q 200 -p 200 ${quiet}`, { env })
-    await until('keys', () => server.redis.exists('latest-ids'))
-    const { code, stderr } = await cleanup(t, '--yes', env)
-    assert.equal(code, 3)
-    assert.match(refusal(stderr), /1 agent under the prefix '' still at work/)
-    writer.kill('SIGINT')
-    await writer.ended
-    assert.equal((await cleanup(t, '--yes', env)).code, 0)
-    assert.equal(await server.redis.dbsize(), 0)
-  })
-
-  test('a replica is refused with the name of its master', async (t) => {
-    const replica = await startServer(t, {
-      config: { replicaof: [server.host, String(server.port)], masterauth: server.password },
-    })
-    await until('link', async () =>
-      (await replica.redis.info('replication')).includes('master_link_status:up'),
-    )
-    const refused = await runProducer(t, short, { env: envOf(replica) })
+      assert.equal(document.target.found.nodes.length, 6)
+      assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
+    }
+    await onMasters(cluster, 'set', 'foreign', 'x').catch(() => {})
+    const [first] = cluster.nodes
+    const foreign = await cli({ ...first, ...cluster.access }, '-c', 'set', 'item:abc', 'x')
+    assert.match(foreign, /OK/)
+    const refused = await runProducer(t, short, { env })
     assert.equal(refused.code, 3)
-    assert.match(
-      refusal(refused.stderr),
-      new RegExp(`is a replica; write to its master, 127\\.0\\.0\\.1:${server.port}.*--allow replica`),
+    assert.match(refusal(refused.stderr), /such as '(item:abc|foreign)' \(string\)/)
+    const done = await cleanup(t, '--yes', env)
+    assert.equal(done.code, 0, done.stderr)
+    const left = (await onMasters(cluster, '--scan')).flatMap((list) => list.split('\n').filter(Boolean))
+    assert.ok(left.includes('item:abc'))
+    assert.deepEqual(
+      left.filter((key) => !['item:abc', 'foreign'].includes(key)),
+      [],
     )
-    const readOnly = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
-    assert.equal(readOnly.code, 3)
-    assert.match(refusal(readOnly.stderr), /a replica that takes no writes/)
-    await server.redis.flushall()
-    await until('empty', async () => (await replica.redis.dbsize()) === 0)
-    await replica.redis.config('SET', 'replica-read-only', 'no')
-    const allowed = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
-    assert.equal(allowed.code, 0, allowed.stderr)
   })
-})
-
-test('a cluster: looked at, written twice by two boxes, cleaned on every master', async (t) => {
-  const cluster = await startCluster(t, { shards: 3, replicas: 1 })
-  const env = envOf(cluster)
-  for (const line of ['', '--ns 4 --spread --ws', '']) {
-    const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
-    assert.equal(code, 0, stderr)
-    assert.equal(document.target.found.nodes.length, 6)
-    assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
-  }
-  await onMasters(cluster, 'set', 'foreign', 'x').catch(() => {})
-  const [first] = cluster.nodes
-  const foreign = await cli({ ...first, ...cluster.access }, '-c', 'set', 'item:abc', 'x')
-  assert.match(foreign, /OK/)
-  const refused = await runProducer(t, short, { env })
-  assert.equal(refused.code, 3)
-  assert.match(refusal(refused.stderr), /such as '(item:abc|foreign)' \(string\)/)
-  const done = await cleanup(t, '--yes', env)
-  assert.equal(done.code, 0, done.stderr)
-  const left = (await onMasters(cluster, '--scan')).flatMap((list) => list.split('\n').filter(Boolean))
-  assert.ok(left.includes('item:abc'))
-  assert.deepEqual(
-    left.filter((key) => !['item:abc', 'foreign'].includes(key)),
-    [],
-  )
 })
