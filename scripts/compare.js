@@ -13,7 +13,8 @@ or a pattern in quotes ('results/list-*'). The first is the baseline. Where the 
 words, -- parts two sides:  node scripts/compare.js results/set-* -- results/list-*
 
   --threshold LIMIT  'server.cpu_us_per_item<+5%' against the baseline, or 'latency.intended.p99<20ms' of the median
-                     of the other side; may be repeated. Exit code 99 when one fails
+                     of the other side; may be repeated. Exit code 99 when one fails, as it does for a row that
+                     stands on one side only
   --json             print the comparison as JSON
   -h, --help         this text`
 

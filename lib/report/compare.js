@@ -1,4 +1,5 @@
 // Two sides of repeats, figure by figure, and what thresholds make of them.
+import { OptionError } from '../errors.js'
 import { FIGURES, shownFigure } from './figures.js'
 import { alignedTable, wrapped } from './layout.js'
 import { settingsThatDiffer } from './sides.js'
@@ -41,9 +42,15 @@ export const comparisonOf = (baseline, other, thresholds) => {
     .map(({ label }) => label)
     .filter((label) => !labels(baseline).includes(label) || !labels(other).includes(label))
   const rows = pairs.flatMap(({ label, a, b }) => rowsOf(label, a, b))
-  const rulings = pairs.flatMap(({ label, b }) =>
-    thresholds.map((threshold) => rulingOf(threshold, label, rows, b)),
-  )
+  if (rows.length === 0)
+    throw new OptionError(
+      `${baseline.name} and ${other.name}: nothing stands on both sides; runs are compared with runs, an experiment with one that has rows of the same names`,
+    )
+  const rulings = [
+    ...pairs.flatMap(({ label, b }) => thresholds.map((threshold) => rulingOf(threshold, label, rows, b))),
+    // A limit that nothing was held against is not kept.
+    ...unmatched.flatMap((label) => thresholds.map((threshold) => rulingOf(threshold, label, rows, null))),
+  ]
   // Those of the rows of an experiment are its factors, and stand in their labels.
   const settings = pairs.flatMap(({ a, b }) => settingsThatDiffer(a, b))
   return { baseline, other, rows, rulings, unmatched, settings }
@@ -64,13 +71,13 @@ const rowsOf = (label, a, b) =>
  * @param {Threshold} threshold
  * @param {string} label
  * @param {Row[]} rows
- * @param {Series} b
+ * @param {Series | null} b null: the row stands on one side only
  * @returns {Ruling}
  */
 const rulingOf = (threshold, label, rows, b) => {
   const { figure, relative } = threshold
   const row = rows.find((one) => one.label === label && one.figure === figure)
-  const samples = b.samples[figure.name] ?? []
+  const samples = b?.samples[figure.name] ?? []
   const absolute = samples.length > 0 ? median(samples) : null
   const difference = row?.difference.relative ? row.difference : null
   const value = relative ? (difference?.change ?? null) : absolute

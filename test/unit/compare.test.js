@@ -263,7 +263,7 @@ test('ten times and more is told in times, and an interval that hides much says 
   assert.doesNotMatch(comparisonText(comparisonOf(calm, many, []), { columns: 300 }), /narrow it/)
 })
 
-test('experiments are compared row by row; a row of one side only is told', async () => {
+test('experiments are compared row by row; a row of one side only is told, and keeps no limit', async () => {
   const ours = sampleExperiment()
   const other = sampleExperiment({ rows: [ours.rows[0], { ...ours.rows[1], label: 'set' }] })
   for (const [name, experiment] of Object.entries({ ours, other })) {
@@ -280,6 +280,37 @@ test('experiments are compared row by row; a row of one side only is told', asyn
   )
   assert.deepEqual(
     comparison.rulings.map(({ label, passed }) => [label, passed]),
-    [['sorted set', true]],
+    [
+      ['sorted set', true],
+      ['list', false],
+      ['set', false],
+    ],
   )
+  assert.match(
+    comparisonText(comparison),
+    /threshold FAILED: server\.cpu_us_per_item<\+5%, list: found – \(not measured on both sides\)/,
+  )
+})
+
+test('sides without anything in common are no comparison', async () => {
+  const run = await sideOf([await store('lone', 5)])
+  const sides = await Promise.all(
+    [sampleExperiment(), sampleExperiment({ rows: [{ ...sampleExperiment().rows[0], label: 'other' }] })].map(
+      async (experiment, at) => {
+        const own = join(folder, `apart-${at}`)
+        await mkdir(own)
+        await writeFile(join(own, 'experiment.json'), JSON.stringify(experiment))
+        return sideOf([own])
+      },
+    ),
+  )
+  for (const [a, b] of [
+    [sides[0], run],
+    [run, sides[0]],
+    [sides[0], sides[1]],
+  ])
+    assert.throws(() => comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<0.001us')]), {
+      code: 'OPTION',
+      message: /nothing stands on both sides/,
+    })
 })
