@@ -2,7 +2,11 @@
 import { ReadError } from './read-driver.js'
 
 /**
- * @typedef {{ action: import('./verdict.js').Action, cause: string, words: string }} Refusal of one command
+ * @typedef {object} Refusal of one command
+ * @property {import('./verdict.js').Action} action
+ * @property {string} cause
+ * @property {string} words
+ * @property {() => Promise<unknown>} loadScript brings the script to the server that does not have it
  *
  * @typedef {object} Leftover of values that were wanted
  * @property {number[]} again places of their ids
@@ -12,6 +16,8 @@ import { ReadError } from './read-driver.js'
 
 const againMs = 40
 const giveUpMs = 5000
+// A server that was restarted or promoted has it after one; more would not help.
+const mostLoads = 2
 
 /**
  * @param {object} needs
@@ -32,13 +38,15 @@ export const readAgain = ({ clock, random, isClosed, refresh }) => {
     /** @param {(attempt: number) => Promise<Refusal | null>} ask resolves with null when it was answered */
     async untilAnswered(ask) {
       const deadline = clock() + giveUpMs
+      let loads = 0
       for (let attempt = 0; ; attempt++) {
         const refusal = await ask(attempt)
         if (refusal === null) return
-        const { action, cause, words } = refusal
-        if (action === 'give-up' || action === 'load' || isClosed() || clock() > deadline)
-          throw new ReadError(cause, words)
-        if (action !== 'asking') await pause(attempt, action === 'later')
+        const { action, cause, words, loadScript } = refusal
+        const isFinal = action === 'give-up' || (action === 'load' && loads++ === mostLoads)
+        if (isFinal || isClosed() || clock() > deadline) throw new ReadError(cause, words)
+        if (action === 'load') await loadScript().catch(() => {})
+        else if (action !== 'asking') await pause(attempt, action === 'later')
       }
     },
 

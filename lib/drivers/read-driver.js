@@ -21,6 +21,7 @@ import { MillraceError } from '../errors.js'
  * @property {{ masters: readonly string[], owners: Uint16Array | null }} topology
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<unknown>} refresh
+ * @property {(address: string, names: string[]) => Promise<unknown>} loadScripts
  *
  * @typedef {object} ReadDriver
  * @property {(args: string[], key: string, sink: ReplySink, consumer: number) => Promise<void>} ask one command

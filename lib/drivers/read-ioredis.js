@@ -2,6 +2,7 @@
 // bounded; redirects are the library's, and what it gives up is asked again here.
 import { TargetError } from '../errors.js'
 import { disconnect } from '../target/disconnect.js'
+import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { readAgain } from './read-again.js'
 import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
@@ -166,21 +167,21 @@ export const ioredisReadDriver = async (options) => {
     const now = map()
     return nodeAt(client, now.serverOf(now.shardOf(slotOf(key)), 0))
   }
-  /** @param {any} on @param {string[]} args @param {string} key @returns {Promise<unknown>} */
-  const call = (on, [name, ...rest], key) => {
-    const node = name === 'EVALSHA' ? scriptNode(key) : on
-    commands++
-    return node[`${name.toLowerCase()}Buffer`](...rest)
-  }
-
   /** @param {any} on @param {string[]} args @param {string} key @param {ReplySink} sink */
   const askUntil = (on, args, key, sink) =>
     patience.untilAnswered(async () => {
+      const [name, ...rest] = args
+      const node = name === 'EVALSHA' ? scriptNode(key) : on
+      commands++
       try {
-        tellReply(await call(on, args, key), sink)
+        tellReply(await node[`${name.toLowerCase()}Buffer`](...rest), sink)
         return null
       } catch (error) {
-        return { ...refusalOf(error, server), words: `${args[0]} ${key} is refused: ${messageOf(error)}` }
+        return {
+          ...refusalOf(error, server),
+          words: `${name} ${key} is refused: ${messageOf(error)}`,
+          loadScript: () => loadScript(node, fetchScript),
+        }
       }
     })
 

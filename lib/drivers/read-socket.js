@@ -1,5 +1,6 @@
 // The read driver on plain sockets: one connection a server for all consumers of the process; what is redirected,
 // refused for now, or lost with a connection is asked again.
+import { fetchScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { readAgain } from './read-again.js'
 import { ReadError } from './read-driver.js'
@@ -34,7 +35,7 @@ const sizesSeen = (first) => {
  * @returns {Promise<ReadDriver>}
  */
 export const socketReadDriver = async (options) => {
-  const { plan, clock, random } = options
+  const { plan, target, clock, random } = options
   const lanes = readLanesOf(options)
   const { laneAt, serverAt, map, isClosed, refresh } = lanes
   const patience = readAgain({ clock, random, isClosed, refresh })
@@ -62,7 +63,12 @@ export const socketReadDriver = async (options) => {
       asking = action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       goTo = asking || (attempt > 0 && action === 'there') ? (address ?? null) : null
-      return { action, cause, words: `${lane.address} refuses ${args[0]} ${key}: ${line}` }
+      return {
+        action,
+        cause,
+        words: `${lane.address} refuses ${args[0]} ${key}: ${line}`,
+        loadScript: () => target.loadScripts(lane.address, [fetchScript]),
+      }
     })
   }
 

@@ -13,6 +13,7 @@ import { readContextOf } from '../readers/context.js'
 import { get } from '../readers/declare.js'
 import { readerOf } from '../readers/index.js'
 import { several } from '../report/units.js'
+import { fetchScript } from '../target/scripts.js'
 import { consumersOf } from './consumers.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
@@ -152,7 +153,7 @@ export const setUpReading = async (needs) => {
   const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
   say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')
-    await Promise.all(driver.servers().map((address) => target.loadScripts(address, ['fetch-latest-items'])))
+    await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
   const clocks = await followClocks(target, driver)
   const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
 

@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
+/** What a consumer calls with --mode script. */
+export const fetchScript = 'fetch-latest-items'
+
 /** @param {string} name of a file in lua/, without its ending */
 export const scriptBody = (name) => readFileSync(new URL(`../../lua/${name}.lua`, import.meta.url), 'utf8')
 
