@@ -3,12 +3,13 @@
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { comparisonData, comparisonOf, comparisonText } from '../lib/report/compare.js'
-import { sideOf } from '../lib/report/sides.js'
+import { sidesOf } from '../lib/report/sides.js'
 import { thresholdOf } from '../lib/report/thresholds.js'
 
 const usage = `Usage: node scripts/compare.js [options] A B [...]
 
-Each of A, B ... is a side: the folder of a run, of an experiment, or one that holds the runs of several repeats;
+Each of A, B ... is a side: the folder of a run, of an experiment, or one that holds the runs of several repeats,
+such as cells/CELL of an experiment;
 or a pattern in quotes ('results/list-*'). The first is the baseline. Where the shell spreads a pattern over several
 words, -- parts two sides:  node scripts/compare.js results/set-* -- results/list-*
 
@@ -19,7 +20,7 @@ words, -- parts two sides:  node scripts/compare.js results/set-* -- results/lis
   -h, --help         this text`
 
 /** @param {string[]} words @param {number | null} separator @returns {string[][]} patterns of each side */
-const sidesOf = (words, separator) => {
+const patternsOf = (words, separator) => {
   const sides =
     separator === null ? words.map((word) => [word]) : [words.slice(0, separator), words.slice(separator)]
   if (sides.length < 2 || sides.some((side) => side.length === 0))
@@ -35,7 +36,7 @@ await script({
   options: { threshold: { type: 'string', multiple: true }, json: { type: 'boolean' } },
   work: async (values, words, separator) => {
     const thresholds = (values.threshold ?? []).map(thresholdOf)
-    const [baseline, ...others] = await Promise.all(sidesOf(words, separator).map(sideOf))
+    const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
     const comparisons = others.map((other) => comparisonOf(baseline, other, thresholds))
     if (others.length > 1 && [baseline, ...others].every(isOneRun))
       process.stderr.write(

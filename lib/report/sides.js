@@ -37,16 +37,30 @@ const matching = async (pattern) => {
 /** A file of a result stands for its folder. @param {string} path */
 const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? dirname(path) : path)
 
-/** The runs of a folder: itself, or those that lie in it. @param {string} folder */
-const runsIn = async (folder) => {
+// cells/CELL of an experiment: its rounds hold the runs.
+const deepest = 2
+
+/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('./result.js').RunDocument[]>} */
+const runsIn = async (folder, depth = 0) => {
   const own = await readRunDocument(folder)
   if (own) return [own]
   const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
     throw new OptionError(`${folder} cannot be read (${error.code})`, { cause: error })
   })
-  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name))
-  const documents = await Promise.all(folders.map(readRunDocument))
-  return documents.filter((run) => run !== null)
+  const inner = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  if (inner.includes('timeline'))
+    throw new OptionError(
+      `${folder} holds phases, which are no repeats of one thing: name one of them, or the experiments`,
+    )
+  const documents = await Promise.all(inner.map((name) => readRunDocument(join(folder, name))))
+  const runs = documents.filter((run) => run !== null)
+  // Of several writers side by side the whole stands in `run`, beside its parts.
+  const whole = inner.some((name) => /^writer-\d+$/.test(name)) ? documents[inner.indexOf('run')] : null
+  if (whole) return [whole]
+  if (runs.length > 0 || depth === deepest) return runs
+  const isOfExperiment = entries.some(({ name }) => name === 'experiment.json')
+  if (isOfExperiment) return []
+  return (await Promise.all(inner.map((name) => runsIn(join(folder, name), depth + 1)))).flat()
 }
 
 // What follows from other settings, or changes nothing that is measured.
@@ -113,18 +127,56 @@ const rowsOf = ({ rows }) =>
     samples: Object.fromEntries(Object.entries(figures).map(([name, { samples }]) => [name, samples])),
   }))
 
+/** @param {string[]} patterns */
+const nameOf = (patterns) => patterns.map((pattern) => basename(resolve(folderOf(pattern)))).join(' ')
+
 /**
  * @param {string[]} patterns folders of runs, of an experiment, or folders that hold runs
  * @returns {Promise<Side>}
  */
 export const sideOf = async (patterns) => {
   const folders = (await Promise.all(patterns.map(folderOf).map(matching))).flat()
-  const name = patterns.map((pattern) => basename(resolve(folderOf(pattern)))).join(' ')
+  const name = nameOf(patterns)
   const experiments = (await Promise.all(folders.map(readExperiment))).filter((found) => found !== null)
   if (experiments.length > 1 || (experiments.length === 1 && folders.length > 1))
     throw new OptionError(`${patterns.join(' ')}: one experiment is a side of its own`)
   if (experiments.length === 1) return { name, series: rowsOf(experiments[0]) }
-  const runs = (await Promise.all(folders.map(runsIn))).flat()
+  const runs = (await Promise.all(folders.map((folder) => runsIn(folder)))).flat()
   if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: no run and no experiment is there`)
   return { name, series: [seriesOf(runs)] }
+}
+
+/**
+ * Names that tell the sides apart: those of their folders, or of the folders above in which the paths differ.
+ * @param {string[][]} sides patterns of each
+ * @returns {string[]}
+ */
+export const sideNames = (sides) => {
+  const named = sides.map(nameOf)
+  const isApart = (/** @type {string[]} */ names) => new Set(names).size === names.length
+  const paths = sides.map((patterns) => patterns.map((pattern) => resolve(folderOf(pattern)).split('/')))
+  const all = paths.flat()
+  const shortest = Math.min(...all.map((parts) => parts.length))
+  let same = 0
+  while (same < shortest && all.every((parts) => parts.at(-1 - same) === all[0].at(-1 - same))) same++
+  for (let shown = 1; !isApart(named) && shown + same <= shortest; shown++) {
+    const apart = paths.map((side) =>
+      side
+        .map((parts) =>
+          parts
+            .slice(0, parts.length - same)
+            .slice(-shown)
+            .join('/'),
+        )
+        .join(' '),
+    )
+    if (isApart(apart)) return apart
+  }
+  return named
+}
+
+/** @param {string[][]} sides patterns of each @returns {Promise<Side[]>} */
+export const sidesOf = async (sides) => {
+  const names = sideNames(sides)
+  return Promise.all(sides.map(async (patterns, at) => ({ ...(await sideOf(patterns)), name: names[at] })))
 }

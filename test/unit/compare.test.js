@@ -7,7 +7,7 @@ import { gammaln } from 'simple-statistics'
 import { comparisonData, comparisonOf, comparisonText } from '../../lib/report/compare.js'
 import { FIGURES, figureNamed } from '../../lib/report/figures.js'
 import { runDocument } from '../../lib/report/result.js'
-import { sideOf } from '../../lib/report/sides.js'
+import { sideNames, sideOf, sidesOf } from '../../lib/report/sides.js'
 import { differenceOf, studentT } from '../../lib/report/statistics.js'
 import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/report/thresholds.js'
 import { seeded } from '../helpers/random.js'
@@ -314,3 +314,69 @@ test('sides without anything in common are no comparison', async () => {
       message: /nothing stands on both sides/,
     })
 })
+
+test('cells of an experiment are sides: the runs of their rounds, by the names of the cells', async () => {
+  for (const [cell, cpuUs] of /** @type {[string, number][]} */ ([
+    ['list', 3],
+    ['set', 4],
+  ]))
+    for (const round of [1, 2, 3]) await store(`cells/${cell}/round-${round}/run`, cpuUs + round / 100)
+  // Writers side by side: the whole counts, not its parts.
+  for (const part of ['writer-1', 'writer-2']) await store(`cells/set/round-2/${part}`, 99)
+  const cells = ['list', 'set'].map((cell) => join(folder, 'cells', cell))
+  const sides = await sidesOf(cells.map((cell) => [cell]))
+  assert.deepEqual(
+    sides.map(({ name, series }) => [name, series[0].samples['server.cpu_us_per_item']]),
+    [
+      ['list', [3.01, 3.02, 3.03]],
+      ['set', [4.01, 4.02, 4.03]],
+    ],
+  )
+  const rounds = await sidesOf(cells.map((cell) => [join(cell, 'round-*')]))
+  assert.deepEqual(
+    rounds.map(({ name, series }) => [name, series[0].repeats]),
+    [
+      ['list', 3],
+      ['set', 3],
+    ],
+  )
+
+  await store('cells/phased/round-1/phase-1', 3)
+  await store('cells/phased/round-1/timeline', 3)
+  await assert.rejects(sideOf([join(folder, 'cells', 'phased')]), {
+    code: 'OPTION',
+    message: /round-1 holds phases, which are no repeats of one thing/,
+  })
+})
+
+const named = /** @type {[string[][], string[]][]} */ ([
+  [
+    [['r/a'], ['r/b']],
+    ['a', 'b'],
+  ],
+  [
+    [['r/a/x'], ['r/b/x']],
+    ['a', 'b'],
+  ],
+  [
+    [['r/a/x'], ['r/b/x'], ['r/a/y']],
+    ['a/x', 'b/x', 'a/y'],
+  ],
+  [
+    [['r/1/a/x'], ['r/2/a/x'], ['r/1/b/x']],
+    ['1/a', '2/a', '1/b'],
+  ],
+  [
+    [
+      ['r/a/1', 'r/a/2'],
+      ['r/b/1', 'r/b/2'],
+    ],
+    ['a/1 a/2', 'b/1 b/2'],
+  ],
+  [
+    [['r/a'], ['r/a']],
+    ['a', 'a'],
+  ],
+])
+for (const [sides, names] of named)
+  test(`sides ${JSON.stringify(sides)} are called ${names}`, () => assert.deepEqual(sideNames(sides), names))
