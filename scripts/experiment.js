@@ -35,13 +35,13 @@ const usage = `Usage: node scripts/experiment.js COMMAND [options]
   --warm-up N      seconds before that (3)
   --seed N         of the order (1)
   --out FOLDER     of the results (results/experiments)
-  --resume         goes on with the newest matrix that was stopped, if there is one
+  --resume         takes up the newest matrix of the same terms: what it has is not run again
   -h, --help       this text
 
 Without an address every experiment runs on servers started here. An address is taken from the command line alone,
 never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as the producer has
 them; the password as REDIS_PASSWORD in the environment, or by --password-file.
-Ctrl-C ends a matrix with what it has; --resume goes on.`
+Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experiment has no valid run.`
 
 const targetNames = new Set([
   'server-bin',
@@ -127,6 +127,9 @@ const serverFile = (name) => {
   return file && existsSync(file) ? file : undefined
 }
 
+/** @param {readonly import('../lib/experiments/summary.js').TurnResult[]} turns */
+const hasValidRun = (turns) => turns.some(({ legs }) => legs.some(({ valid }) => valid))
+
 /** @param {Record<string, any>} values @param {string[]} words */
 const run = async (values, words) => {
   if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
@@ -149,6 +152,7 @@ const run = async (values, words) => {
   const places = placesOf({ target: target?.given ?? null, env: process.env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   const progress = progressOf({ plan, terms, say })
+  let isMeasured = true
   try {
     for (const { experiment, cells } of plan) {
       if (signal.aborted) break
@@ -198,11 +202,13 @@ const run = async (values, words) => {
       print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
       await reportRun(store.folder).catch((error) => say(`there is no report.html: ${error.message}`))
       say(`results in ${store.folder}`)
+      isMeasured &&= hasValidRun(store.turns)
     }
   } finally {
     await places.keepOnly([])
   }
-  return signal.aborted ? ExitCode.interrupted : ExitCode.done
+  if (signal.aborted) return ExitCode.interrupted
+  return isMeasured ? ExitCode.done : ExitCode.invalid
 }
 
 await script({

@@ -46,8 +46,8 @@ export const progressOf = ({ plan, terms, say }) => {
     return clockTime(leftMs + (total - done) * each)
   }
   return {
-    /** @param {{ id: string, question: string }} experiment @param {{ folder: string, resumed: boolean, turns: TurnResult[] }} store */
-    begin({ id, question }, { folder, resumed, turns }) {
+    /** @param {{ id: string, question: string }} experiment @param {{ folder: string, resumed: boolean, result: object | null, turns: TurnResult[] }} store */
+    begin({ id, question }, { folder, resumed, result, turns }) {
       current = id
       const cells = plan.find(({ experiment }) => experiment.id === id)?.cells ?? []
       for (const turn of turns) {
@@ -55,9 +55,9 @@ export const progressOf = ({ plan, terms, say }) => {
         if (cell) leftMs -= leastMs(cell, terms)
         done++
       }
-      const how = resumed
-        ? `goes on after ${several(turns.length, 'run')}`
-        : several(cells.length * terms.repeat, 'run')
+      const before = several(turns.length, 'run')
+      const after = result ? `is done with its ${before}` : `goes on after ${before}`
+      const how = resumed ? after : several(cells.length * terms.repeat, 'run')
       say(`${id}: ${question} ${how}, ${leftWords()} to go for all; ${folder}`)
     },
     /** @param {Turn} turn @param {TurnResult} result @param {number} tookMs */

@@ -48,6 +48,7 @@ const restMs = ({ legs }) =>
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
  */
 export const runMatrix = async ({ matrix, store, places, env, signal, command, millrace, clock, onTurn }) => {
+  if (store.result) return store.result
   const { cells, repeat, seed, seconds, warmUpS } = matrix
   const startMs = clock()
   const document = () =>

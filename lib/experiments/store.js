@@ -65,27 +65,27 @@ const difference = (a, b) => {
 }
 
 /**
- * The newest matrix of the experiment that was stopped.
+ * The newest matrix of the same terms, whether it was stopped or came to its end.
  * @param {string} outDir
  * @param {Terms} terms
  */
-const stopped = async (outDir, terms) => {
+const begun = async (outDir, terms) => {
   const names = await readdir(outDir).catch(() => /** @type {string[]} */ ([]))
   const own = names
     .filter((name) => name.includes(`-${terms.experiment.id}`))
     .sort()
     .reverse()
+  let another = ''
   for (const name of own) {
     const folder = join(outDir, name)
     const found = await jsonIn(join(folder, 'matrix.json'))
-    if (found?.experiment?.id !== terms.experiment.id || found.finished) continue
+    if (found?.experiment?.id !== terms.experiment.id) continue
     const other = difference(found, terms)
-    if (other)
-      throw new OptionError(
-        `--resume: ${folder} was begun with another ${other === 'experiment' ? 'definition' : other}; give the same, or leave out --resume`,
-      )
-    return folder
+    if (!other) return folder
+    if (!found.finished && !another)
+      another = `${folder} was begun with another ${other === 'experiment' ? 'definition' : other}`
   }
+  if (another) throw new OptionError(`--resume: ${another}; give the same, or leave out --resume`)
   return null
 }
 
@@ -97,7 +97,7 @@ const stopped = async (outDir, terms) => {
  * @param {number} where.epochMs
  */
 export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
-  const before = resume ? await stopped(outDir, terms) : null
+  const before = resume ? await begun(outDir, terms) : null
   const folder = before ?? (await newFolder(outDir, terms, epochMs))
   const matrixFile = join(folder, 'matrix.json')
   const turnsFile = join(folder, 'turns.ndjson')
@@ -110,6 +110,8 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
   return {
     folder,
     resumed: before !== null,
+    /** What it came to; null: it is not over. @type {ExperimentDocument | null} */
+    result: known?.finished ? await jsonIn(join(folder, 'experiment.json')) : null,
     started,
     turns,
     /** @param {string} cell @param {number} round */

@@ -267,12 +267,15 @@ const trueRates = ({ published, experiment }) => {
   ]
 }
 
+const serious = ['unfinished', 'nothing']
+
 /** @param {Matrix} matrix @param {ExperimentRow[]} rows @param {ExperimentRatio[]} ratios @param {number} left turns */
 const warningsOf = (matrix, rows, ratios, left) => {
   const { experiment, published } = matrix
   /** @type {[boolean, string, string][]} */
   const found = [
     [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume goes on where it was`],
+    [left === 0 && rows.every(({ runs }) => runs.length === 0), 'nothing', 'no run came to a result'],
     [
       rows.some(({ marks }) => marks.some(({ code }) => code === 'skipped')),
       'skipped',
@@ -301,7 +304,7 @@ const warningsOf = (matrix, rows, ratios, left) => {
   ]
   return found
     .filter(([applies]) => applies)
-    .map(([, code, message]) => ({ code, message, invalidates: code === 'unfinished' }))
+    .map(([, code, message]) => ({ code, message, invalidates: serious.includes(code) }))
 }
 
 /** @param {Matrix} matrix */

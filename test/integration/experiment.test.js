@@ -112,6 +112,27 @@ describe('scripts/experiment.js', () => {
     assert.equal(ratios[0].samples.length, 3)
     assert.match(texts.stdout, /list \/ sorted set, CPU of the masters: /)
     assert.ok(existsSync(join(folder(), 'report.html')))
+
+    const result = readFileSync(join(folder(), 'experiment.json'), 'utf8')
+    const again = start('--resume')
+    assert.equal(await again.ended, 0, again.texts.stderr)
+    assert.match(again.texts.stderr, /tiny: .* is done with its 9 runs/)
+    assert.doesNotMatch(again.texts.stderr, /round/)
+    assert.match(again.texts.stdout, /list \/ sorted set, CPU of the masters: /)
+    assert.equal(readdirSync(out).length, 1)
+    assert.equal(readFileSync(join(folder(), 'experiment.json'), 'utf8'), result)
+  })
+
+  test('an experiment of which nothing could be measured is not valid', async (t) => {
+    const { start, document } = room(t, {
+      ...tiny,
+      cells: [{ name: 'elsewhere', server: 'redis-6.2' }],
+      ratios: [],
+    })
+    // Another server than the target is not asked.
+    const { ended, texts } = start('--host', '127.0.0.1', '--port', '1')
+    assert.equal(await ended, 4, texts.stderr)
+    assert.equal(document().verdict, 'Nothing was measured.')
   })
 
   test('phases of one continuous run: readers come, a shard goes; Ctrl-C ends it with what there is', async (t) => {

@@ -458,6 +458,14 @@ describe('what a matrix tells', () => {
     )
     assert.equal(verdict, '1 of 2 rows were measured.')
     assert.equal(experimentDocument(matrix, [], known).verdict, 'Nothing was measured.')
+    const failed = ['a', 'b'].flatMap((cell) =>
+      [1, 2, 3].map((round) => ({ ...skipped, cell, round, skipped: undefined, failed: 'no' })),
+    )
+    const empty = experimentDocument(matrix, failed, known)
+    assert.ok(
+      empty.warnings.some(({ code, invalidates }) => code === 'nothing' && invalidates),
+      'is no answer',
+    )
   })
 })
 
@@ -483,17 +491,33 @@ describe('a matrix on disk', () => {
     assert.equal((await open(outDir)).turns.length, 2)
   })
 
-  test('what is finished is not gone on with, nor what was another matrix', async (t) => {
+  test('what is finished is taken up as it is', async (t) => {
     const outDir = join(ownFolder(t, 'matrix'), 'out')
     const first = await open(outDir)
+    assert.equal(first.result, null)
+    await first.add(turn('a', 1, 10))
+    await first.tell(experimentDocument(matrix, first.turns, known))
+    await first.finish()
+    const again = await open(outDir)
+    assert.equal(again.folder, first.folder)
+    assert.equal(again.turns.length, 1)
+    assert.equal(again.result?.id, 'tiny')
+    const anew = await open(outDir, { resume: false })
+    assert.notEqual(anew.folder, first.folder)
+  })
+
+  test('what was another matrix is not gone on with, but what is finished is in nobody’s way', async (t) => {
+    const outDir = join(ownFolder(t, 'matrix'), 'out')
+    const others = { ...terms, scale: 2 }
+    const first = await open(outDir)
     await assert.rejects(
-      open(outDir, { terms: { ...terms, scale: 2 } }),
+      open(outDir, { terms: others }),
       /--resume: .* was begun with another scale; give the same, or leave out --resume/,
     )
     await first.finish()
-    const next = await open(outDir)
+    const next = await open(outDir, { terms: others })
     assert.equal(next.resumed, false)
-    assert.notEqual(next.folder, first.folder)
+    assert.equal((await open(outDir)).folder, first.folder, 'although a newer one of others was stopped')
   })
 
   test('the folder of a run that was cut off is emptied', async (t) => {
