@@ -48,7 +48,7 @@ const clockEveryMs = 10_000
 const nothing = () => {}
 
 /** Where the reads go, in one line. @param {ReadPlan} plan @param {ReadDriver} driver @param {readonly string[]} masters */
-const readsWords = (plan, driver, masters) => {
+export const readsWords = (plan, driver, masters) => {
   const servers = driver.servers()
   const bare = driver.bare()
   if (bare.length === masters.length && plan.reads === 'replica')

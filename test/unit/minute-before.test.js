@@ -1,0 +1,80 @@
+// Structures of a minute are counted when their minute is over: what is asked is that of the minute before.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
+import { cardOf } from '../../lib/plan/plan-card.js'
+import { readPlanOf } from '../../lib/plan/read-plan.js'
+import { readContextOf } from '../../lib/readers/context.js'
+import { readerOf } from '../../lib/readers/index.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
+
+const minute = 29_833_333
+const nowMs = minute * 60_000 + 59_999
+
+/** @param {string} line */
+const asksOf = (line) => {
+  const settings = /** @type {ReaderSettings} */ (
+    readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
+  )
+  const facts = { card: null, agents: [1], cluster: false, masters: 1, fetchScript: 'f' }
+  const reader = readerOf(readContextOf(readPlanOf(settings, facts)))
+  return (/** @type {number} */ at) =>
+    reader.asks({ nowMs: at, scores: false }).map(({ kind, args }) => [kind, ...args].join(' '))
+}
+
+test('list-hll: PFCOUNT of the minute before, beside the list', () => {
+  const asks = asksOf('--slh --prefix p:')
+  const list = ['number LLEN p:latest-ids-list', 'ids LRANGE p:latest-ids-list 0 -1']
+  assert.deepEqual(asks(nowMs), [...list, `number PFCOUNT p:latest-ids-count:${minute - 1}`])
+  assert.deepEqual(asks(nowMs + 1), [...list, `number PFCOUNT p:latest-ids-count:${minute}`])
+})
+
+test('set: SCARD of this minute and the one before, and the members of both', () => {
+  assert.deepEqual(asksOf('--ss --prefix p:')(nowMs), [
+    `number SCARD p:latest-ids:${minute}`,
+    `number SCARD p:latest-ids:${minute - 1}`,
+    `ids SMEMBERS p:latest-ids:${minute}`,
+    `ids SMEMBERS p:latest-ids:${minute - 1}`,
+  ])
+})
+
+test('--count: SCARD and PFCOUNT are asked of the minute before, and held against their plans', async () => {
+  const cards = /** @type {const} */ (['sorted-set', 'set', 'list-hll']).map((strategy) => ({
+    ...cardOf(samplePlan({ strategy, quantity: 1000 }), 'test'),
+    startedMs: nowMs,
+    renewedMs: nowMs,
+    ended: false,
+  }))
+  /** @type {string[]} */
+  const asked = []
+  const counts = new Map([
+    ['SCARD', 1000],
+    ['PFCOUNT', 1010],
+    ['ZCARD', 1200],
+    ['ZCOUNT', 1000],
+  ])
+  const count = uniquenessOf({
+    counters: countersOf({ prefix: '', sets: ['latest-ids'], ttlS: 3 }),
+    cards,
+    ask: async (args) => {
+      asked.push(args.join(' '))
+      return counts.get(args[0]) ?? 0
+    },
+    now: () => nowMs,
+  })
+  await count.sample()
+  assert.ok(asked.includes(`SCARD latest-ids:${minute - 1}`), String(asked))
+  assert.ok(asked.includes(`PFCOUNT latest-ids-count:${minute - 1}`), String(asked))
+  assert.deepEqual(
+    count.rows().map(({ structure, truth, error_pct: errorPct }) => [structure, truth, errorPct]),
+    [
+      ['ZCARD', 1000, 20],
+      ['ZCOUNT', 1000, 0],
+      ['SCARD', 1000, 0],
+      ['PFCOUNT', 1000, 1],
+    ],
+  )
+})

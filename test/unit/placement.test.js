@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sortedSetKeys } from '../../lib/plan/keys.js'
+import { placementWarnings } from '../../lib/run/placement.js'
+import { slotCount, slotOf } from '../../lib/wire/slot.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** A cluster whose masters have even parts of the slots. @param {number} count */
+const even = (count) => ({
+  masters: Array.from({ length: count }, (_, i) => `127.0.0.1:${7000 + i}`),
+  owners: Uint16Array.from({ length: slotCount }, (_, slot) => Math.floor((slot * count) / slotCount)),
+})
+
+/** @param {Parameters<typeof samplePlan>[0]} settings @param {Parameters<typeof placementWarnings>[1]} [topology] */
+const warned = (settings, topology = even(3)) => placementWarnings(samplePlan(settings), topology)
+
+test('plain names that fall unevenly are told, with how many each shard has', () => {
+  const { owners } = even(3)
+  const perShard = [0, 0, 0]
+  for (const set of sortedSetKeys('', 10, 'plain')) perShard[owners[slotOf(set)]]++
+  assert.deepEqual(perShard, [3, 5, 2])
+  assert.deepEqual(warned({ sortedSets: 10 }), [
+    {
+      code: 'placement',
+      message: '10 sorted sets lie unevenly over the shards (shard 1 3, shard 2 5, shard 3 2); use --spread',
+      invalidates: false,
+    },
+  ])
+})
+
+test('one more here than there is even; so is --spread', () => {
+  assert.deepEqual(warned({ sortedSets: 10, placement: 'spread' }), [])
+  assert.deepEqual(warned({ sortedSets: 3, placement: 'spread' }), [])
+})
+
+test('who is spread over slots that lie unevenly is told of the slots', () => {
+  const lopsided = { ...even(2), owners: new Uint16Array(slotCount) }
+  lopsided.owners.fill(1, 1000)
+  const [{ message }] = warned({ sortedSets: 4, placement: 'spread' }, lopsided)
+  assert.match(message, /\(shard 1 0, shard 2 4\); the slots themselves lie unevenly$/)
+})
+
+test('nothing is told where nothing can lie unevenly', () => {
+  assert.deepEqual(warned({ sortedSets: 10, placement: 'same-slot' }), [])
+  assert.deepEqual(warned({ sortedSets: 1 }), [])
+  assert.deepEqual(warned({ sortedSets: 10 }, even(1)), [])
+  assert.deepEqual(warned({ sortedSets: 10 }, { masters: ['127.0.0.1:7000'], owners: null }), [])
+})

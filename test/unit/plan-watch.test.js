@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { cardOf } from '../../lib/plan/plan-card.js'
+import { planWatch } from '../../lib/run/plan-watch.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const nowMs = 1_790_000_000_000
+
+/** @param {Parameters<typeof samplePlan>[0]} [settings] @param {object} [change] */
+const card = (settings, change) => ({
+  ...cardOf(samplePlan(settings), 'test'),
+  startedMs: nowMs - 5000,
+  renewedMs: nowMs - 1000,
+  ended: false,
+  ...change,
+})
+const ours = card()
+
+/** How often it is said that the plan has changed, in three looks. @param {(look: number) => ReturnType<typeof card>[]} cardsAt */
+const changes = async (cardsAt) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  let looks = 0
+  let told = 0
+  const watch = planWatch({
+    card: ours,
+    read: async () => cardsAt(looks++),
+    now: () => nowMs,
+    onChanged: () => {
+      told++
+    },
+    sleep: async () => {},
+  })
+  watch.start()
+  for (let look = 1; look <= 3; look++) {
+    mock.timers.tick(1000)
+    await turn()
+    assert.equal(looks, look)
+  }
+  watch.stop()
+  mock.timers.reset()
+  return told
+}
+
+const later = { startedMs: nowMs - 1000 }
+
+test('another plan of the same strategy that began since is told, once', async () => {
+  assert.equal(await changes((look) => (look === 0 ? [ours] : [card({ seed: 2 }, later), ours])), 1)
+  assert.equal(await changes(() => [card({ valueBytes: 64 }, later)]), 1)
+})
+
+test('what writes nothing else is no other plan', async () => {
+  const cases = {
+    'the same, renewed': { ...ours, renewedMs: nowMs },
+    'the same, begun again': { ...ours, ...later },
+    'of another version': { ...ours, ...later, version: 'other' },
+    'of another strategy': card({ strategy: 'list' }, later),
+    'begun before': card({ seed: 2 }, { startedMs: nowMs - 9000 }),
+    ended: card({ seed: 2 }, { ...later, ended: true }),
+    silent: card({ seed: 2 }, { ...later, renewedMs: nowMs - 20_000 }),
+  }
+  for (const [name, other] of Object.entries(cases)) assert.equal(await changes(() => [ours, other]), 0, name)
+})
