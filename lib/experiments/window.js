@@ -38,18 +38,49 @@ const meanOver = (rows, key) => {
   return overMs > 0 ? known.reduce((sum, row) => sum + row[key] * row.over_ms, 0) / overMs : null
 }
 
+/** @param {readonly Line[]} lines @param {string} name */
+const itemsOf = (lines, name) => lines.reduce((sum, line) => sum + (line.items[name] ?? 0), 0)
+
+/** @param {readonly Line[]} lines */
+const lengthMs = (lines) => lines.reduce((sum, line) => sum + line.over_ms, 0)
+
+/** @param {Document} document */
+const hasSchedule = ({ plan }) => plan.pacing !== 'closed' && plan.rate !== 'max'
+
 /**
- * How long the schedule takes for what these lines hold. Lines end once a second, and so do the bursts of a batch: by
- * the clock the same lines may hold a burst more or less, with the CPU that it cost.
+ * How long the schedule takes for the work in these lines. Lines end once a second, and so do the bursts of a batch: by
+ * the clock the same lines may hold a part of a burst more or less, with the CPU that it cost.
  * @param {Document} document
  * @param {readonly Line[]} lines
  */
-const scheduledMs = ({ plan }, lines) => {
-  const overMs = lines.reduce((sum, line) => sum + line.over_ms, 0)
-  if (plan.pacing === 'closed' || plan.rate === 'max') return overMs
-  const acked = lines.reduce((sum, line) => sum + line.items.acked, 0)
-  const ticksMs = Math.round(acked / (plan.items / plan.chunks)) * plan.spacingMs
-  return ticksMs > 0 && Math.abs(ticksMs - overMs) <= 1.2 * plan.spacingMs ? ticksMs : overMs
+const workMs = (document, lines) => {
+  const overMs = lengthMs(lines)
+  if (!hasSchedule(document)) return overMs
+  const { items, chunks, spacingMs } = document.plan
+  const ownMs = (itemsOf(lines, 'acked') / (items / chunks)) * spacingMs
+  return ownMs > 0 && Math.abs(ownMs - overMs) <= 1.2 * spacingMs ? ownMs : overMs
+}
+
+/**
+ * Items a second, of the ticks that were due in these lines. A burst that an edge of the window cuts is part of the
+ * rate that is held; only what was lost, and a backlog of more than a tick, is not.
+ * @param {Document} document
+ * @param {readonly Line[]} lines
+ */
+const rateHeld = (document, lines) => {
+  const acked = itemsOf(lines, 'acked')
+  const { items, chunks, spacingMs } = document.plan
+  const tickItems = items / chunks
+  const offered = itemsOf(lines, 'offered')
+  const ticks = Math.round(offered / tickItems)
+  if (!hasSchedule(document) || ticks === 0) return (acked * 1000) / lengthMs(lines)
+  const lost = ['failed', 'uncertain', 'dropped', 'unsettled'].reduce(
+    (sum, outcome) => sum + itemsOf(lines, outcome),
+    0,
+  )
+  const open = offered - acked - lost
+  const cut = Math.max(-tickItems, Math.min(tickItems, open))
+  return ((acked + cut) * 1000) / (ticks * spacingMs)
 }
 
 /** @param {readonly Line[]} lines @param {number} stretch of the time that the lines took */
@@ -103,23 +134,27 @@ export const windowOf = (runs, window) => {
   const [lines] = perRun
   if (lines.length === 0) return null
   const all = perRun.flat()
-  const linesMs = lines.reduce((sum, line) => sum + line.over_ms, 0)
+  const linesMs = lengthMs(lines)
   // Writers side by side are not in step: their bursts are spread over the lines.
-  const overMs = runs.length === 1 ? scheduledMs(first.document, lines) : linesMs
+  const overMs = runs.length === 1 ? workMs(first.document, lines) : linesMs
   const overS = overMs / 1000
   const items = sums(all.map((line) => line.items))
-  const achieved = perRun.reduce((sum, own, i) => {
-    const acked = own.reduce((total, line) => total + line.items.acked, 0)
-    return own.length > 0 ? sum + (acked * 1000) / scheduledMs(runs[i].document, own) : sum
-  }, 0)
+  const achieved = perRun.reduce(
+    (sum, own, i) => (own.length > 0 ? sum + rateHeld(runs[i].document, own) : sum),
+    0,
+  )
   const nominals = runs.map(({ document }) => document.rate.nominal)
   const costs = costsOver(lines)
-  const stored = achieved * overS
+  const stored = runs.length === 1 ? itemsOf(lines, 'acked') : achieved * overS
   const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
   const wanted = first.document.server.commands ?? {}
   const hdrs = (/** @type {(line: Line) => any} */ of) => all.flatMap((line) => of(line)?.hdr ?? [])
   const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
   const clientCpu = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0).reduce((sum, pct) => sum + pct, 0)
+  const clientUs = clients.reduce(
+    (sum, rows, i) => sum + (meanOver(rows, 'cpu_pct') ?? 0) * 10 * lengthMs(perRun[i]),
+    0,
+  )
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
@@ -144,7 +179,7 @@ export const windowOf = (runs, window) => {
       ...first.document.client,
       cpu_pct: clientCpu,
       busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
-      cpu_us_per_item: achieved > 0 ? (clientCpu * 10_000) / achieved : null,
+      cpu_us_per_item: items.acked > 0 ? clientUs / items.acked : null,
       rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
     },
     server: {

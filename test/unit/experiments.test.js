@@ -309,6 +309,54 @@ describe('a window of runs', () => {
     near(closed?.rate.achieved, 1250)
   })
 
+  test('a burst that an edge of the window cuts is part of the rate held; CPU is of the work that lies in it', () => {
+    /** @param {[number, number][]} counts offered and acked @param {object} [more] */
+    const cut = (counts, more) => {
+      const whole = run(counts.map(([, acked]) => acked))
+      whole.lines.forEach((line, i) => {
+        Object.assign(line.items, { offered: counts[i][0], ...more })
+      })
+      return whole
+    }
+    for (const counts of /** @type {[number, number][][]} */ ([
+      [
+        [1000, 500],
+        [1000, 1000],
+      ],
+      [
+        [1000, 1500],
+        [1000, 1000],
+      ],
+      [
+        [1000, 250],
+        [1000, 1750],
+      ],
+    ])) {
+      const found = windowOf([cut(counts)], whole(0, 2))?.document
+      near(found?.rate.achieved, 1000)
+      near(found?.nodes[0].cpu_pct, 10)
+      near(found?.server.cpu_us_per_item, 150)
+    }
+    const lossy = windowOf(
+      [
+        cut(
+          [
+            [1000, 900],
+            [1000, 900],
+          ],
+          { dropped: 100 },
+        ),
+      ],
+      whole(0, 2),
+    )?.document
+    near(lossy?.rate.achieved, 900)
+    const behind = windowOf(
+      [cut(Array.from({ length: 8 }, () => /** @type {[number, number]} */ ([1000, 600])))],
+      whole(0, 8),
+    )?.document
+    near(behind?.rate.achieved, (8 * 600 + 1000) / 8)
+  })
+
   test('items of all, nodes once', () => {
     const found = windowOf([run([1000, 1000]), run([3000, 3000], { items: 3000 })], whole(0, 2))?.document
     assert.ok(found)
