@@ -5,25 +5,45 @@ import { ledgerOf } from '../measure/ledger.js'
 // A first byte later than this is told as a late tick.
 const lateMs = 10
 
+/** Counts ticks, each of which every agent tells of: about the same time, so that a few are remembered. */
+const tickCounter = () => {
+  /** @type {Set<number>} */
+  const recent = new Set()
+  let count = 0
+  return {
+    /** @param {number} index */
+    add(index) {
+      if (recent.has(index)) return
+      recent.add(index)
+      count++
+      for (const oldest of recent) {
+        if (recent.size <= 10_000) break
+        recent.delete(oldest)
+      }
+    },
+    count: () => count,
+  }
+}
+
 /** @param {import('../plan/plan.js').Plan} plan */
 export const recordsOf = (plan) => {
   const latency = latencyOf()
   const lateness = series()
   const felt = series()
-  let late = 0
+  const late = tickCounter()
   return {
     ledger: ledgerOf(plan),
     latency,
     /** By the bystander. */
     felt,
     /** A tick's first byte was sent. @param {import('../drivers/connection.js').Tick} tick */
-    begun({ account, firstMs, dueMs }) {
+    begun({ index, account, firstMs, dueMs }) {
       if (!account.measured || firstMs === null) return
       const behindMs = firstMs - dueMs
       lateness.record(behindMs * 1000)
-      if (behindMs > lateMs) late++
+      if (behindMs > lateMs) late.add(index)
     },
-    lateTicks: () => ({ late, lateness_us: lateness.whole() ?? null }),
+    lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
     close() {
       latency.close()
       lateness.close()
