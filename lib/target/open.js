@@ -1,5 +1,5 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
-import { TargetError } from '../errors.js'
+import { OptionError, TargetError } from '../errors.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
@@ -22,6 +22,27 @@ import { orphanSlots } from './topology.js'
  */
 
 /**
+ * What is typed for servers to be started must be so of those that run.
+ * @param {Settings} settings
+ * @param {import('./embedded-state.js').Embedded} found
+ */
+const checkTyped = ({ shards, replicas, serverBin, given }, { cluster, nodes, address }) => {
+  const masters = nodes.filter(({ role }) => role === 'master').length
+  const replicasEach = (nodes.length - masters) / masters
+  const typed = (/** @type {string} */ key) => given[key] === 'command line'
+  const contradiction =
+    (typed('shards') && shards !== masters && `--shards ${shards}`) ||
+    (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
+    // Which program they run is not known.
+    (typed('serverBin') && `--server-bin ${serverBin}`)
+  if (!contradiction) return
+  const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'
+  throw new OptionError(
+    `${contradiction}: an embedded ${what} runs here already, on ${address}, and would be attached to; end its producer, or leave out ${contradiction.split(' ')[0]}`,
+  )
+}
+
+/**
  * @param {Settings} settings
  * @param {(line: string) => void} say
  * @param {boolean} mayStart a server where none runs; without it either kind that runs will do
@@ -36,6 +57,7 @@ const locate = async (settings, say, mayStart) => {
   const asked = mayStart || settings.given.cluster !== 'default'
   const found = findEmbedded(asked ? { cluster: settings.cluster } : {})
   if (found) {
+    if (mayStart) checkTyped(settings, found)
     say(`attached to the embedded ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
     const close = async () => {}
     return {

@@ -1,0 +1,52 @@
+// Embedded servers that more than one program uses: who may attach, with which options, and what is left of them.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ownFolder, runProducer, startProducer } from '../helpers/programs.js'
+
+/** @import { Scope } from '../helpers/servers.js' */
+
+/** The first of them, at work. @param {Scope} t @param {string} line */
+const owner = async (t, line) => {
+  const runtimeDir = ownFolder(t, 'runtime')
+  const producer = startProducer(t, line, { runtimeDir })
+  await producer.says(/of 1 agent/)
+  return { runtimeDir, producer }
+}
+
+describe('options of servers to be started, typed where some run', { concurrency: 2 }, () => {
+  test('of a cluster: what they contradict is told', async (t) => {
+    const { runtimeDir } = await owner(t, '--cluster --shards 2 --replicas 0 -q 100')
+    const second = (/** @type {string} */ line) =>
+      runProducer(t, `-q 50 --prefix b: --intervals 1 --log-level error --cluster ${line}`, { runtimeDir })
+    const runs =
+      'an embedded cluster of --shards 2 --replicas 0 runs here already, on \\S+, and would be attached to'
+    for (const [line, name] of [
+      ['--shards 3', '--shards'],
+      ['--shards 2 --replicas 1', '--replicas'],
+    ]) {
+      const { code, stderr, folder } = await second(line)
+      assert.deepEqual([code, folder], [2, ''], stderr)
+      const typed = `${name} \\d: ${runs}; end its producer, or leave out ${name}`
+      assert.match(stderr, new RegExp(`^${typed}\\n$`))
+    }
+    const same = await second('--shards 2 --replicas 0')
+    assert.equal(same.document?.target.origin, 'attached', same.stderr)
+    // A variable is of whichever run starts some.
+    const runsElsewhere = await runProducer(t, '-q 50 --prefix c: --intervals 1 --cluster', {
+      runtimeDir,
+      env: { MILLRACE_SHARDS: '1' },
+    })
+    assert.equal(runsElsewhere.document?.target.origin, 'attached', runsElsewhere.stderr)
+  })
+
+  test('another program than the one that runs is not promised', async (t) => {
+    const { runtimeDir } = await owner(t, '-q 100')
+    const line = '-q 50 --prefix b: --intervals 1 --log-level error --server-bin /nonexistent'
+    const { code, stderr } = await runProducer(t, line, { runtimeDir })
+    assert.equal(code, 2)
+    assert.match(
+      stderr,
+      /^--server-bin \/nonexistent: an embedded server runs here already, on .*--server-bin\n$/,
+    )
+  })
+})
