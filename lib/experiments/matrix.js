@@ -35,8 +35,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @typedef {{ cell: Cell, round: number }} Turn
  */
 
-/** @param {string} text */
-const slug = (text) =>
+/** A name as a part of a folder's. @param {string} text */
+export const slug = (text) =>
   text
     .toLowerCase()
     .replace(/(\d),(?=\d{3})/g, '$1')

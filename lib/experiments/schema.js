@@ -3,6 +3,7 @@ import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
+import { slug } from './matrix.js'
 import { argumentsOf, ownOptions } from './options.js'
 
 /**
@@ -186,14 +187,32 @@ const distinct = (list, path, tell) => {
   })
 }
 
+/** Their results stand in folders. @param {readonly { name: string }[]} list @param {Path} path @param {Tell} tell */
+const distinctFolders = (list, path, tell) => {
+  distinct(list, path, tell)
+  /** @type {Map<string, string>} */
+  const seen = new Map()
+  list.forEach(({ name: own }, i) => {
+    const folder = slug(own)
+    const other = seen.get(folder) ?? own
+    seen.set(folder, other)
+    if (folder === '') tell([...path, i, 'name'], 'needs a letter from a to z or a digit, for its folder')
+    else if (other !== own)
+      tell(
+        [...path, i, 'name'],
+        `makes the same folder as "${other}": ${folder}; let them differ in letters or digits`,
+      )
+  })
+}
+
 /** The rows by which a ratio may name them. @param {Case} cell */
 const rowNames = (cell) =>
   cell.phases ? cell.phases.map((phase) => `${cell.name} / ${phase.name}`) : [cell.name]
 
 /** What its parts must be to each other. @param {Experiment} it @param {Tell} tell */
 const checkTogether = (it, tell) => {
-  distinct(it.cells, ['cells'], tell)
-  if (it.variants) distinct(it.variants, ['variants'], tell)
+  distinctFolders(it.cells, ['cells'], tell)
+  if (it.variants) distinctFolders(it.variants, ['variants'], tell)
   const rows = it.cells.flatMap(rowNames)
   const variants = it.variants?.map((each) => each.name) ?? []
   it.ratios?.forEach((each, i) => {

@@ -60,6 +60,22 @@ describe('definitions', () => {
     }
   })
 
+  test('both Lua experiments write in one chunk and in two', () => {
+    for (const [id, strategy] of [
+      ['lua-single', 'script-item'],
+      ['lua-batch', 'script-batch'],
+    ]) {
+      const own = cellsOf(experimentById(id), { scale: 1 }).filter(
+        ({ legs: [{ options }] }) => options.strategy === strategy && options['total-agents'] === 8,
+      )
+      assert.deepEqual(
+        [...new Set(own.map(({ legs: [{ options }] }) => options.chunks ?? 1))].sort(),
+        [1, 2],
+        id,
+      )
+    }
+  })
+
   test('the documented examples are experiments', () => {
     for (const name of ['value-size', 'read-while-writing', 'cut-long-commands'])
       assert.equal(experimentNamed(`test/data/experiments/${name}.json`).id, name)
@@ -107,6 +123,18 @@ describe('definitions', () => {
       /cells\[0\]\.variants\[0\] "b" is no variant/,
     ],
     [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" stands twice in one object/],
+    [
+      `${head} "cells": [{ "name": "a b" },\n{ "name": "A-b" }] }`,
+      /line 2: cells\[1\]\.name makes the same folder as "a b": a-b/,
+    ],
+    [
+      `${head} "cells": [{ "name": "é" }] }`,
+      /cells\[0\]\.name needs a letter from a to z or a digit, for its folder/,
+    ],
+    [
+      `${head} "variants": [{ "name": "x+" }, { "name": "x-" }], "cells": [{ "name": "a" }] }`,
+      /variants\[1\]\.name makes the same folder as "x\+"/,
+    ],
     [
       `${head} "cells": [{ "name": "a", "phases": [{ "name": "p", "action": "remove-shard" }] }] }`,
       /a shard can be removed from a cluster only/,
