@@ -44,7 +44,9 @@ const within = (answer, otherwise) => {
 
 /** @param {Omit<Claim, 'settings'>} needs @param {import('../target/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
 const leased = async ({ target, run, say, onLost, signal }, terms, wanted) => {
-  const office = leases({ target, terms, run, say, onLost, clock: () => performance.now(), signal })
+  const clock = () => performance.now()
+  const here = target.origin !== 'address'
+  const office = leases({ target, terms, run, say, onLost, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
     const live = () => within(office.live(), [])

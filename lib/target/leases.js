@@ -8,6 +8,7 @@ import { InterruptedError, TargetError } from '../errors.js'
 import { loadHash } from '../plan/plan-card.js'
 import { endpointOf } from './address.js'
 import { disconnect } from './disconnect.js'
+import { processStart } from './embedded-state.js'
 import { announcePlan } from './plan-key.js'
 import { reasonFor } from './reason.js'
 import { scriptBody } from './scripts.js'
@@ -65,8 +66,24 @@ const holderIn = (text) => {
   }
 }
 
+/** @param {Holder | null} holder a process of this host */
+const isAtWork = (holder) =>
+  holder !== null && holder.host === hostname() && processStart(holder.pid) !== undefined
+
+/** Two parts of a run's agents, as they are typed. @param {number} totalAgents */
+const halves = (totalAgents) => {
+  const t = Math.max(2, totalAgents)
+  const half = Math.floor(t / 2)
+  const part = (/** @type {number} */ from, /** @type {number} */ to) =>
+    `-t ${t} -a ${from === to ? from : `${from}-${to}`}`
+  return [part(1, half), part(half + 1, t)]
+}
+
 const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) =>
   holder ? `agent ${agent}: ${holder.host} pid ${holder.pid} since ${holder.since}` : `agent ${agent}`
+
+/** @param {{ agent: number, holder: Holder | null }[]} list */
+const listed = (list) => list.map(({ agent, holder }) => told(agent, holder)).join('; ')
 
 /**
  * @param {object} options
@@ -77,9 +94,20 @@ const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) 
  * @param {(message: string) => void} options.onLost
  * @param {() => number} options.clock
  * @param {AbortSignal} [options.signal] stops waiting
+ * @param {boolean} [options.here] all who may hold leases are processes of this host, as on embedded servers
  * @param {number} [options.lastMs] how long a lease lasts that nobody renews
  */
-export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs = leaseMs }) => {
+export const leases = ({
+  target,
+  terms,
+  run,
+  say,
+  onLost,
+  clock,
+  signal,
+  here = false,
+  lastMs = leaseMs,
+}) => {
   const client = clientFor(target)
   /** @type {Error | undefined} */
   let lastError
@@ -155,24 +183,38 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
   /**
    * Tries until the lease of a writer that died would have run out.
    * @param {() => Promise<boolean>} attempt
-   * @param {() => Promise<number[]>} wanted
+   * @param {readonly number[]} wanted
+   * @param {number} needed how many of those
    */
-  const patiently = async (attempt, wanted) => {
+  const patiently = async (attempt, wanted, needed) => {
     const startMs = clock()
     let told = false
     for (;;) {
       if (signal?.aborted) throw new InterruptedError()
       if (await attempt()) return
-      if (clock() - startMs > lastMs + lastMs / 30) throw await refusal(await wanted())
+      if (here) await refuseWhileAtWork(wanted, needed)
+      if (clock() - startMs > lastMs + lastMs / 30) throw await refusal(wanted)
       if (!told) say(`every agent asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
       told = true
       await sleep(retryMs)
     }
   }
-  const refusal = async (/** @type {number[]} */ wanted) => {
-    const list = (await holders()).filter(({ agent, taken }) => taken && wanted.includes(agent))
+  const takenOf = async (/** @type {readonly number[]} */ wanted) =>
+    (await holders()).filter(({ agent, taken }) => taken && wanted.includes(agent))
+  /** No lease of theirs will run out. @param {readonly number[]} wanted @param {number} needed */
+  const refuseWhileAtWork = async (wanted, needed) => {
+    const list = (await takenOf(wanted)).filter(({ holder: who }) => isAtWork(who))
+    if (wanted.length - list.length >= needed) return
+    const [one, other] = halves(terms.totalAgents)
+    throw new TargetError(
+      `what is asked for is at work on these servers: ${listed(list)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
+      { code: 'LEASED' },
+    )
+  }
+  const refusal = async (/** @type {readonly number[]} */ wanted) => {
+    const list = await takenOf(wanted)
     return new TargetError(
-      `every agent asked for is taken: ${list.map(({ agent, holder: who }) => told(agent, who)).join('; ')}. Raise -t on every box, or end one of them`,
+      `every agent asked for is taken: ${listed(list)}. Raise -t on every box, or end one of them`,
       { code: 'LEASED' },
     )
   }
@@ -190,7 +232,8 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
           for (let agent = 1; agent <= terms.totalAgents; agent++) if (await claim(agent)) return true
           return false
         }
-        await patiently(anyFree, async () => Array.from({ length: terms.totalAgents }, (_, i) => i + 1))
+        const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+        await patiently(anyFree, all, 1)
       } else {
         // All or none: what is not renewed would run out while the others are waited for.
         const allMine = async () => {
@@ -199,7 +242,7 @@ export const leases = ({ target, terms, run, say, onLost, clock, signal, lastMs 
           await giveBack()
           return false
         }
-        await patiently(allMine, async () => [...wanted])
+        await patiently(allMine, wanted, wanted.length)
       }
       timer = setInterval(renew, lastMs / 6)
       timer.unref()

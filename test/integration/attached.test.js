@@ -1,5 +1,6 @@
 // Embedded servers that more than one program uses: who may attach, with which options, and what is left of them.
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
 import { ownFolder, runProducer, startProducer } from '../helpers/programs.js'
 
@@ -48,5 +49,41 @@ describe('options of servers to be started, typed where some run', { concurrency
       stderr,
       /^--server-bin \/nonexistent: an embedded server runs here already, on .*--server-bin\n$/,
     )
+  })
+})
+
+describe('the same command in a second terminal', { concurrency: 2 }, () => {
+  test('is refused at once, and told how two share the items', async (t) => {
+    const { runtimeDir, producer } = await owner(t, '-q 100')
+    const { code, stderr, folder } = await runProducer(t, '-q 100', { runtimeDir })
+    assert.deepEqual([code, folder], [3, ''], stderr)
+    const holder = `agent 1: ${hostname()} pid ${producer.pid} since \\S+`
+    assert.match(
+      stderr,
+      new RegExp(
+        `${holder}\\. Share it between two terminals, -t 2 -a 1 in one and -t 2 -a 2 in the other, or take another --prefix`,
+      ),
+    )
+    assert.doesNotMatch(stderr, /waiting/)
+  })
+
+  test('as advised they share them', async (t) => {
+    const runtimeDir = ownFolder(t, 'runtime')
+    const first = startProducer(t, '-q 101 -t 2 -a 1', { runtimeDir })
+    await first.says(/agent 1 of 2/)
+    const { document, stderr } = await runProducer(t, '-q 101 -t 2 -a 2 --intervals 2', { runtimeDir })
+    assert.deepEqual(document?.plan.agents, [{ agent: 2, first: 51, count: 51 }], stderr)
+  })
+
+  test('after a kill -9 of the one before it waits until the lease has run out', async (t) => {
+    const { runtimeDir } = await owner(t, '-q 100')
+    const killed = startProducer(t, '-q 50 --prefix b:', { runtimeDir })
+    await killed.says(/of 1 agent/)
+    killed.kill('SIGKILL')
+    await killed.ended
+    const next = startProducer(t, '-q 50 --prefix b: --intervals 1', { runtimeDir })
+    await next.says(/waiting 30 s for a lease to run out/)
+    next.kill('SIGINT')
+    assert.equal((await next.ended).code, 130)
   })
 })

@@ -20,8 +20,8 @@ describe('leases', { concurrency: 4 }, () => {
     for (const step of undo) await step()
   })
 
-  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal, at?: import('../helpers/servers.js').TestServer }} change */
-  const office = (t, { prefix, totalAgents = 2, signal, at: { host, port, password } = server }) => {
+  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal, here?: boolean, at?: import('../helpers/servers.js').TestServer }} change */
+  const office = (t, { prefix, totalAgents = 2, signal, here, at: { host, port, password } = server }) => {
     const terms = { prefix, quantity: 100, totalAgents, strategy: 'sorted-set' }
     /** @type {string[]} */
     const said = []
@@ -39,6 +39,7 @@ describe('leases', { concurrency: 4 }, () => {
       onLost: (line) => lost.push(line),
       clock: () => performance.now(),
       signal,
+      here,
       lastMs,
     })
     t.after(one.release)
@@ -86,6 +87,22 @@ describe('leases', { concurrency: 4 }, () => {
     })
     assert.equal(late.said.length, 1)
     assert.match(late.said[0], /waiting 1\.5 s for a lease to run out/)
+  })
+
+  test('where all are of this host, whoever asks for what one at work has is refused at once', async (t) => {
+    const ours = { prefix: 'here:', totalAgents: 5, here: true }
+    const [one, other] = [office(t, ours), office(t, ours)]
+    await one.claim([1, 2, 3])
+    await assert.rejects(other.claim([3, 4, 5]), (error) => {
+      assert.ok(error instanceof TargetError)
+      assert.match(error.message, /: agent 3: \S+ pid \d+ since [^;]+\. Share it .*, -t 5 -a 1-2 in one and/)
+      assert.match(error.message, / in one and -t 5 -a 3-5 in the other, or take another --prefix$/)
+      return true
+    })
+    assert.deepEqual(other.said, [], 'it did not wait')
+    assert.deepEqual(await other.claim('next'), [4])
+    assert.deepEqual(await office(t, ours).claim([5]), [5])
+    await assert.rejects(office(t, ours).claim('next'), /agent 1: .*; agent 5: [^;]+\. Share it/)
   })
 
   test('a lease that nobody renews runs out, and the one who waits has it', async (t) => {
