@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { loadDotenv, readSettings } from '../lib/cli/options.js'
 import { concluded } from '../lib/cli/program.js'
 import { socketReadDriver } from '../lib/drivers/read-socket.js'
-import { ExitCode, OptionError } from '../lib/errors.js'
+import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
 import { count, plainText } from '../lib/report/units.js'
 import { checkWritten } from '../lib/run/check-written.js'
+import { addressOf, endpointOf } from '../lib/target/address.js'
+import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
 
 /** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */
@@ -42,21 +44,42 @@ const documentIn = (folder) => {
   return document
 }
 
-/** The target of the run, by the node that was away least, unless another is named. @param {any} document @param {string[]} argv */
-const targetArguments = ({ target, nodes }, argv) => {
-  const named = argv.some((word) => /^--(host|url|cluster|cm)\b/.test(word))
-  if (named || target?.origin !== 'address') return argv
+/** @param {string[]} argv */
+const settingsOf = (argv) =>
+  /** @type {ReaderSettings} */ (
+    readSettings({
+      program: 'consumer',
+      argv,
+      env: process.env,
+      dotenvText: loadDotenv(process.cwd(), process.env),
+    })
+  )
+
+/** Embedded servers end with their producer; those that run now must be those of the run. @param {any} document */
+const checkAttached = ({ run, target, nodes }) => {
+  const isCluster = target?.kind === 'cluster'
+  const found = target?.origin === 'attached' ? findEmbedded({ cluster: isCluster }) : null
+  const known = new Set(nodes.map((/** @type {{ address: string }} */ { address }) => address))
+  if (!found?.nodes.some((node) => known.has(addressOf(node))))
+    throw new TargetError(
+      `${plainText(run)} wrote to embedded servers, which ended with their producer; let it write to servers that stay (--host), or to those of a producer that still runs`,
+    )
+}
+
+/** Where to look: the target that is named on the command line, else that of the run, by the node that was away least. @param {any} document @param {string[]} argv */
+const placed = (document, argv) => {
+  const { target, nodes } = document
+  if (argv.some((word) => /^--(host|url|port)\b/.test(word))) return settingsOf(argv)
+  if (target?.origin !== 'address') {
+    checkAttached(document)
+    const settings = settingsOf(argv)
+    const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
+    return { ...settings, host: undefined, port: undefined, cluster: target.kind === 'cluster', given }
+  }
   const [{ address }] = [...nodes].sort((a, b) => a.gaps - b.gaps)
-  const at = address.lastIndexOf(':')
-  const host = address.slice(0, at).replace(/^\[(.*)\]$/, '$1')
-  return [
-    '--host',
-    host,
-    '--port',
-    address.slice(at + 1),
-    ...(target.kind === 'cluster' ? ['--cluster'] : []),
-    ...argv,
-  ]
+  const { host, port } = endpointOf(address)
+  const settings = settingsOf(['--host', host, '--port', String(port), ...argv])
+  return { ...settings, cluster: target.kind === 'cluster' }
 }
 
 /** @param {import('../lib/run/check-written.js').Checked} checked @param {any} document */
@@ -114,24 +137,20 @@ const usage = `Looks whether everything that a run had acknowledged is still the
 
 Usage: node scripts/verify.js RESULTS [--json] [options of the target, as of consumer.js]
 
-RESULTS is the folder of a producer's run with --once and a long --ttl. Without an address it looks where the run
-wrote; a password comes by REDIS_PASSWORD. Exit code 4: something acknowledged is missing, or is not what it was.`
+RESULTS is the folder of a producer's run with --once and a long --ttl; it stands before options that have values.
+Without --host or --url it looks where the run wrote; a password comes by REDIS_PASSWORD. Embedded servers end with
+their producer, so there is nothing to look at then. Exit code 4: something acknowledged is missing, or is not what
+it was.`
 
 await concluded(async () => {
-  const [folder, ...rest] = process.argv.slice(2)
-  if (folder === '--help' || folder === '-h') {
+  const argv = process.argv.slice(2)
+  if (argv.includes('--help') || argv.includes('-h')) {
     process.stdout.write(`${usage}\n`)
     return ExitCode.done
   }
-  const document = documentIn(folder)
-  const settings = /** @type {ReaderSettings} */ (
-    readSettings({
-      program: 'consumer',
-      argv: targetArguments(document, rest),
-      env: process.env,
-      dotenvText: loadDotenv(process.cwd(), process.env),
-    })
-  )
+  const at = argv.findIndex((word) => !word.startsWith('-'))
+  const document = documentIn(argv[at])
+  const settings = placed(document, argv.toSpliced(at, 1))
   const checked = await checkedIn(document, settings)
   if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
   else process.stdout.write(`${words(checked, document)}\n`)

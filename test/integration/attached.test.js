@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
-import { ownFolder, runProducer, startProducer } from '../helpers/programs.js'
+import { ownFolder, runProducer, startProducer, startProgram } from '../helpers/programs.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -13,6 +13,8 @@ const owner = async (t, line) => {
   await producer.says(/of 1 agent/)
   return { runtimeDir, producer }
 }
+
+const once = '-q 300 -p 200 --intervals 2 --once --ttl 10m'
 
 describe('options of servers to be started, typed where some run', { concurrency: 2 }, () => {
   test('of a cluster: what they contradict is told', async (t) => {
@@ -85,5 +87,40 @@ describe('the same command in a second terminal', { concurrency: 2 }, () => {
     await next.says(/waiting 30 s for a lease to run out/)
     next.kill('SIGINT')
     assert.equal((await next.ended).code, 130)
+  })
+})
+
+describe('scripts/verify.js', { concurrency: 2 }, () => {
+  /** @param {Scope} t @param {string} line @param {string} runtimeDir */
+  const verify = (t, line, runtimeDir) =>
+    startProgram(t, 'scripts/verify.js', line, { runtimeDir, out: false }).ended
+
+  test("does not take another producer's servers for those of a run that had its own", async (t) => {
+    const { folder } = await runProducer(t, once)
+    const { runtimeDir } = await owner(t, '-q 100 --prefix b:')
+    for (const line of [folder, `${folder} --cluster`]) {
+      const { code, stdout, stderr } = await verify(t, line, runtimeDir)
+      assert.deepEqual([code, stdout], [3, ''])
+      assert.match(stderr, /^\S+ wrote to embedded servers, which ended with their producer; .*--host.*\n$/)
+    }
+  })
+
+  test('looks where a run was attached, for as long as those servers are there', async (t) => {
+    const { runtimeDir, producer } = await owner(t, '-q 100 --prefix b:')
+    const cluster = startProducer(t, '--cluster --shards 1 --replicas 0 -q 100 --prefix b:', { runtimeDir })
+    await cluster.says(/of 1 agent/)
+    const { folder, stderr } = await runProducer(t, once, { runtimeDir })
+    for (const line of [folder, `--json ${folder}`]) {
+      const found = await verify(t, line, runtimeDir)
+      assert.deepEqual([found.code, found.stderr], [0, ''], stderr)
+      assert.match(found.stdout, /600 items acknowledged, 600 there byte by byte|"present": 600/)
+    }
+    producer.kill('SIGINT')
+    await producer.ended
+    const other = startProducer(t, '-q 100 --prefix b:', { runtimeDir })
+    await other.says(/of 1 agent/)
+    const gone = await verify(t, folder, runtimeDir)
+    assert.equal(gone.code, 3, gone.stdout)
+    assert.match(gone.stderr, /which ended with their producer/)
   })
 })
