@@ -53,22 +53,39 @@ export const ratioOf = (pairs) => {
 const sameWithin = 0.1
 // A ratio this near to 1 concludes nothing.
 const oneWithin = 0.05
+// The smallest difference that was concluded from: an interval that reaches further does not show that there is none.
+const noneWithin = 0.25
 
 /** @param {number} a @param {number} b @param {number} within */
 const near = (a, b, within) => Math.abs(Math.log(a / b)) <= Math.log(1 + within)
+
+/** Above 1, below it, or 0 for neither. @param {number} ratio */
+const side = (ratio) => (near(ratio, 1, oneWithin) ? 0 : Math.sign(Math.log(ratio)))
+
+/**
+ * An interval tells nothing when it holds both what was published and its opposite.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} theirs
+ */
+const tellsNothing = (low, high, theirs) => {
+  if (low > 1 || high < 1) return false
+  return side(theirs) === 0
+    ? !near(low, 1, noneWithin) || !near(high, 1, noneWithin)
+    : low <= theirs && theirs <= high
+}
+
+/** @typedef {'agrees' | 'differs' | 'contradicts' | 'undecided'} Standing */
 
 /**
  * How ours stands to what was published.
  * @param {Interval} ours
  * @param {number} theirs
- * @returns {'agrees' | 'differs' | 'contradicts'} contradicts: on the other side of 1, or none where they have one
+ * @returns {Standing} contradicts: on the other side of 1, or none where they have one; undecided: nothing can be told
  */
 export const standing = ({ ratio, low, high }, theirs) => {
-  if (near(ratio, theirs, sameWithin)) return 'agrees'
-  const within = low !== null && high !== null && low <= theirs && theirs <= high
-  const side = (/** @type {number} */ r) => (near(r, 1, oneWithin) ? 0 : Math.sign(Math.log(r)))
-  const oursIsOne = side(ratio) === 0 || (low !== null && high !== null && low <= 1 && 1 <= high)
-  if (within) return 'agrees'
-  const mine = oursIsOne ? 0 : side(ratio)
+  if (low === null || high === null || tellsNothing(low, high, theirs)) return 'undecided'
+  if (near(ratio, theirs, sameWithin) || (low <= theirs && theirs <= high)) return 'agrees'
+  const mine = low <= 1 && 1 <= high ? 0 : side(ratio)
   return mine === side(theirs) ? 'differs' : 'contradicts'
 }

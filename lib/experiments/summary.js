@@ -13,6 +13,7 @@ import { figureOfRow, ratioOf, standing } from './ratio.js'
  * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
  * @typedef {import('../report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @typedef {import('./ratio.js').Standing} Standing
  *
  * @typedef {object} LegTurn what one turn measured of one row
  * @property {string} row
@@ -176,6 +177,26 @@ const pairName = ({ of, to }) => {
   return phase && to.startsWith(`${cell} / `) ? `${phase} / ${to.slice(cell.length + 3)}` : `${of} / ${to}`
 }
 
+const wideInterval =
+  'nothing can be told from these rounds: more of them (--repeat) or longer ones (--seconds) narrow the interval'
+
+/**
+ * What explains a ratio that stands apart from the published one; null: nothing needs to, or nobody knows.
+ * @param {Standing} stands
+ * @param {Ratio} ratio
+ * @param {Leg} of
+ * @param {Matrix} matrix
+ */
+const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { published }) => {
+  if (stands === 'agrees') return null
+  if (stands === 'undecided') return wideInterval
+  if (why !== undefined) return why
+  if (stands !== 'contradicts' || !published || !cpuFigure.test(figure)) return null
+  return options.pacing === 'closed'
+    ? 'The published figures are the CPU of the host, averaged over a minute; ours are that of the server process.'
+    : 'The published figures are the CPU of the host, averaged over a minute, at rates that the writers did not hold; ours are that of the server process at the rate asked.'
+}
+
 /**
  * @param {Ratio} ratio
  * @param {Leg} of
@@ -192,6 +213,7 @@ const ratioIn = (ratio, of, to, variant, matrix, turns) => {
   if (!ours) return []
   const theirs = publishedRatio(ratio, of, to, matrix)
   const stands = theirs === null ? 'agrees' : standing(ours, theirs)
+  const why = reasonOf(stands, ratio, of, matrix)
   const name = ratio.name ?? pairName(ratio)
   const said =
     theirs === null
@@ -207,10 +229,10 @@ const ratioIn = (ratio, of, to, variant, matrix, turns) => {
       ours: { ratio: ours.ratio, low: ours.low, high: ours.high },
       samples: ours.samples,
       published: theirs,
-      standing: theirs === null ? null : stands,
+      standing: theirs === null ? null : /** @type {any} */ (stands),
       claim: ratio.claim ?? null,
-      contradicts: stands === 'contradicts' ? [said, ratio.why].filter(Boolean).join('. ') : null,
-      why: stands === 'agrees' ? null : (ratio.why ?? null),
+      contradicts: stands === 'contradicts' ? [said, why].filter(Boolean).join('. ') : null,
+      why,
     },
   ]
 }

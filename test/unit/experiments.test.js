@@ -256,6 +256,10 @@ describe('ratios', () => {
     assert.equal(standing(ours(1.02, 0.97, 1.07), 1.29), 'contradicts', 'no difference here')
     assert.equal(standing(ours(1.3, 1.25, 1.35), 1), 'contradicts', 'none there')
     assert.equal(standing(ours(1.01, 0.99, 1.03), 1), 'agrees')
+    assert.equal(standing(ours(1, 0.31, 3.23), 0.85), 'undecided', 'it holds both')
+    assert.equal(standing(ours(0.85, 0.31, 3.23), 0.85), 'undecided', 'however near')
+    assert.equal(standing(ours(1, 0.6, 1.7), 1), 'undecided', 'a difference is not ruled out')
+    assert.equal(standing({ ratio: 0.8, low: null, high: null, samples: [] }, 0.8), 'undecided', 'one round')
   })
 
   test('published figures by our names, and the rates that were true', () => {
@@ -486,6 +490,43 @@ describe('what a matrix tells', () => {
       /published 0\.81 \("b takes a fifth off"\), here 1\.30\. the reason/,
     )
     assert.ok(warnings.some(({ code }) => code === 'contradicts'))
+  })
+
+  test('without a reason of its own a contradiction has that of all published CPU', () => {
+    const turns = [
+      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('b', i + 1, cpu * 1.3)),
+    ]
+    const [{ why, ...bare }] = experiment.ratios ?? []
+    const ratioWith = (/** @type {object} */ more) =>
+      experimentDocument(
+        { ...matrix, experiment: { ...experiment, ratios: [{ ...bare, ...more }] } },
+        turns,
+        known,
+      ).ratios[0]
+    assert.equal(ratioWith({ why }).why, 'the reason')
+    assert.match(
+      String(ratioWith({}).contradicts),
+      /here 1\.30\. The published figures are the CPU of the host, .* at rates that the writers did not hold/,
+    )
+    assert.equal(ratioWith({ figure: 'bystander.p99', published: 2 }).why, null, 'that is no CPU')
+    const own = {
+      ...matrix,
+      published: null,
+      experiment: { ...experiment, ratios: [{ ...bare, published: 0.5 }] },
+    }
+    assert.equal(experimentDocument(own, turns, known).ratios[0].why, null, 'that is somebody else’s')
+  })
+
+  test('where nothing can be told, that is said', () => {
+    const turns = [
+      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...[5, 11, 22].map((cpu, i) => turn('b', i + 1, cpu)),
+    ]
+    const [ratio] = experimentDocument(matrix, turns, known).ratios
+    assert.equal(ratio.standing, 'undecided')
+    assert.equal(ratio.contradicts, null)
+    assert.match(String(ratio.why), /nothing can be told from these rounds/)
   })
 
   test('a client that was the limit is marked, and its CPU is taken at the rate asked', () => {
