@@ -52,13 +52,13 @@ await program('producer', async (settings, { stop, stopNow }) => {
     })
     undo.unshift(agents.release)
     const plan = planOf(settings, { ...facts, agents: agents.agents })
-    await agents.announce(cardOf(plan, millraceVersion()))
     say(agentWords(plan))
     placementWarnings(plan, target.topology).forEach(warn)
 
     const parts = await writeRun({
       plan,
       target,
+      announce: () => agents.announce(cardOf(plan, millraceVersion())),
       liveAgents: agents.live,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),

@@ -1,6 +1,8 @@
 // One run of the writer: put together, started, drained and summed up.
+import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { settled } from './settlement.js'
+import { unlessInterrupted } from './start-up.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
@@ -9,9 +11,17 @@ import { setUpWriting } from './write-setup.js'
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
-/** The first tick begins. @param {WriteRun} run @returns {Promise<import('./write-result.js').Beginning>} */
-const begin = async ({ sampler, window, probe, writing, second }) => {
-  const rows = await sampler.sample()
+/**
+ * The first tick begins.
+ * @param {WriteRun} run
+ * @param {() => Promise<unknown>} announce
+ * @param {AbortSignal} stop
+ * @returns {Promise<import('./write-result.js').Beginning>}
+ */
+const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
+  const rows = await unlessInterrupted(stop, sampler.sample())
+  // From here on there is a result: a plan stands in the target before its first key, and not without one.
+  await announce()
   const masters = rows.filter(({ role }) => role === 'master')
   const dataBefore = sampler.summary().totals.data_bytes
   const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
@@ -53,11 +63,15 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { liveAgents: () => Promise<number[]> }} needs
+ * @param {import('./write-setup.js').WriteNeeds & Signals & { announce?: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
  */
-export const writeRun = async ({ liveAgents, stop, stopNow, ...needs }) => {
-  const run = await setUpWriting(needs)
-  const beginning = await begin(run)
+export const writeRun = async ({ announce = async () => {}, liveAgents, stop, stopNow, ...needs }) => {
+  const onEncoding = (/** @type {number} */ share) => {
+    if (stop.aborted) throw new InterruptedError()
+    needs.onEncoding(share)
+  }
+  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }))
+  const beginning = await begin(run, announce, stop)
   const offeredMs = await runOut(run, { stop, stopNow })
 
   const { health, sampler, probe, second, driver, records } = run

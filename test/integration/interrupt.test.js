@@ -109,6 +109,22 @@ describe('interrupted', { concurrency: 2 }, () => {
       assert.equal(await cli(node, 'DBSIZE'), '0')
   })
 
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: while commands are encoded, and nothing of it is left in the target`, async (t) => {
+      const server = await startServer(t)
+      const running = startProducer(t, `-q 3000000 -c 1500 --driver ${driver}`, { env: at(server) })
+      await running.says(/all of 1 agent/)
+      const fromMs = performance.now()
+      running.kill('SIGINT')
+      const { code, stderr, folder } = await running.ended
+      assert.equal(code, 130, stderr)
+      assert.match(stderr, /\ninterrupted before anything was sent\n$/)
+      assertNoStack(stderr)
+      assert.equal(folder, '')
+      assert.ok(performance.now() - fromMs < 10_000)
+      assert.equal(await cli(server, '--scan'), '')
+    })
+
   test('while it waits for a lease', async (t) => {
     const server = await startServer(t)
     const first = startProducer(t, '-q 100', { env: at(server) })
