@@ -135,6 +135,7 @@ describe('on one server', () => {
       return keys.length > 0 ? keys : null
     })
     assert.match(String(await server.redis.get(key)), /"pid":/)
+    await until('it reads', () => leased.intervals().length > 0)
     leased.kill('SIGINT')
     const { code, document } = await leased.ended
     assert.equal(code, 130)
@@ -182,6 +183,34 @@ describe('on one server', () => {
       document.warnings.map((/** @type {any} */ { code: name }) => name),
       ['verify-limited'],
     )
+  })
+
+  test('another plan that is written since ends the verifying, and says so', async (t) => {
+    const server = await startServer(t)
+    const { redis } = server
+    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const consumer = startConsumer(t, '-p 200 --verify', { env: at(server) })
+    await until('fetches', () => consumer.intervals().length >= 1)
+    const [card] = Object.values(await redis.hgetall('millrace:plan'))
+    const [seconds] = await redis.time()
+    const nowMs = Number(seconds) * 1000 + 1000
+    const other = { ...JSON.parse(card), seed: 2, startedMs: nowMs, renewedMs: nowMs, ended: false }
+    await redis.hset('millrace:plan', 'other', JSON.stringify(other))
+    await consumer.says(/another plan is being written under this prefix since/)
+    const another = async () => {
+      const before = consumer.intervals().length
+      await until('fetches after that', () => consumer.intervals().length >= before + 2)
+    }
+    await another()
+    await redis.set('item:7', 'of the other plan', 'KEEPTTL')
+    await another()
+    consumer.kill('SIGINT')
+    const { code, document } = await consumer.ended
+    assert.equal(code, 130)
+    assert.equal(document.verify.corrupt, 0)
+    const [warning] = document.warnings.filter((/** @type {any} */ one) => one.code === 'plan-changed')
+    assert.equal(warning.invalidates, true)
+    assert.equal(document.valid, false)
   })
 
   test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
