@@ -28,10 +28,10 @@ const writePage = async ({ report }, folder, warn) => {
  * @param {object} told
  * @param {(line: string) => void} told.say
  * @param {(warning: import('../report/verdict.js').Warning) => void} told.warn
- * @param {AbortSignal} told.stopNow
+ * @param {AbortSignal} told.signal ends the waiting
  * @returns {Promise<Document>}
  */
-const withCloudWatch = async (settings, { document, folder }, { say, warn, stopNow }) => {
+const withCloudWatch = async (settings, { document, folder }, { say, warn, signal }) => {
   if (!settings.cloudwatch) return document
   const { attachCloudWatch } = await import('../cloudwatch/attach.js')
   const whole = await attachCloudWatch({
@@ -45,23 +45,20 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, stopN
       settings.host === undefined ? [] : [addressOf({ host: settings.host, port: settings.port ?? 6379 })],
     say,
     warn: (message) => warn({ code: 'cloudwatch', message, invalidates: false }),
-    signal: stopNow,
+    signal,
   })
   return /** @type {Document} */ (whole ?? document)
 }
 
-/**
- * @param {{ valid: boolean, thresholds?: import('../report/thresholds.js').Judged[] }} document
- * @param {boolean} interrupted
- */
-const exitCodeOf = ({ valid, thresholds = [] }, interrupted) => {
+/** @param {{ valid: boolean, interrupted: boolean, thresholds?: import('../report/thresholds.js').Judged[] }} document */
+const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
   return thresholds.every(({ passed }) => passed) ? ExitCode.done : ExitCode.threshold
 }
 
 /**
- * @template {import('../report/figures.js').Document & { valid: boolean }} Document
+ * @template {import('../report/figures.js').Document & { valid: boolean, interrupted: boolean }} Document
  * @param {Document} measured
  * @param {object} run
  * @param {import('../../settings.js').Settings} run.settings
@@ -76,8 +73,10 @@ export const concludeRun = async (measured, { settings, results, screen, report,
   const { folder } = results
   const judged = withThresholds(measured, settings.thresholds)
   await results.finish(judged)
-  const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, stopNow })
+  // The first interrupt of a run that came to its end by itself ends what follows it, not the run.
+  const signal = stop.aborted ? stopNow : stop
+  const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, signal })
   screen.result(document, folder, report)
   if (!stopNow.aborted) await writePage(settings, folder, warn)
-  return exitCodeOf(document, stop.aborted)
+  return exitCodeOf(document)
 }

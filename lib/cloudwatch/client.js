@@ -32,8 +32,9 @@ const isThrottled = (error) => {
  * @param {typeof import('@aws-sdk/client-cloudwatch')} needs.sdk
  * @param {(ms: number) => Promise<unknown>} needs.sleep
  * @param {() => number} needs.random
+ * @param {AbortSignal} [needs.signal] ends a question that is under way
  */
-export const cloudWatch = ({ client, sdk, sleep, random }) => {
+export const cloudWatch = ({ client, sdk, sleep, random, signal }) => {
   /** @template T @param {() => Promise<T>} ask @returns {Promise<T>} */
   const politely = async (ask) => {
     for (let attempt = 0; ; attempt++) {
@@ -46,7 +47,7 @@ export const cloudWatch = ({ client, sdk, sleep, random }) => {
     }
   }
   /** @param {any} command @returns {Promise<any>} */
-  const send = (command) => politely(() => client.send(command))
+  const send = (command) => politely(() => client.send(command, { abortSignal: signal }))
 
   return {
     /**

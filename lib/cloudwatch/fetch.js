@@ -75,6 +75,23 @@ const isWhole = (points, caches, minutes) =>
     EXPECTED[kind].every((name) => (points.get(id)?.[name]?.length ?? 0) >= minutes.length),
   )
 
+const notWaitedFor = 'its figures were not waited for; scripts/cloudwatch.js adds them later'
+
+/**
+ * The promise's value, or null as soon as the signal says so: a question that is under way may take minutes.
+ * @template T
+ * @param {AbortSignal | undefined} signal
+ * @param {Promise<T>} promise
+ * @returns {Promise<T | null>}
+ */
+const unlessAborted = (signal, promise) =>
+  new Promise((resolve, reject) => {
+    const end = () => resolve(null)
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end)
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', end))
+  })
+
 /**
  * Reads until every minute is there and two readings are alike.
  * @param {object} needs
@@ -99,8 +116,12 @@ const settled = async ({
 }) => {
   const startMs = epochMs()
   let before = ''
+  /** @type {import('./client.js').Points | null} */
+  let points = null
   for (;;) {
-    const points = await read()
+    const next = await unlessAborted(signal, read())
+    if (next === null) break
+    points = next
     const whole = isWhole(points, caches, window.minutes)
     const now = JSON.stringify([...points])
     const isFinal = epochMs() - window.toMs > finalAfterMs
@@ -113,7 +134,10 @@ const settled = async ({
       )
     before = now
     await sleep(everyMs)
+    if (signal?.aborted) break
   }
+  if (points) return { points, settled: false }
+  throw new CloudWatchError(notWaitedFor)
 }
 
 /** @param {number[]} values */
@@ -204,8 +228,9 @@ export const fetchCloudWatch = async ({
   try {
     const { sdk, client } = await open(region)
     opened = client
-    const api = cloudWatch({ client, sdk, sleep, random })
-    const caches = await cachesOf(api, wanted, names)
+    const api = cloudWatch({ client, sdk, sleep, random, signal })
+    const caches = await unlessAborted(signal, cachesOf(api, wanted, names))
+    if (caches === null) throw new CloudWatchError(notWaitedFor)
     const series = caches.map(({ id, kind, dimensions }) => ({
       node: id,
       dimensions,

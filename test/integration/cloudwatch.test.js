@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { concludeRun } from '../../lib/cli/ending.js'
+import { ExitCode } from '../../lib/errors.js'
 import { runDocument } from '../../lib/report/result.js'
 import { reportRun } from '../../lib/report/write-report.js'
 import { testEnvironment } from '../../scripts/test.js'
-import { startMoto } from '../helpers/moto.js'
+import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
 import { at, ownFolder, runProducer } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
@@ -279,4 +282,65 @@ describe('CloudWatch on loopback', () => {
     assert.deepEqual(JSON.parse(stdout), document)
     assert.match(stderr, /no whole minute lies in the measured time/)
   })
+})
+
+describe('an interrupt while CloudWatch is waited for', () => {
+  /** A CloudWatch that takes questions and never answers. @param {import('node:test').TestContext} t */
+  const silent = async (t) => {
+    let asked = () => {}
+    const whenAsked = new Promise((resolve) => {
+      asked = () => resolve(undefined)
+    })
+    const server = createServer(() => asked())
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+    t.after(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const env = awsEnv(`http://127.0.0.1:${port}`)
+    Object.assign(process.env, env)
+    t.after(() => {
+      for (const name of Object.keys(env)) delete process.env[name]
+    })
+    return { whenAsked }
+  }
+
+  for (const interrupted of [false, true])
+    test(`of a run that was ${interrupted ? '' : 'not '}interrupted before`, async (t) => {
+      const { whenAsked } = await silent(t)
+      const { folder, document, stored } = storedRun(t, names)
+      const [stop, stopNow] = [new AbortController(), new AbortController()]
+      if (interrupted) stop.abort()
+      /** @type {string[]} */
+      const warned = []
+      const concluded = concludeRun(
+        { ...document, interrupted },
+        {
+          settings: /** @type {any} */ ({
+            cloudwatch: true,
+            awsRegion: 'eu-west-1',
+            report: false,
+            thresholds: [],
+          }),
+          results: { folder, finish: async () => {} },
+          screen: /** @type {any} */ ({
+            say: () => {},
+            warn: (/** @type {any} */ { message }) => warned.push(message),
+            result: () => {},
+          }),
+          report: () => '',
+          stop: stop.signal,
+          stopNow: stopNow.signal,
+        },
+      )
+      await whenAsked
+      const next = interrupted ? stopNow : stop
+      next.abort()
+      assert.equal(await concluded, interrupted ? ExitCode.interrupted : ExitCode.done)
+      assert.deepEqual(warned, [
+        'CloudWatch: its figures were not waited for; scripts/cloudwatch.js adds them later',
+      ])
+      assert.deepEqual(stored(), JSON.parse(JSON.stringify(document)))
+    })
 })

@@ -59,9 +59,9 @@ test('minutes that lie wholly in the measured time', () => {
 
 /**
  * @param {(query: sdk.MetricDataQuery, call: number) => [number, number][]} pointsOf epoch and value
- * @param {{ nextToken?: string, nowMs?: number, wanted?: import('../../lib/cloudwatch/caches.js').Wanted }} [more]
+ * @param {{ nextToken?: string, nowMs?: number, wanted?: import('../../lib/cloudwatch/caches.js').Wanted, signal?: AbortSignal, onSleep?: () => void }} [more]
  */
-const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {} } = {}) => {
+const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onSleep } = {}) => {
   const client = new sdk.CloudWatchClient({ region: 'us-east-1' })
   const mock = mockClient(client)
   /** @type {number[]} */
@@ -92,10 +92,12 @@ const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {} } = {}) => {
       sleep: async (ms) => {
         slept.push(ms)
         epochMs += ms
+        onSleep?.()
       },
       random: () => 1,
       say: (line) => said.push(line),
       settling: { everyMs: 30_000, limitMs: 300_000 },
+      signal,
     })
   return { mock, fetched, slept, said, calls: () => calls }
 }
@@ -174,6 +176,32 @@ describe('reading', () => {
       .commandCalls(sdk.GetMetricDataCommand)
       .map(({ args }) => args[0].input.NextToken)
     assert.deepEqual(tokens, [undefined, 'more'])
+  })
+
+  test('an end of the waiting keeps what was read, and asks for no more', async () => {
+    const end = new AbortController()
+    const cut = asked((query) => both(query).slice(0, 1), {
+      signal: end.signal,
+      onSleep: () => end.abort(),
+    })
+    const section = await cut.fetched()
+    assert.equal(cut.calls(), 1)
+    assert.equal(section.settled, false)
+    assert.equal(section.nodes[0].means.CPUUtilization, 10)
+    assert.match(section.notes.join(), /not settled/)
+  })
+
+  test('an end of the waiting does not wait for an answer that is under way', async () => {
+    const end = new AbortController()
+    const cut = asked(both, { signal: end.signal })
+    cut.mock.on(sdk.GetMetricDataCommand).callsFake(() => {
+      end.abort()
+      return new Promise(() => {})
+    })
+    await assert.rejects(
+      cut.fetched,
+      /^CloudWatchError: CloudWatch: its figures were not waited for; scripts/,
+    )
   })
 
   test('a group of many nodes is asked for in calls of 500 queries, its names in pages', async () => {
