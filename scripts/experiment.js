@@ -127,6 +127,16 @@ const serverFile = (name) => {
   return file && existsSync(file) ? file : undefined
 }
 
+/** @param {Experiment} experiment @param {import('../lib/experiments/matrix.js').Cell[]} cells */
+const checkServers = ({ id }, cells) => {
+  const known = peers.map(({ name }) => name)
+  for (const { name, place } of cells)
+    if (place.server !== null && !known.includes(place.server))
+      throw new OptionError(
+        `${id}, "${plainText(name)}": server must be one of ${known.join(', ')}, not '${plainText(place.server).slice(0, 40)}'`,
+      )
+}
+
 /** @param {readonly import('../lib/experiments/summary.js').TurnResult[]} turns */
 const hasValidRun = (turns) => turns.some(({ legs }) => legs.some(({ valid }) => valid))
 
@@ -151,6 +161,7 @@ const run = async (values, words) => {
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
   const places = placesOf({ target: target?.given ?? null, env: process.env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
+  for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = progressOf({ plan, terms, say })
   let isMeasured = true
   try {

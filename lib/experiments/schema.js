@@ -1,4 +1,5 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
+import { STRATEGIES } from '../../settings.js'
 import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { figureNames } from './figures.js'
@@ -102,9 +103,9 @@ const listOf =
 /** @param {Record<string, Check>} keys @param {string[]} needed @returns {Check} */
 const objectOf = (keys, needed) => (value, path, tell) => {
   if (!isObject(value)) return tell(path, 'must be an object')
-  for (const key of needed) if (value[key] === undefined) tell(path, `needs "${key}"`)
+  for (const key of needed) if (!Object.hasOwn(value, key)) tell(path, `needs "${key}"`)
   for (const key of Object.keys(value)) {
-    if (keys[key]) keys[key](value[key], [...path, key], tell)
+    if (Object.hasOwn(keys, key)) keys[key](value[key], [...path, key], tell)
     else tell([...path, key], `is not known; here stand ${Object.keys(keys).join(', ')}`)
   }
 }
@@ -213,6 +214,8 @@ const rowNames = (cell) =>
 const checkTogether = (it, tell) => {
   distinctFolders(it.cells, ['cells'], tell)
   if (it.variants) distinctFolders(it.variants, ['variants'], tell)
+  if (it.target && !it.target.cluster && (it.target.shards ?? 1) > 1)
+    tell(['target', 'shards'], 'above 1 needs a cluster: "cluster": true')
   const rows = it.cells.flatMap(rowNames)
   const variants = it.variants?.map((each) => each.name) ?? []
   it.ratios?.forEach((each, i) => {
@@ -237,6 +240,13 @@ const checkTogether = (it, tell) => {
   })
 }
 
+/** @param {Experiment} it */
+const mastersOf = ({ target }) => (target?.cluster ? (target.shards ?? 3) : 1)
+
+/** A script may touch keys of one slot only. @param {import('../../settings.js').Settings} settings @param {number} masters */
+const runsOn = ({ strategy, placement }, masters) =>
+  masters === 1 || placement === 'spread' || !STRATEGIES[strategy].script
+
 /**
  * The programs' own rules, asked of the options as each run will have them.
  * @param {Experiment} it
@@ -247,13 +257,20 @@ const checkOptions = (it, tell) => {
   const ask = (program, places) => {
     const options = Object.assign({}, ...places.map(([, given]) => given))
     const cluster = it.target?.cluster ? ['--cluster'] : []
+    /** @type {(complaint: string, names: readonly string[]) => void} */
+    const tellOf = (complaint, names) => {
+      const found = places.flatMap(([path, given = {}]) =>
+        names.filter((name) => Object.hasOwn(given, name)).map((name) => [...path, name]),
+      )
+      tell(found.at(-1) ?? places.at(-1)?.[0] ?? [], complaint)
+    }
     try {
-      readSettings({ program, argv: [...argumentsOf(options), ...cluster], env: {} })
+      const settings = readSettings({ program, argv: [...argumentsOf(options), ...cluster], env: {} })
+      if (program === 'producer' && 'strategy' in settings && !runsOn(settings, mastersOf(it)))
+        tellOf('a script needs "spread": true on several masters', ['strategy', 'ws', 'sk'])
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
-      const named = /--([a-z-]+)/.exec(error.message)?.[1] ?? ''
-      const place = places.findLast(([, given]) => given && named in given)
-      tell(place ? [...place[0], named] : (places.at(-1)?.[0] ?? []), error.message)
+      tellOf(error.message, [/--([a-z-]+)/.exec(error.message)?.[1] ?? ''])
     }
   }
   it.cells.forEach((cell, i) => {

@@ -17,7 +17,7 @@ const tiny = {
   cells: [
     { name: 'sorted set', processes: 'each' },
     { name: 'list', options: { strategy: 'list' } },
-    { name: 'elsewhere', server: 'redis-0.1' },
+    { name: 'elsewhere', server: 'redis-6.2' },
   ],
   ratios: [{ of: 'list', to: 'sorted set' }],
 }
@@ -49,7 +49,7 @@ const room = (t, experiment) => {
   const start = (/** @type {string[]} */ ...more) => {
     const args = ['run', file, '--scale', '0.01', '--seconds', '2', '--warm-up', '0', '--out', out, ...more]
     const child = spawn(process.execPath, [script, ...args], {
-      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own },
+      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, MILLRACE_PEERS: join(own, 'no-peers') },
     })
     t.after(() => child.kill('SIGKILL'))
     const texts = { stdout: '', stderr: '' }
@@ -98,7 +98,7 @@ describe('scripts/experiment.js', () => {
         ['elsewhere', 0],
       ],
     )
-    assert.match(rows[2].marks[0].text, /not run: redis-0\.1 is not there: npm run setup:peers fetches it/)
+    assert.match(rows[2].marks[0].text, /not run: redis-6\.2 is not there: npm run setup:peers fetches it/)
     assert.ok(!warnings.some((/** @type {any} */ { code }) => code === 'unfinished'))
     for (const row of rows.slice(0, 2)) {
       assert.ok(Math.abs(row.figures['rate.achieved'].median - 1000) < 100, row.label)
@@ -166,6 +166,15 @@ describe('scripts/experiment.js', () => {
     assert.ok(marks.some((/** @type {any} */ { text }) => /removed: \d+ slots/.test(text)))
     assert.equal(items.acked, items.offered, 'no item was lost while a shard was removed')
     assert.ok(linesOf(join(line, 'intervals.ndjson')).length >= 5)
+  })
+
+  test('a server that nobody knows is no server that is missing', async (t) => {
+    const cells = [{ name: 'a', server: 'redis-9.9' }]
+    const { start, out } = room(t, { id: 'mine', question: 'q', cells })
+    const { ended, texts } = start()
+    assert.equal(await ended, 2, texts.stderr)
+    assert.match(texts.stderr, /mine, "a": server must be one of redis-6\.2, .*, not 'redis-9\.9'/)
+    assert.ok(!existsSync(out))
   })
 
   test('list, show, and words that are none', () => {

@@ -123,6 +123,23 @@ describe('definitions', () => {
       /cells\[0\]\.variants\[0\] "b" is no variant/,
     ],
     [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" stands twice in one object/],
+    [`${head} "cells": [{ "name": "a" }],\n"__proto__": {} }`, /line 2: __proto__ is not known/],
+    [`${head} "cells": [{ "name": "a",\n"toString": 1 }] }`, /line 2: cells\[0\]\.toString is not known/],
+    [
+      `${head} "target": {\n"shards": 2 }, "cells": [{ "name": "a" }] }`,
+      /line 2: target\.shards above 1 needs a cluster/,
+    ],
+    [
+      `${head} "target": { "cluster": true },\n"options": { "sk": true }, "cells": [{ "name": "a" }] }`,
+      /line 2: options\.sk a script needs "spread": true on several masters/,
+    ],
+    ...['allow', 'guard', 'url', 'password', 'threshold', 'cloudwatch'].map(
+      (key) =>
+        /** @type {[string, RegExp]} */ ([
+          `${head}\n"options": { "${key}": "off" }, "cells": [{ "name": "a" }] }`,
+          new RegExp(`line 2: options\\.${key} is no option that an experiment may set`),
+        ]),
+    ),
     [
       `${head} "cells": [{ "name": "a b" },\n{ "name": "A-b" }] }`,
       /line 2: cells\[1\]\.name makes the same folder as "a b": a-b/,
