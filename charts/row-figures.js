@@ -1,5 +1,6 @@
 import { chart, lyingAxis, namesAxis } from '../lib/report/chart-parts.js'
 import { figureNamed } from '../lib/report/figures.js'
+import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
 
 /** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -12,19 +13,22 @@ const whisker = (figure, row) =>
 /**
  * One figure of an experiment over its rows, beside what was published.
  * @param {string} column
- * @param {boolean} some whether anything was published of it
+ * @param {ExperimentDocument} experiment
  * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
  */
-export const rowFigures = (column, some) => {
+export const rowFigures = (column, experiment) => {
   const { title, unit, axis } = figureNamed(column)
+  const published = experiment.rows.map((row) =>
+    isComparable(column, row) ? (row.published?.[column] ?? null) : null,
+  )
+  const some = published.some((value) => value !== null)
   return {
     name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
     title: title.replace(/^./, (first) => first.toUpperCase()),
-    note: `The median of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.`,
+    note: `The median of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
       if (ours.every((figure) => figure === undefined)) return null
-      const published = rows.map((row) => row.published?.[column] ?? null)
       const formats = { tooltip: { valueFormatter: `@${unit}` }, emphasis: { disabled: true } }
       return chart({
         tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },

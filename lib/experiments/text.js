@@ -1,6 +1,7 @@
 // What is printed at the end of an experiment: pure, from its document.
 import { figureNamed, shownFigure } from '../report/figures.js'
-import { alignedTable, blocksText, marked } from '../report/layout.js'
+import { alignedTable, blocksText, marked, wrapped } from '../report/layout.js'
+import { publishedWords } from '../report/published-words.js'
 import { plainData } from '../report/units.js'
 import { ratioWords } from './summary.js'
 
@@ -43,9 +44,12 @@ export const experimentText = (document, { columns = 120 } = {}) => {
   })
   const marks = it.rows.flatMap(({ label, marks: own }) => own.map(({ text }) => `${label}: ${text}`))
   const warnings = it.warnings.map(({ message }) => message)
+  const note = ['medians over the rounds; in brackets the published figure', publishedWords(it)]
+    .filter(Boolean)
+    .join('; ')
   return blocksText([
     [it.question, it.verdict],
-    [...table, 'medians over the rounds; in brackets the published figure'],
+    [...table, ...wrapped(note, width)],
     ratios,
     [...marks, ...warnings].flatMap((line) => marked('!', line, width, '')),
   ])

@@ -65,8 +65,7 @@ const figurePictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
     .flatMap(({ name, title }) => {
-      const some = experiment.rows.some(({ published }) => typeof published?.[name] === 'number')
-      const { option, ...named } = rowFigures(name, some)
+      const { option, ...named } = rowFigures(name, experiment)
       const shown = option(experiment)
       return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
     })

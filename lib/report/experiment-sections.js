@@ -1,6 +1,7 @@
 // What the report of an experiment says.
 import { cell, figureCell } from './cells.js'
 import { figureNamed, shownFigure } from './figures.js'
+import { asSentence, publishedWords } from './published-words.js'
 import { dash, period, plainData } from './units.js'
 import { facts, moment } from './words.js'
 
@@ -20,12 +21,13 @@ const intervalCell = (name, figure) => {
 }
 
 /** @param {ExperimentDocument} experiment @param {readonly string[]} pages @returns {Table} */
-const rowsTable = ({ columns, rows }, pages) => {
+const rowsTable = (experiment, pages) => {
+  const { columns, rows } = experiment
   const hasPublished = (/** @type {string} */ name) =>
     rows.some(({ published }) => published?.[name] !== undefined)
   return {
     title: 'Results',
-    note: 'The median of the repeats, with its 95 % interval.',
+    note: `The median of the repeats, with its 95 % interval.${asSentence(publishedWords(experiment))}`,
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [

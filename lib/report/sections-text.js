@@ -10,7 +10,7 @@ import { gap } from './words.js'
 const cellText = ({ text, detail }) => (detail ? `${text} (${detail})` : text)
 
 /** @param {import('./sections.js').Table} table @param {number} columns */
-const tableLines = ({ title, columns: heads, rows }, columns) => {
+const tableLines = ({ title, note, columns: heads, rows }, columns) => {
   const table = alignedTable(
     heads.map((head, at) => ({
       ...head,
@@ -20,7 +20,11 @@ const tableLines = ({ title, columns: heads, rows }, columns) => {
     Number.POSITIVE_INFINITY,
   )
   const fits = table.every((line) => line.length <= columns)
-  return [title.toUpperCase(), ...(fits ? table : rows.flatMap((row) => rowLines(heads, row, columns)))]
+  return [
+    title.toUpperCase(),
+    ...wrapped(note ?? '', columns),
+    ...(fits ? table : rows.flatMap((row) => rowLines(heads, row, columns))),
+  ]
 }
 
 /**

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../lib/report/charts.js'
 import { pngOf, svgOf } from '../../lib/report/draw.js'
+import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { drawn } from '../../lib/report/look.js'
+import { sectionsText } from '../../lib/report/sections-text.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 
 const record = sampleRecord()
@@ -228,8 +231,48 @@ test('a run without seconds has the charts of its figures', () => {
   )
 })
 
+/** @param {number} ours @param {number} theirs */
+const atRates = (ours, theirs) => {
+  const experiment = sampleExperiment()
+  const rate = { median: ours, low: ours, high: ours, samples: [ours] }
+  return {
+    ...experiment,
+    rows: experiment.rows.map((row) => ({
+      ...row,
+      figures: { ...row.figures, 'rate.nominal': rate },
+      published: { ...row.published, 'rate.nominal': theirs },
+    })),
+  }
+}
+
+test('published CPU of another rate is not drawn beside ours, and all texts say what it is', () => {
+  const scaled = atRates(4000, 200_000)
+  const chart = experimentPictures(scaled).find(({ name }) => name === 'master-cpu-pct')
+  assert.deepEqual(
+    named(chart?.option).map((/** @type {any} */ { name }) => name),
+    ['measured'],
+  )
+  const said =
+    /ublished CPU is CloudWatch's CPUUtilization of nodes with 2 vCPUs, where one busy core reads 50/
+  const other = /and at other rates than ours: only ratios can be compared/
+  const sections = experimentSections(scaled)
+  for (const text of [
+    chart?.note ?? '',
+    sections.tables[0].note ?? '',
+    sectionsText(sections).replaceAll('\n', ' '),
+    experimentText(scaled).replaceAll('\n', ' '),
+  ]) {
+    assert.match(text, said)
+    assert.match(text, other)
+  }
+  const [table] = experimentSections(atRates(4000, 4000)).tables
+  assert.match(table.note ?? '', /one busy core reads 50\.$/)
+  const [unknown] = experimentSections(sampleExperiment()).tables
+  assert.match(unknown.note ?? '', /where its rate was another than ours, only ratios can be compared/)
+})
+
 test('a chart for each figure of an experiment, beside what was published', () => {
-  const charts = experimentPictures(sampleExperiment())
+  const charts = experimentPictures(atRates(200_000, 200_000))
   assert.deepEqual(
     charts.map(({ title }) => title),
     ['Ratios within the experiment', 'Server CPU per item', 'CPU of the masters'],
