@@ -223,6 +223,21 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
 }
 
 /**
+ * The lines of writers that followed each other, in the time of the first. Where one begins, a line without figures
+ * stands: what was not measured between two of them is a gap and no straight line.
+ * @param {Pick<Finished, 'document' | 'lines'>[]} runs
+ * @returns {any[]} lines of intervals.ndjson
+ */
+export const joinedLines = (runs) => {
+  const beginMs = Date.parse(runs[0].document.started)
+  return runs.flatMap(({ document, lines }, i) => {
+    const startMs = Math.round(Date.parse(document.started) - beginMs)
+    const gap = { at_ms: startMs, phase: 'between writers', achieved: null, nodes: [] }
+    return [...(i > 0 ? [gap] : []), ...lines.map((line) => ({ ...line, at_ms: startMs + line.at_ms }))]
+  })
+}
+
+/**
  * @param {object} known
  * @param {string} known.folder
  * @param {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} known.spans
@@ -248,9 +263,7 @@ const tell = async ({ folder, spans, runs, marks }) => {
     })
   }
   const timeline = join(folder, 'timeline')
-  const lines = runs.flatMap(({ document, lines: own }) =>
-    own.map((line) => ({ ...line, at_ms: Math.round(Date.parse(document.started) + line.at_ms - beginMs) })),
-  )
+  const lines = joinedLines(runs)
   const events = [
     ...runs.flatMap(({ document }) =>
       document.events.map((/** @type {any} */ event) => ({

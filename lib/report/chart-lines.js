@@ -166,19 +166,40 @@ const eventMarks = ({ run, seconds }) => {
   })
 }
 
-/** The warm-up, and the phases of an experiment by what tells them apart. @param {RunRecord} record */
+/** Phases by what tells them apart: not the case, and not the variant that all of them have. @param {string[]} labels */
+const phaseNames = (labels) => {
+  const group = labels[0]?.split(' / ').slice(0, -1).join(' / ') ?? ''
+  const shared = labels.every((label) => label.startsWith(`${group} / `)) ? group.length + 3 : 0
+  const [variant = ''] = / \([^()]*\)$/.exec(labels[0] ?? '') ?? []
+  const end = variant && labels.every((label) => label.endsWith(variant)) ? -variant.length : undefined
+  return labels.map((label) => label.slice(shared, end) || label)
+}
+
+/** The warm-up, and the phases of an experiment. @param {RunRecord} record */
 const spans = ({ run, phases }) => {
   const warmUpS = run.warm_up_s ?? 0
-  const group = phases[0]?.label.split(' / ').slice(0, -1).join(' / ') ?? ''
-  const shared = phases.every(({ label }) => label.startsWith(`${group} / `)) ? group.length + 3 : 0
+  const names = phaseNames(phases.map(({ label }) => label))
   return [
     ...(warmUpS > 0 && phases.length === 0 ? [{ label: 'warm-up', fromS: 0, toS: warmUpS }] : []),
-    ...phases.map(({ label, from_ms: fromMs, to_ms: toMs }) => ({
-      label: label.slice(shared),
+    ...phases.map(({ from_ms: fromMs, to_ms: toMs }, at) => ({
+      label: names[at],
       fromS: fromMs / 1000,
       toS: toMs / 1000,
     })),
   ]
+}
+
+// What a chart has between its axis and its edge, in a picture; a page is about as wide.
+const plotPx = 800
+const leastPx = 40
+
+/** @param {RunRecord} record */
+const areas = (record) => {
+  const wholeS = (record.seconds.at(-1)?.at_ms ?? 1000) / 1000
+  return spans(record).map(({ label, fromS, toS }) => {
+    const width = Math.round(Math.max(leastPx, (plotPx * (toS - fromS)) / wholeS - 10))
+    return [{ xAxis: fromS, name: label, label: { width, overflow: 'break' } }, { xAxis: toS }]
+  })
 }
 
 /** Carries the marks: a line without points, which no legend names. @param {RunRecord} record */
@@ -199,8 +220,8 @@ const marksOver = (record) => {
     markArea: {
       silent: true,
       itemStyle: { color: '@shade' },
-      label: { ...labels, position: 'insideTopLeft' },
-      data: spans(record).map(({ label, fromS, toS }) => [{ xAxis: fromS, name: label }, { xAxis: toS }]),
+      label: { ...labels, position: 'insideTopLeft', lineHeight: 13 },
+      data: areas(record),
     },
   }
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { joinedLines } from '../../lib/experiments/cell-run.js'
 import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../lib/report/charts.js'
 import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { drawn } from '../../lib/report/look.js'
+import { runRecord } from '../../lib/report/record.js'
 import { sectionsText } from '../../lib/report/sections-text.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 
@@ -171,7 +173,8 @@ test('a silent node leaves a gap, and events and the warm-up are marked', () => 
   assert.deepEqual(series[0].data[3], [4, null])
   const marks = series.at(-1)
   assert.deepEqual(marks.markLine.data, [{ xAxis: 4.2, name: 'failover' }])
-  assert.deepEqual(marks.markArea.data, [[{ xAxis: 0, name: 'warm-up' }, { xAxis: 1 }]])
+  const [[from, to], ...more] = marks.markArea.data
+  assert.deepEqual([from.xAxis, from.name, to, more], [0, 'warm-up', { xAxis: 1 }, []])
 })
 
 test('events that lie close together are one mark', () => {
@@ -308,22 +311,69 @@ test('the ratios of an experiment, with their intervals and what was published',
   assert.equal(experimentPictures({ ...experiment, ratios: [] }).length, 2)
 })
 
-test('phases of a continuous run are areas of its charts', () => {
-  const phases = [
-    { label: 'writing / list', from_ms: 1000, to_ms: 3000 },
-    { label: 'writing / with a HyperLogLog', from_ms: 4000, to_ms: 7000 },
-  ]
+/** @param {string[]} labels of phases of two seconds each */
+const phased = (labels) => {
+  const phases = labels.map((label, at) => ({ label, from_ms: at * 2000 + 200, to_ms: at * 2000 + 2000 }))
   const shown = picturesOf({
     kind: 'experiment',
     experiment: sampleExperiment(),
     timeline: { ...record, phases },
     pages: ['cells/list/1'],
   })
-  const areas = shown.find(({ name }) => name === 'cpu')?.option.series.at(-1).markArea.data
-  assert.deepEqual(
-    areas.map((/** @type {any} */ [from]) => from.name),
-    ['list', 'with a HyperLogLog'],
+  const picture = shown.find(({ name }) => name === 'cpu')
+  assert.ok(picture)
+  return { picture, areas: picture.option.series.at(-1).markArea.data }
+}
+const namesOf = (/** @type {any} */ areas) => areas.map((/** @type {any} */ [from]) => from.name)
+
+test('phases of a continuous run are areas of its charts, by what tells them apart', () => {
+  const names = ['list', 'with a HyperLogLog']
+  assert.deepEqual(namesOf(phased(names.map((name) => `writing / ${name}`)).areas), names)
+  assert.deepEqual(namesOf(phased(names.map((name) => `writing / ${name} (rate held)`)).areas), names)
+  assert.deepEqual(namesOf(phased(['writing / list (a)', 'writing / list (b)']).areas), [
+    'list (a)',
+    'list (b)',
+  ])
+})
+
+test('the name of a phase stays within its area, and the last within the picture', () => {
+  const long = 'a list with a HyperLogLog of each minute beside it'
+  const { picture, areas } = phased(['zset', 'set', 'hash', long].map((name) => `writing / ${name}`))
+  for (const [{ label }] of areas) assert.ok(label.width < 900 / 4 && label.overflow === 'break', label.width)
+  const drawnLines = [...svgOf(picture).matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) =>
+    text.trim(),
   )
+  const parts = drawnLines.filter((text) => text.length > 2 && long.includes(text))
+  assert.ok(parts.length > 1, drawnLines.join('|'))
+  assert.equal(parts.join(' '), long)
+})
+
+test('between writers that follow each other nothing was measured, and nothing is drawn', () => {
+  const { run, seconds } = sampleRecord()
+  const lines = seconds.map(({ over_ms: _, ...line }) => line)
+  const later = { ...run, started: new Date(Date.parse(run.started) + 13_000).toISOString() }
+  const joined = runRecord(
+    run,
+    joinedLines(
+      /** @type {any} */ ([
+        { document: run, lines },
+        { document: later, lines },
+      ]),
+    ),
+  )
+  assert.deepEqual(
+    joined.seconds.map(({ at_ms: atMs }) => atMs / 1000),
+    [1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 16, 17, 18, 19, 20, 21],
+  )
+  assert.equal(joined.seconds[9].over_ms, 1000)
+  for (const name of ['cpu', 'rate', 'latency', 'bystander', 'memory']) {
+    // The first second of the sample is a warm-up, without latencies.
+    const next = ['latency', 'bystander'].includes(name) ? 2 : 1
+    const [drawnLine] = named(runPictures(joined).find((picture) => picture.name === name)?.option)
+    const at = drawnLine.data.findIndex((/** @type {number[]} */ [atS]) => atS === 13)
+    assert.deepEqual(drawnLine.data[at], [13, null], name)
+    assert.ok(drawnLine.data[at - 1][1] !== null && drawnLine.data[at + next][1] !== null, name)
+  }
 })
 
 test('names of others are never taken for colours or formats', () => {
