@@ -229,7 +229,7 @@ const ratioIn = (ratio, of, to, variant, matrix, turns) => {
       ours: { ratio: ours.ratio, low: ours.low, high: ours.high },
       samples: ours.samples,
       published: theirs,
-      standing: theirs === null ? null : /** @type {any} */ (stands),
+      standing: theirs === null ? null : stands,
       claim: ratio.claim ?? null,
       contradicts: stands === 'contradicts' ? [said, why].filter(Boolean).join('. ') : null,
       why,

@@ -30,7 +30,7 @@
  * @property {string | null} [contradicts] why ours contradicts the published conclusion
  * @property {string} [denominator_figure] where it is another than the numerator's
  * @property {number[]} [samples] of ours, one a round
- * @property {'agrees' | 'differs' | 'contradicts' | null} [standing] of ours to what was published
+ * @property {'agrees' | 'differs' | 'contradicts' | 'undecided' | null} [standing] of ours to what was published
  * @property {string | null} [claim] what was published, in words
  * @property {string | null} [why] what explains the difference
  *
