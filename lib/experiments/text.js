@@ -26,7 +26,7 @@ export const experimentText = (document, { columns = 120 } = {}) => {
   const width = Math.max(60, Math.min(columns, 200))
   const table = alignedTable(
     [
-      { title: it.id, left: true, cell: (/** @type {ExperimentRow} */ row) => row.label },
+      { title: it.id, left: true, whole: true, cell: (/** @type {ExperimentRow} */ row) => row.label },
       { title: 'runs', cell: (row) => String(row.runs.length) },
       ...it.columns.map(({ name, title, chart }, at) => ({
         title: title ?? figureNamed(name).title,

@@ -68,7 +68,8 @@ export const namesAxis = (names) => ({
     hideOverlap: false,
     lineHeight: 16,
     width: Math.min(190, Math.max(...names.map(widthOf))),
-    overflow: 'truncate',
+    // Names that begin alike differ at their ends.
+    overflow: 'break',
   },
   splitLine: { show: false },
 })

@@ -46,8 +46,18 @@ const legendRows = ({ data = [], itemWidth, itemGap }, width) => {
   return rows
 }
 
+const leastRowPx = 60
+
+/** What the longest name takes, broken into lines. @param {{ data: string[], axisLabel: Record<string, any> }} axis */
+const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
+  // A word that does not fit leaves a part of its line empty.
+  const linesOf = (/** @type {string} */ text) => Math.ceil((1.15 * measureText(text).width) / width)
+  const lines = data.map((name) => name.split('\n').reduce((sum, text) => sum + linesOf(text), 0))
+  return Math.max(leastRowPx, Math.max(...lines) * lineHeight + 12)
+}
+
 /** Bars need what their rows need. @param {Record<string, any>} option */
-const heightOf = ({ yAxis }) => (yAxis.type === 'category' ? 150 + yAxis.data.length * 60 : 420)
+const heightOf = ({ yAxis }) => (yAxis.type === 'category' ? 150 + yAxis.data.length * rowPx(yAxis) : 420)
 
 /**
  * @param {Picture} picture

@@ -67,7 +67,19 @@ export const blocksText = (blocks) =>
  * @property {(row: Row) => string} cell
  * @property {boolean} [left] aligned left; numbers stand right
  * @property {number} [rank] the highest rank leaves first where the width is short; none stays
+ * @property {boolean} [whole] of the first column: others leave before it is shortened
  */
+
+/** Shortened cells; those that would look alike are numbered. @param {string[]} cells @param {number} width */
+const apart = (cells, width) => {
+  const short = cells.map((cell) => shortened(cell, width))
+  return cells.map((cell, at) => {
+    const alike = [...new Set(cells.filter((_, other) => short[other] === short[at]))]
+    if (alike.length === 1) return short[at]
+    const number = ` #${alike.indexOf(cell) + 1}`
+    return `${shortened(cell, width - number.length)}${number}`
+  })
+}
 
 /**
  * Rows as aligned columns under their titles. Too wide, the first column is shortened, then columns leave.
@@ -87,7 +99,7 @@ export const alignedTable = (columns, rows, width) => {
   const narrow = (/** @type {number} */ floor) => {
     first.width = Math.max(Math.min(floor, first.width), first.width - Math.max(0, excess()))
   }
-  narrow(24)
+  if (!first.whole) narrow(24)
   while (excess() > 0) {
     const last = Math.max(...measured.map(({ rank = 0 }) => rank))
     if (last === 0) break
@@ -97,6 +109,7 @@ export const alignedTable = (columns, rows, width) => {
     )
   }
   narrow(8)
+  first.cells = apart(first.cells, first.width)
   const line = (/** @type {number} */ at) =>
     measured
       .map(({ cells, left, width: columnWidth }) => {

@@ -5,6 +5,7 @@ import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../lib/report/charts.js'
 import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
+import { alignedTable } from '../../lib/report/layout.js'
 import { drawn } from '../../lib/report/look.js'
 import { runRecord } from '../../lib/report/record.js'
 import { sectionsText } from '../../lib/report/sections-text.js'
@@ -291,6 +292,49 @@ test('a chart for each figure of an experiment, beside what was published', () =
     [36, 1],
   ])
   assert.match(both.xAxis.name, /% of one core/)
+})
+
+test('names that begin alike are whole in the pictures, over as many lines as they need', () => {
+  const long = ['on', 'off'].map(
+    (end) => `on and off / a list with a HyperLogLog of each of its minutes beside it, switched ${end}`,
+  )
+  const experiment = sampleExperiment()
+  const { rows, ratios } = experiment
+  const pictures = experimentPictures({
+    ...experiment,
+    rows: long.map((label, at) => ({ ...rows[at], label })),
+    ratios: long.map((label) => ({ ...ratios[0], label })),
+  })
+  for (const picture of pictures) {
+    const svg = svgOf(picture)
+    const texts = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text.trim())
+    for (const label of long)
+      assert.ok(texts.join(' ').includes(label), `${picture.name}: ${texts.join('|')}`)
+    const height = Number(/viewBox="0 0 900 (\d+)"/.exec(svg)?.[1])
+    const lines = texts.filter((text) => text.length > 3 && long.some((label) => label.includes(text)))
+    assert.ok(height > 150 + lines.length * 16, `${picture.name}: ${height} for ${lines.length} lines`)
+  }
+})
+
+test('in the terminal columns leave before the names of rows, and names that look alike are numbered', () => {
+  const long = ['HyperLogLog on', 'HyperLogLog off', 'HyperLogLog on again'].map(
+    (phase) => `a list, on and off / ${phase} (rate held)`,
+  )
+  const { rows, ...experiment } = sampleExperiment()
+  const told = (/** @type {number} */ columns) =>
+    experimentText(
+      { ...experiment, ratios: [], rows: long.map((label) => ({ ...rows[0], marks: [], label })) },
+      { columns },
+    )
+  for (const label of long) assert.ok(told(80).includes(label), told(80))
+  const longer = long.map((label) => label.replace('list', 'list that is called by a much longer name'))
+  const narrow = alignedTable(
+    [{ title: '', left: true, whole: true, cell: (/** @type {string} */ name) => name }],
+    longer,
+    30,
+  )
+  assert.ok(narrow.every((line) => line.length <= 30))
+  assert.equal(new Set(narrow).size, narrow.length, narrow.join('\n'))
 })
 
 test('the ratios of an experiment, with their intervals and what was published', () => {
