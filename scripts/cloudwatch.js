@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { script } from '../lib/cli/script.js'
-import { attachCloudWatch } from '../lib/cloudwatch/attach.js'
+import { attachCloudWatch, storeJson } from '../lib/cloudwatch/attach.js'
+import { withCloudWatchRows } from '../lib/cloudwatch/rows.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { fetchReport } from '../lib/report/fetch-text.js'
-import { readExperiment } from '../lib/report/record.js'
+import { readExperiment, readRunDocument } from '../lib/report/record.js'
 import { textReport } from '../lib/report/text.js'
 import { plainText } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
@@ -21,19 +22,41 @@ RESULTS are folders of runs, or folders that hold some, such as that of an exper
   --cache-clusters ID,ID     of the nodes, else as they are named
   -h, --help                 this text
 
-They join run.json, and a page that stands beside it (report.html) is drawn again. Points come minutes late: of a run
-that has just ended they are waited for, and Ctrl-C takes what there is.`
+They join run.json and the table of the experiment, and a page that stands beside them (report.html) is drawn again.
+Points come minutes late: of a run that has just ended they are waited for, and Ctrl-C takes what there is.`
 
-/** Every folder in there that holds a run; of an experiment those that its rows are made of. @param {string} folder @returns {Promise<string[]>} */
-const runsIn = async (folder) => {
+/** @typedef {{ runs: string[], experiments: string[] }} Found folders */
+
+/** Every folder in there that holds a run; of an experiment those that its rows are made of. @param {string} folder @returns {Promise<Found>} */
+const foundIn = async (folder) => {
   const experiment = await readExperiment(folder)
-  if (experiment) return experiment.rows.flatMap(({ runs }) => runs.map((run) => join(folder, run)))
+  if (experiment) {
+    const runs = experiment.rows.flatMap((row) => row.runs.map((run) => join(folder, run)))
+    return { runs, experiments: [folder] }
+  }
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause) => {
     throw new OptionError(`${folder} cannot be read (${cause.code})`, { cause })
   })
-  if (entries.some(({ name }) => name === 'run.json')) return [folder]
+  if (entries.some(({ name }) => name === 'run.json')) return { runs: [folder], experiments: [] }
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name))
-  return (await Promise.all(folders.sort().map(runsIn))).flat()
+  return together(await Promise.all(folders.sort().map(foundIn)))
+}
+
+/** @param {Found[]} found @returns {Found} */
+const together = (found) => ({
+  runs: found.flatMap(({ runs }) => runs),
+  experiments: found.flatMap(({ experiments }) => experiments),
+})
+
+/** The table of an experiment, with what its runs have now. @param {string} folder */
+const tellExperiment = async (folder) => {
+  const experiment = await readExperiment(folder)
+  if (!experiment) return
+  const names = experiment.rows.flatMap(({ runs }) => runs)
+  const documents = await Promise.all(names.map((name) => readRunDocument(join(folder, name))))
+  const known = new Map(names.flatMap((name, at) => (documents[at] ? [[name, documents[at]]] : [])))
+  await storeJson(join(folder, 'experiment.json'), withCloudWatchRows(experiment, known))
+  if (existsSync(join(folder, 'report.html'))) await reportRun(folder)
 }
 
 await script({
@@ -46,7 +69,7 @@ await script({
   work: async (values, words) => {
     if (words.length === 0)
       throw new OptionError('RESULTS are missing: node scripts/cloudwatch.js results/...')
-    const folders = (await Promise.all(words.map(runsIn))).flat()
+    const { runs: folders, experiments } = together(await Promise.all(words.map(foundIn)))
     if (folders.length === 0) throw new OptionError(`${words.join(', ')}: no run.json in there`)
     const stop = new AbortController()
     process.on('SIGINT', () => stop.abort())
@@ -73,6 +96,7 @@ await script({
         )
       }
     }
+    if (failed < folders.length) for (const folder of experiments) await tellExperiment(folder)
     return failed > 0 ? ExitCode.target : ExitCode.done
   },
 })

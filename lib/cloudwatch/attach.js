@@ -8,6 +8,12 @@ import { plainData } from '../report/units.js'
 import { CloudWatchError } from './caches.js'
 import { fetchCloudWatch } from './fetch.js'
 
+/** Whole or not at all. @param {string} path @param {object} data */
+export const storeJson = async (path, data) => {
+  await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`, { flush: true })
+  await rename(`${path}.part`, path)
+}
+
 /**
  * The run with its section, stored; null where there is none, which `warn` was told.
  * @param {object} needs
@@ -44,8 +50,7 @@ export const attachCloudWatch = async ({
       signal,
     })
     const whole = { ...run, cloudwatch: plainData(section) }
-    await writeFile(`${path}.part`, `${JSON.stringify(whole, null, 2)}\n`, { flush: true })
-    await rename(`${path}.part`, path)
+    await storeJson(path, whole)
     for (const note of section.notes) warn(`CloudWatch: ${note}`)
     return whole
   } catch (error) {

@@ -48,6 +48,17 @@ const nodes =
   (/** @type {Document} */ document) =>
     sum(ofNodes(document, role, key))
 
+/** What CloudWatch says of the nodes of a role, as itself or their addresses tell it. @param {string} role @param {string} metric */
+const cloudWatch =
+  (role, metric) =>
+  (/** @type {Document} */ { cloudwatch, nodes: known = [] }) => {
+    const roles = new Map(known.map((/** @type {any} */ { address, role }) => [address, role]))
+    const caches = (cloudwatch?.nodes ?? []).filter(
+      (/** @type {any} */ cache) => (cache.role ?? roles.get(cache.address)) === role,
+    )
+    return mean(caches.map((/** @type {any} */ { means }) => means[metric]).filter(isNumber))
+  }
+
 /** A name without the units of its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
 const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
 
@@ -65,7 +76,7 @@ const at = (name, document) => {
   return isNumber(found) ? found : null
 }
 
-/** @typedef {[name: string, title: string, unit: Unit, better: Figure['better'], value?: Figure['value']]} Row */
+/** @typedef {[name: string, title: string, unit: Unit, better: Figure['better'], value?: Figure['value'], axis?: string]} Row */
 
 /** @param {string} name @param {string} title @param {Unit} unit @param {string[]} [which] @returns {Row[]} */
 const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
@@ -103,6 +114,22 @@ const rows = [
     'lower',
     nodes('replica', 'engine_cpu_pct'),
   ],
+  ...['master', 'replica'].flatMap((role) =>
+    /** @type {const} */ ([
+      ['cpu_pct', 'CPUUtilization', '% of all vCPUs'],
+      ['engine_cpu_pct', 'EngineCPUUtilization', '% of one core'],
+    ]).map(
+      ([key, metric, axis]) =>
+        /** @type {Row} */ ([
+          `cloudwatch.${role}.${key}`,
+          `${metric} of the ${role}s`,
+          'pct',
+          'lower',
+          cloudWatch(role, metric),
+          axis,
+        ]),
+    ),
+  ),
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p99', 'max']),
@@ -138,13 +165,13 @@ const rows = [
 
 /** @type {readonly Figure[]} */
 export const FIGURES = Object.freeze(
-  rows.map(([name, title, unit, better, value]) =>
+  rows.map(([name, title, unit, better, value, axis = unitWords[unit]]) =>
     Object.freeze({
       name,
       title,
       unit,
       better,
-      axis: `${title}, ${unitWords[unit]}`,
+      axis: `${title}, ${axis}`,
       value: value ?? ((/** @type {Document} */ document) => at(bare(name), document)),
     }),
   ),

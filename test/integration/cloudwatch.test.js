@@ -14,7 +14,7 @@ import { testEnvironment } from '../../scripts/test.js'
 import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
 import { at, ownFolder, runProducer } from '../helpers/programs.js'
-import { sampleRecord } from '../helpers/sample-record.js'
+import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -178,6 +178,39 @@ describe('CloudWatch on loopback', () => {
     const png = readFileSync(file('charts/cloudwatch.png'))
     assert.equal(png.subarray(1, 4).toString(), 'PNG')
     assert.match(readFileSync(file('report.md'), 'utf8'), /\]\(charts\/cloudwatch\.svg\)/)
+  })
+
+  test('of the runs of an experiment: they stand in its table and in comparisons', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const moto = await startMoto(t, python)
+    for (const id of ['items-001', 'items-002'])
+      for (const [metric, pct] of /** @type {const} */ ([
+        ['CPUUtilization', 30],
+        ['EngineCPUUtilization', 50],
+      ]))
+        await moto.put(
+          metric,
+          dimensions(id),
+          everyMinute(() => pct),
+        )
+    const { document } = storedRun(t, names)
+    const folder = ownFolder(t, 'experiment')
+    const experiment = sampleExperiment()
+    for (const run of experiment.rows.flatMap(({ runs }) => runs)) {
+      mkdirSync(join(folder, run), { recursive: true })
+      writeFileSync(join(folder, run, 'run.json'), JSON.stringify(document))
+    }
+    writeFileSync(join(folder, 'experiment.json'), JSON.stringify(experiment))
+    const { code, stderr } = await added([folder], moto.env)
+    assert.equal(code, 0, stderr)
+    const stored = JSON.parse(readFileSync(join(folder, 'experiment.json'), 'utf8'))
+    for (const { figures } of stored.rows) {
+      assert.deepEqual(figures['cloudwatch.master.cpu_pct'].samples, [30])
+      assert.deepEqual(figures['cloudwatch.replica.engine_cpu_pct'].samples, [50])
+    }
+    const compared = await added([folder, folder], {}, 'compare.js')
+    assert.match(compared.stdout, /cloudwatch\.master\.cpu_pct +30 % +30 %/)
   })
 
   test('a group by its id: its members are those that publish', async (t) => {

@@ -6,7 +6,13 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { endpointIn, groupOf, regionOf } from '../../lib/cloudwatch/endpoint.js'
 import { fetchCloudWatch } from '../../lib/cloudwatch/fetch.js'
 import { NODE_METRICS } from '../../lib/cloudwatch/metrics.js'
+import { withCloudWatchRows } from '../../lib/cloudwatch/rows.js'
 import { wholeMinutes } from '../../lib/cloudwatch/window.js'
+import { experimentSections } from '../../lib/report/experiment-sections.js'
+import { figureNamed } from '../../lib/report/figures.js'
+import { runDocument } from '../../lib/report/result.js'
+import { sampleExperiment } from '../helpers/sample-record.js'
+import { sampleParts } from '../helpers/sample-run.js'
 
 const minute = 60_000
 const beganMs = Date.UTC(2026, 10, 21, 12, 0, 10)
@@ -282,4 +288,63 @@ describe('reading', () => {
         return true
       })
     })
+})
+
+describe('figures', () => {
+  /** @param {number} host @param {number} engine */
+  const told = (host, engine) => {
+    const [master, replica] = sampleParts().nodes
+    const cache = (
+      /** @type {string} */ address,
+      /** @type {string | null} */ role,
+      /** @type {number} */ part,
+    ) => ({
+      id: address,
+      address,
+      role,
+      means: { CPUUtilization: host * part, EngineCPUUtilization: engine * part },
+    })
+    return {
+      ...runDocument(sampleParts()),
+      cloudwatch: {
+        nodes: [
+          cache(master.address, null, 1),
+          cache('elsewhere', 'master', 3),
+          cache(replica.address, 'replica', 0.5),
+        ],
+      },
+    }
+  }
+  const names = ['master.cpu_pct', 'master.engine_cpu_pct', 'replica.cpu_pct', 'replica.engine_cpu_pct'].map(
+    (name) => `cloudwatch.${name}`,
+  )
+
+  test('of a run: the means of its roles, in the units of CloudWatch', () => {
+    assert.deepEqual(
+      names.map((name) => figureNamed(name).value(told(20, 40))),
+      [40, 80, 10, 20],
+    )
+    assert.deepEqual(
+      names.map((name) => figureNamed(name).value(runDocument(sampleParts()))),
+      [null, null, null, null],
+    )
+    assert.equal(figureNamed(names[0]).axis, 'CPUUtilization of the masters, % of all vCPUs')
+    assert.equal(figureNamed(names[1]).axis, 'EngineCPUUtilization of the masters, % of one core')
+  })
+
+  test('of an experiment: columns of its table, over the runs of each row', () => {
+    const experiment = sampleExperiment()
+    const [{ runs }] = experiment.rows
+    const whole = withCloudWatchRows(experiment, new Map([[runs[0], told(20, 40)]]))
+    assert.deepEqual(
+      whole.columns.slice(experiment.columns.length).map(({ name }) => name),
+      names,
+    )
+    assert.deepEqual(whole.rows[0].figures[names[0]], { median: 40, low: 40, high: 40, samples: [40] })
+    assert.equal(whole.rows[1].figures[names[0]], undefined)
+    assert.deepEqual(withCloudWatchRows(whole, new Map([[runs[0], told(20, 40)]])), whole)
+    const [table] = experimentSections(whole).tables
+    assert.ok(table.columns.some(({ title }) => title === 'CPUUtilization of the masters'))
+    assert.deepEqual(withCloudWatchRows(experiment, new Map()), experiment)
+  })
 })

@@ -1,0 +1,26 @@
+// What CloudWatch says of the runs of an experiment, as figures of its rows. Pure.
+import { figureOfRow } from '../experiments/ratio.js'
+import { FIGURES } from '../report/figures.js'
+
+/** @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+const ours = FIGURES.filter(({ name }) => name.startsWith('cloudwatch.'))
+
+/**
+ * @param {ExperimentDocument} experiment
+ * @param {ReadonlyMap<string, import('../report/figures.js').Document>} documents run.json by the names that rows have for runs
+ * @returns {ExperimentDocument}
+ */
+export const withCloudWatchRows = (experiment, documents) => {
+  const rows = experiment.rows.map((row) => {
+    const runs = row.runs.flatMap((name) => documents.get(name) ?? [])
+    const figures = ours.flatMap(({ name, value }) => {
+      const samples = runs.map(value).filter((sample) => sample !== null)
+      return samples.length > 0 ? [[name, figureOfRow(samples)]] : []
+    })
+    return { ...row, figures: { ...row.figures, ...Object.fromEntries(figures) } }
+  })
+  const stand = new Set(experiment.columns.map(({ name }) => name))
+  const added = ours.filter(({ name }) => !stand.has(name) && rows.some(({ figures }) => name in figures))
+  return { ...experiment, rows, columns: [...experiment.columns, ...added.map(({ name }) => ({ name }))] }
+}
