@@ -4,6 +4,7 @@ import { program } from '../lib/cli/program.js'
 import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, TargetError } from '../lib/errors.js'
 import { count, plainText, several } from '../lib/report/units.js'
+import { unlessInterrupted } from '../lib/run/start-up.js'
 import { accessWarnings } from '../lib/target/access.js'
 import { clearLeavings, leasesUnder } from '../lib/target/leavings.js'
 import { openTarget } from '../lib/target/open.js'
@@ -25,11 +26,11 @@ await program('cleanup', async (settings, { stop }) => {
   const { prefix, yes } = /** @type {import('../settings.js').CleanupSettings} */ (settings)
   const { say, warn } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
   accessWarnings(settings).forEach(warn)
-  const target = await openTarget(settings, { say, mayStart: false })
+  const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
   try {
     const [first] = target.topology.masters
-    const { fields } = parseInfo(await target.info(first))
-    const leases = yes ? await leasesUnder(target, prefix) : 0
+    const { fields } = parseInfo(await unlessInterrupted(stop, target.info(first)))
+    const leases = yes ? await unlessInterrupted(stop, leasesUnder(target, prefix)) : 0
     if (leases > 0)
       throw new TargetError(
         `${target.address}: ${several(leases, 'agent')} under the prefix '${prefix}' still at work (a lease lasts 30 s); end them first`,

@@ -9,7 +9,7 @@ import { readSettings } from '../../lib/cli/options.js'
 import { OptionError } from '../../lib/errors.js'
 import { runDocument } from '../../lib/report/result.js'
 import { cleanupLines, consumerLines, dotenvs, environments, producerLines } from '../helpers/bad-lines.js'
-import { ownFolder, startProgram } from '../helpers/programs.js'
+import { ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
@@ -287,6 +287,23 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   refused('a server that says nothing', 3, /^127\.0\.0\.1:\d+: no answer/, async () => ({
     env: local(await listening(() => {})),
   }))
+  test('a cleanup that is interrupted while a server says nothing', async (t) => {
+    let asked = false
+    const port = await listening(() => {
+      asked = true
+    })
+    const run = startProgram(t, files.cleanup, '--yes', {
+      cwd: ownFolder(t, 'cwd'),
+      env: local(port),
+      out: false,
+    })
+    await until('the server was asked', () => asked)
+    // Before the server has had its time to answer, for then the code would be 3.
+    run.kill('SIGINT')
+    const { code, stdout, stderr } = await run.ended
+    assert.deepEqual([code, stdout], [130, ''], stderr)
+    assert.match(onlyLine(stderr), /^interrupted before anything was sent$/)
+  })
   refused('no marker to clean up by', 3, /no plan of Millrace stands under the prefix ''/, () => ({
     program: 'cleanup',
     line: '--yes',
