@@ -152,11 +152,11 @@ export const linesOf = (path) =>
 export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
-const ofTheMachine = ['rate', 'client-saturated']
+const ofTheMachine = ['rate', 'client-saturated', 'overrun']
 
 /**
  * Done and valid; or else nothing is wrong but that this machine was too busy to hold the rate.
- * @param {Ended} ended
+ * @param {Pick<Ended, 'code' | 'document' | 'stderr'>} ended
  */
 export const assertDone = ({ code, document, stderr }) => {
   if (code === 0) return

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { runProducer, startProgram } from '../helpers/programs.js'
+import { assertDone, runProducer, startProgram } from '../helpers/programs.js'
 import { startCluster, startServer } from '../helpers/servers.js'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -70,7 +70,7 @@ for (const cluster of [false, true])
       await pairwise(all, async ({ strategy, driver }) => {
         const options = `${optionsOf(strategy, cluster)} --driver ${driver}`
         const { code, stderr, document } = await runProducer(t, options, { env })
-        assert.equal(code, 0, `${options}: ${stderr}`)
+        assertDone({ code, document, stderr: `${options}: ${stderr}` })
         assert.equal(document.items.acked, 80)
         assert.deepEqual(document.commands.errors_by, {})
       })
@@ -96,7 +96,7 @@ for (const cluster of [false, true])
         // Sets of several strategies have one name.
         for (const admin of admins) await admin.flushall().catch(() => {})
         const written = await runProducer(t, optionsOf(strategy, cluster), { env })
-        assert.equal(written.code, 0, written.stderr)
+        assertDone(written)
         for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
         const options = `--duration 600ms -p 200 --verify --quiet --no-report ${more}`
         const { stderr, document } = await startProgram(t, 'consumer.js', options, { env }).ended

@@ -65,7 +65,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     test('what is found stands in the log and in run.json', async (t) => {
       await place.server.redis.flushall()
       const { code, stderr, document } = await runProducer(t, short, { env: place.env })
-      assert.equal(code, 0, stderr)
+      assertDone({ code, document, stderr })
       const [found, memory] = messages(stderr)
       const address = `${place.server.host}:${place.server.port}`
       assert.match(
@@ -88,8 +88,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     test('its second run, another strategy, and another prefix pass', async (t) => {
       await place.server.redis.flushall()
       for (const line of ['', '', '--strategy set', '--prefix other:', '--ns 4 --ttl 600', '--ttl 600']) {
-        const { code, stderr } = await runProducer(t, `${short} ${line}`, { env: place.env })
-        assert.equal(code, 0, stderr)
+        assertDone(await runProducer(t, `${short} ${line}`, { env: place.env }))
       }
       assert.ok((await place.server.redis.dbsize()) > 200)
     })
@@ -99,7 +98,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const first = startProducer(t, `-q 400 -t 2 -p 200 -a 1 ${quiet}`, { env: place.env })
       await until('keys', () => place.server.redis.exists('latest-ids'))
       const second = await runProducer(t, `-q 400 -t 2 -p 200 --intervals 2 ${quiet}`, { env: place.env })
-      assert.equal(second.code, 0, second.stderr)
+      assertDone(second)
       assert.deepEqual(
         second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
         [2],
@@ -152,13 +151,13 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         assert.match(await place.server.redis.info('keyspace'), /db\d:keys=1,/)
         const allowed = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
         if (what.includes('no plan')) return
-        assert.equal(allowed.code, 0, allowed.stderr)
+        assertDone(allowed)
         assert.equal(allowed.document.target.found.foreign_keys, 1)
       })
 
     test('refused: keys that a plan names, but of another type or number', async (t) => {
       await place.server.redis.flushall()
-      assert.equal((await runProducer(t, short, { env: place.env })).code, 0)
+      assertDone(await runProducer(t, short, { env: place.env }))
       await place.server.redis.set('item:201', 'x')
       assert.match(refusal((await runProducer(t, short, { env: place.env })).stderr), /'item:201' \(string\)/)
       await place.server.redis.del('item:201', 'item:7')
@@ -168,7 +167,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
 
     test('a plan may not speak for names that no plan has', async (t) => {
       await place.server.redis.flushall()
-      assert.equal((await runProducer(t, short, { env: place.env })).code, 0)
+      assertDone(await runProducer(t, short, { env: place.env }))
       const [field, text] = Object.entries(await place.server.redis.hgetall(planKey('')))[0]
       await place.server.redis.hset(
         planKey(''),
@@ -189,7 +188,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
       await place.server.redis.set('cart:1', 'x', 'EX', 1000)
       const { code, document } = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
-      assert.equal(code, 0)
+      assertDone({ code, document, stderr: '' })
       const warning = document.warnings.find(
         (/** @type {any} */ { code: name }) => name === 'eviction-policy',
       )
@@ -215,7 +214,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       )
       assert.equal(await place.server.redis.dbsize(), 0)
       const small = await runProducer(t, `-q 1000 -p 500 --intervals 1 ${quiet}`, { env: place.env })
-      assert.equal(small.code, 0, small.stderr)
+      assertDone(small)
     })
 
     test('the guard ends the run at the limit, with the reason in the result', async (t) => {
@@ -275,7 +274,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
           ).code,
           0,
         )
-      assert.equal((await runProducer(t, `${short} --ttl 600`, { env: place.env })).code, 0)
+      assertDone(await runProducer(t, `${short} --ttl 600`, { env: place.env }))
       await place.server.redis.mset({
         'p:item:abc': '1',
         'p:item:999999': '1',
@@ -401,7 +400,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     const env = envOf(cluster)
     for (const line of ['', '--ns 4 --spread --ws', '']) {
       const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
-      assert.equal(code, 0, stderr)
+      assertDone({ code, document, stderr })
       assert.equal(document.target.found.nodes.length, 6)
       assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
     }

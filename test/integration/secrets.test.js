@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
-import { ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import { assertDone, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const secret = 'Tr0ub4dor&3%'
@@ -55,12 +55,12 @@ for (const [way, make] of ways)
     const { line = '', env = {} } = make(ownFolder(t, 'secret'), server.port)
     const at = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), ...env }
     for (const driver of ['socket', 'ioredis']) {
-      const { code, stdout, stderr, folder } = await runProducer(
+      const { code, stdout, stderr, folder, document } = await runProducer(
         t,
         `${short} ${line} --driver ${driver} --log-level trace`,
         { env: at },
       )
-      assert.equal(code, 0, stderr)
+      assertDone({ code, document, stderr })
       for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)
     }
     await server.redis.config('SET', 'requirepass', 'another')

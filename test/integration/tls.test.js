@@ -1,7 +1,7 @@
 // Encrypted targets, by every connection that a run opens: the load, the control, the leases and the bystander.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { at, runProducer, startProgram } from '../helpers/programs.js'
+import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
@@ -46,20 +46,19 @@ for (const shards of [undefined, 3])
       test(`our own authority, driver ${driver}`, async (t) => {
         const line = `${short} --driver ${driver} --ca ${certificates.ca}`
         const { code, stderr, document } = await runProducer(t, line, { env })
-        assert.equal(code, 0, stderr)
+        assertDone({ code, document, stderr })
         assertWhole(document)
       })
 
     test('cleanup and a consumer', async (t) => {
       const ca = { ...env, REDIS_CA: certificates.ca }
-      const { code } = await runProducer(t, `${short} --ttl 100`, { env: ca })
-      assert.equal(code, 0)
+      assertDone(await runProducer(t, `${short} --ttl 100`, { env: ca }))
       for (const driver of ['socket', 'ioredis']) {
         const reader = startProgram(t, 'consumer.js', `--duration 1s -p 250 --quiet --driver ${driver}`, {
           env: ca,
         })
         const read = await reader.ended
-        assert.equal(read.code, 0, read.stderr)
+        assertDone(read)
         assert.ok(read.document.fetches.count > 0)
       }
       const cleaned = await startProgram(t, 'scripts/cleanup.js', '--yes', { env: ca, out: false }).ended
@@ -83,7 +82,7 @@ for (const shards of [undefined, 3])
       for (const driver of ['socket', 'ioredis']) {
         const line = `${short} --tls-insecure --driver ${driver} --log-level warn`
         const { code, stderr, document } = await runProducer(t, line, { env })
-        assert.equal(code, 0, stderr)
+        assertDone({ code, document, stderr })
         assertWhole(document)
         assert.match(stderr, /no certificate is checked/)
         assert.equal(
@@ -123,7 +122,7 @@ describe('one server with TLS', () => {
     for (const driver of ['socket', 'ioredis']) {
       const line = `${short} --cert ${certificates.cert} --key ${certificates.key} --driver ${driver}`
       const { code, stderr, document } = await runProducer(t, line, { env })
-      assert.equal(code, 0, stderr)
+      assertDone({ code, document, stderr })
       assertWhole(document)
     }
   })
