@@ -1,9 +1,11 @@
 // What writing costs the client, beside other clients, and what it costs the server.
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { controlConnections } from '../../lib/target/control.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
 import { STRATEGIES } from '../../settings.js'
+import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
 
 /**
@@ -259,6 +261,17 @@ export const members = () => ({
     })),
 })
 
+/** Fields with a lifetime need a newer server: beside the default strategy on the same one, where it was fetched. */
+const onNewerServer = () => {
+  const newest = peers.findLast(({ name }) => name.startsWith('valkey'))
+  const bin = newest && peerPath(newest, process.env)
+  if (!bin || !existsSync(bin)) return []
+  return ['sorted-set', 'hash-ttl'].map((strategy) => ({
+    name: `${newest.name}, --strategy ${strategy}`,
+    args: ['--server-bin', bin, '--strategy', strategy],
+  }))
+}
+
 /** Every strategy at the same rate on one server: the README's table of costs. @returns {Case} */
 export const strategyCosts = () => {
   const flags = Object.keys(STRATEGIES)
@@ -268,27 +281,27 @@ export const strategyCosts = () => {
     ['--ns', '10'],
     ['--extra-sorted-sets', '1'],
   ]
-  const all = [...flags, ...sets]
+  const all = [...[...flags, ...sets].map((args) => ({ name: args.join(' '), args })), ...onNewerServer()]
   return {
     name: 'strategies',
     round: async (room) => {
       /** @type {Record<string, number>} */
       const found = {}
-      for (const args of all) {
+      for (const { name, args } of all) {
         const load = ['-q', '50000', '-c', '4', '--warm-up', '2', '--duration', String(room.seconds(10))]
         const { server, client } = await write(room, [...load, ...args])
-        found[`${args} cpu`] = server.cpu_us_per_item
-        found[`${args} memory`] = server.memory_bytes_per_item
-        found[`${args} net`] = server.net_bytes_per_item
-        found[`${args} client`] = client.cpu_us_per_item
+        found[`${name} cpu`] = server.cpu_us_per_item
+        found[`${name} memory`] = server.memory_bytes_per_item
+        found[`${name} net`] = server.net_bytes_per_item
+        found[`${name} client`] = client.cpu_us_per_item
       }
       return found
     },
     rows: (figures) =>
-      all.map((args) => ({
-        name: `${args.join(' ')}: memory ${digits(median(figures[`${args} memory`]), 0)} B, network ${digits(median(figures[`${args} net`]), 0)} B, client CPU ${digits(median(figures[`${args} client`]), 2)} us`,
+      all.map(({ name }) => ({
+        name: `${name}: memory ${digits(median(figures[`${name} memory`]), 0)} B, network ${digits(median(figures[`${name} net`]), 0)} B, client CPU ${digits(median(figures[`${name} client`]), 2)} us`,
         limit: 'server CPU an item',
-        figure: `${digits(median(figures[`${args} cpu`]), 2)} us`,
+        figure: `${digits(median(figures[`${name} cpu`]), 2)} us`,
         met: true,
       })),
   }
