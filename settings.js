@@ -323,7 +323,7 @@ const groups = {
       otherwise: 'until interrupted',
       help: 'stop after so many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
-      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs' },
+      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)' },
   ],
   'CloudWatch (of a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,

@@ -41,11 +41,24 @@ const tickCount = ({ durationMs, intervals, rate, pacing }, spacingMs, chunks) =
     : Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
 }
 
+/**
+ * A window of whole ticks: else a part of one would be missing from what was stored in it, and the rate look missed.
+ * @param {Settings} settings
+ * @param {number} spacingMs
+ * @param {number | null} ticks
+ */
+const warmUpOf = ({ warmUpMs, rate, pacing }, spacingMs, ticks) => {
+  if (rate === 'max' || pacing === 'closed') return warmUpMs
+  const whole = Math.max(0, Math.ceil(warmUpMs / spacingMs - 1e-9))
+  return (ticks === null || whole < ticks ? whole : ticks - 1) * spacingMs
+}
+
 /** @param {Settings} settings @param {Facts} facts */
 const buildPlan = (settings, facts) => {
   const { quantity, totalAgents, periodMs, prefix, strategy } = settings
   const chunks = chunksOf(settings, Math.floor(quantity / totalAgents))
   const spacingMs = periodMs / chunks
+  const ticks = tickCount(settings, spacingMs, chunks)
   const placement = settings.placement
   const agents = facts.agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
   const items = agents.reduce((sum, { count }) => sum + count, 0)
@@ -79,9 +92,9 @@ const buildPlan = (settings, facts) => {
     scriptMembers: settings.maxMembers ?? 0,
     maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
     windowBytes: settings.windowBytes,
-    warmUpMs: settings.warmUpMs,
+    warmUpMs: warmUpOf(settings, spacingMs, ticks),
     durationMs: settings.durationMs ?? null,
-    ticks: tickCount(settings, spacingMs, chunks),
+    ticks,
     driver: settings.driver,
     cluster: facts.cluster,
     masters: facts.masters,

@@ -139,3 +139,15 @@ test('the facts stand in the plan', () => {
   assert.deepEqual({ cluster, masters, fieldExpiry }, { cluster: true, masters: 3, fieldExpiry: 'HSETEX' })
   assert.deepEqual(scripts, sampleFacts().scripts)
 })
+
+test('what is measured begins with a tick and lasts whole ticks', () => {
+  const warmUp = (/** @type {Partial<import('../../settings.js').Settings>} */ more) =>
+    samplePlan({ warmUpMs: 1000, durationMs: 6000, ...more }).warmUpMs
+  assert.equal(warmUp({}), 1000)
+  assert.equal(warmUp({ periodMs: 1500 }), 1500)
+  assert.equal(warmUp({ periodMs: 1500, chunks: 4 }), 1125)
+  assert.equal(warmUp({ periodMs: 2000, durationMs: undefined }), 2000)
+  assert.equal(warmUp({ periodMs: 6000 }), 0, 'its only tick is measured')
+  assert.equal(warmUp({ periodMs: 1500, rate: 'max' }), 1000)
+  assert.equal(warmUp({ periodMs: 1500, pacing: 'closed' }), 1000)
+})
