@@ -71,8 +71,8 @@ const lineOf = ({ id, ratios, verdict }) => {
 
 const htmlText = (/** @type {string} */ text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** @param {ExperimentDocument} document @param {string | null} picture */
-const partOf = (document, picture) => {
+/** @param {ExperimentDocument} document @param {string[]} pictures */
+const partOf = (document, pictures) => {
   const { id, question, verdict, rows, command } = document
   const marks = [...new Set(rows.flatMap(({ marks }) => marks.map(({ text }) => text)))]
   const told = markdownText(verdict)
@@ -86,7 +86,7 @@ const partOf = (document, picture) => {
     ...ratiosOf(document).map((text) => `- ${text}`),
     ...marks.map((text) => `- † ${markdownText(text)}`),
     '',
-    ...(picture ? [`![${markdownText(question)}](${picture})`, ''] : []),
+    ...pictures.flatMap((picture) => [`![${markdownText(question)}](${picture})`, '']),
     `    ${command}`,
     '',
     '</details>',
@@ -110,14 +110,19 @@ export const measuredPart = (folder, root) => {
     ...measured.map(({ document }) => lineOf(document)),
   ].join('\n')
   const parts = measured.map(({ document, at }) => {
-    const drawn = existsSync(join(at, 'charts')) ? readdirSync(join(at, 'charts')).sort() : []
-    const wanted = document.columns
+    const drawn = existsSync(join(at, 'charts')) ? readdirSync(join(at, 'charts')) : []
+    const figures = document.columns
       .filter(({ chart }) => chart !== false)
       .map(({ name }) => `${name.replaceAll(/[._]/g, '-')}.svg`)
-    const chosen = [...wanted, ...drawn].find((name) => drawn.includes(name))
-    if (!chosen) return partOf(document, null)
-    copyFileSync(join(at, 'charts', chosen), join(pictures, `${document.id}.svg`))
-    return partOf(document, `charts/measured/${document.id}.svg`)
+    // Of phases the course of time, of others the first figure.
+    const figure = ['cpu.svg', ...figures].find((name) => drawn.includes(name))
+    const chosen = ['ratios.svg', ...(figure ? [figure] : [])].filter((name) => drawn.includes(name))
+    for (const name of chosen)
+      copyFileSync(join(at, 'charts', name), join(pictures, `${document.id}-${name}`))
+    return partOf(
+      document,
+      chosen.map((name) => `charts/measured/${document.id}-${name}`),
+    )
   })
   return [summary, ...parts].join('\n\n')
 }
