@@ -7,6 +7,7 @@ import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
+import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { slotMapOf } from './slot-map.js'
 import { storyOf } from './story.js'
@@ -86,7 +87,7 @@ const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
  * Tells when the library loses a server and finds it again.
  * @param {Redis | Cluster} client
  * @param {DriverOptions['target']} target
- * @param {import('./story.js').Story} story
+ * @param {Pick<import('./story.js').Story, 'up' | 'down'>} story
  * @param {() => boolean} isRunning
  */
 const followConnections = (client, { topology }, story, isRunning) => {
@@ -140,7 +141,19 @@ export const ioredisDriver = async (options) => {
   let closed = false
 
   const story = storyOf({ onEvent, clock })
-  followConnections(client, target, story, () => started && !closed)
+  const patience = patienceOf({ plan, clock })
+  let answeredMs = clock()
+  const connections = {
+    up: (/** @type {string} */ address) => {
+      patience.disturbed()
+      story.up(address)
+    },
+    down: (/** @type {string} */ address, /** @type {string} */ reason) => {
+      patience.disturbed()
+      story.down(address, reason)
+    },
+  }
+  followConnections(client, target, connections, () => started && !closed)
   client.on('error', (/** @type {Error} */ error) => {
     const line = refusalIn(error)
     if (started && !closed && line !== null) ledger.sentAgain(causeOf(line))
@@ -153,7 +166,9 @@ export const ioredisDriver = async (options) => {
       story.topology(topology)
       const left = map.replace(topology)
       story.left(left, map.ownerOf)
-      if (left.size > 0 && client instanceof Cluster) client.refreshSlotsCache()
+      if (left.size === 0) return
+      patience.disturbed()
+      if (client instanceof Cluster) client.refreshSlotsCache()
     },
     clock,
   })
@@ -171,6 +186,7 @@ export const ioredisDriver = async (options) => {
   const succeeded = (one, sentMs) => {
     const { tick, tape, i } = one
     inFlight.delete(one)
+    answeredMs = clock()
     if (closed) return
     const items = tape.from[i + 1] - tape.from[i]
     if (items > 0 && tick.account.measured) latency.record(tick.dueMs, sentMs, clock(), items)
@@ -344,10 +360,16 @@ export const ioredisDriver = async (options) => {
   }
 
   /** @param {Tick} tick */
+  const dropOvertaken = ({ chunk }) => {
+    if (clock() - answeredMs > pausedMs) patience.disturbed()
+    const before = patience.giveUpBefore()
+    drop((turn) => turn.begun && turn.tick.chunk === chunk && turn.tick.dueMs < before)
+  }
+
+  /** @param {Tick} tick */
   const offer = (tick) => {
     const { account } = tick
-    if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding)
-      drop((turn) => turn.begun && turn.tick.chunk === tick.chunk)
+    if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
     for (const [s, tape] of (plan.once
       ? tapes.fresh(account, tick.values)

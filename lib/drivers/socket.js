@@ -4,6 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { dealerOf } from './dealer.js'
 import { laneOf } from './lane.js'
 import { occasionsOf } from './occasions.js'
+import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { repeatsOf } from './repeats.js'
 import { slotMapOf } from './slot-map.js'
@@ -43,8 +44,6 @@ import { causeOf, refusalIn } from './verdict.js'
 
 const spareBuffers = 16
 const silentLimitMs = 2000
-// So long without an answer to a full window: the server has paused, it is not slow.
-const pausedMs = 250
 // Nobody tells of a replica that has come, or of slots that no command went to.
 const staleMs = 10_000
 
@@ -75,8 +74,7 @@ export const socketDriver = async (options) => {
   const faults = new Map()
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
   const leaving = new Map()
-  /** When a server paused, or slots or connections changed hands, for the last time. */
-  let disturbedMs = Number.NEGATIVE_INFINITY
+  const patience = patienceOf({ plan, clock })
   let started = false
   let closed = false
 
@@ -106,7 +104,7 @@ export const socketDriver = async (options) => {
     const was = map.ownerOf(slot)
     if (was === address) return
     map.move(slot, address)
-    disturbedMs = clock()
+    patience.disturbed()
     story.moved(was, address, 1)
     // Held at once; until when is arranged when the read is settled.
     repeats.holds.drain([slot])
@@ -131,7 +129,7 @@ export const socketDriver = async (options) => {
     story.topology(topology)
     const left = map.replace(topology)
     if (left.size === 0) return
-    disturbedMs = clock()
+    patience.disturbed()
     story.left(left, map.ownerOf)
     for (const [address, slots] of left) {
       repeats.holds.drain(slots)
@@ -173,7 +171,7 @@ export const socketDriver = async (options) => {
     if (error) faults.set(address, error)
     if (!started || closed) return
     if (state === 'up') {
-      disturbedMs = clock()
+      patience.disturbed()
       return story.up(address)
     }
     story.down(address, error?.message ?? 'closed the connection')
@@ -235,10 +233,8 @@ export const socketDriver = async (options) => {
    * @param {Tick} tick
    */
   const dropOvertaken = (tick) => {
-    const now = clock()
-    const deadline = now - plan.maxBehindMs
-    for (const lane of lanes.values()) if (lane.isShut() && lane.silentMs() > pausedMs) disturbedMs = now
-    const before = disturbedMs > deadline ? deadline : now
+    for (const lane of lanes.values()) if (lane.isShut() && lane.silentMs() > pausedMs) patience.disturbed()
+    const before = patience.giveUpBefore()
     for (const lane of lanes.values()) {
       if (!lane.isShut()) continue
       const isLost = (/** @type {Turn} */ turn) =>
