@@ -85,7 +85,9 @@ export const slotMover = ({ control, access, ask }) => {
         moved += keys.length
       }
     } catch (error) {
-      if (!isRefusal(error)) throw error
+      // What the receiver refused may have come in part: the slot stays between the two, where all of it is found.
+      const isReceivers = /Target instance replied/.test(/** @type {Error} */ (error).message)
+      if (!isRefusal(error) || isReceivers) throw error
       // A change that may not begin leaves nothing half done.
       if (moved === 0)
         for (const { address } of [from, to])
