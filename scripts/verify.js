@@ -76,7 +76,9 @@ const placed = (document, argv) => {
     const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
     return { ...settings, host: undefined, port: undefined, cluster: target.kind === 'cluster', given }
   }
-  const [{ address }] = [...nodes].sort((a, b) => a.gaps - b.gaps)
+  const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
+  const asked = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
+  const [{ address }] = [...asked].sort((a, b) => a.gaps - b.gaps)
   const { host, port } = endpointOf(address)
   const settings = settingsOf(['--host', host, '--port', String(port), ...argv])
   return { ...settings, cluster: target.kind === 'cluster' }
