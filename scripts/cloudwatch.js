@@ -48,6 +48,14 @@ const together = (found) => ({
   experiments: found.flatMap(({ experiments }) => experiments),
 })
 
+/** The figures are stored by then: a page that cannot be drawn anew takes nothing from them. @param {string} folder */
+const redraw = async (folder) => {
+  if (!existsSync(join(folder, 'report.html'))) return
+  await reportRun(folder).catch((/** @type {Error} */ { message }) =>
+    process.stderr.write(`${plainText(`${folder}: report.html is still the old one: ${message}`)}\n`),
+  )
+}
+
 /** The table of an experiment, with what its runs have now. @param {string} folder */
 const tellExperiment = async (folder) => {
   const experiment = await readExperiment(folder)
@@ -56,7 +64,7 @@ const tellExperiment = async (folder) => {
   const documents = await Promise.all(names.map((name) => readRunDocument(join(folder, name))))
   const known = new Map(names.flatMap((name, at) => (documents[at] ? [[name, documents[at]]] : [])))
   await storeJson(join(folder, 'experiment.json'), withCloudWatchRows(experiment, known))
-  if (existsSync(join(folder, 'report.html'))) await reportRun(folder)
+  await redraw(folder)
 }
 
 await script({
@@ -89,7 +97,7 @@ await script({
       })
       if (!whole) failed++
       else {
-        if (existsSync(join(folder, 'report.html'))) await reportRun(folder)
+        await redraw(folder)
         const text = whole.kind === 'consumer' ? fetchReport : textReport
         process.stdout.write(
           `${text(/** @type {any} */ (whole), { columns: process.stdout.columns ?? 100 })}\n`,
