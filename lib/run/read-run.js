@@ -54,7 +54,10 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   const whole = await settled(reading, { stop, stopNow })
   const durationMs = reading.elapsed()
   const client = health.summary()
-  if (judge && whole) await Promise.race([judge.settle(), sleep(patienceMs(stop, judgeLimitMs))])
+  if (judge && whole && !stopNow.aborted) {
+    const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
+    await Promise.race([judge.settle(), sleep(patienceMs(stop, judgeLimitMs)), atOnce])
+  }
   watch.stop()
   probe.stop()
   await second.stop()

@@ -21,7 +21,7 @@ import { setUpWriting } from './write-setup.js'
 const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
   const rows = await unlessInterrupted(stop, sampler.sample())
   // From here on there is a result: a plan stands in the target before its first key, and not without one.
-  await announce()
+  await unlessInterrupted(stop, announce())
   const masters = rows.filter(({ role }) => role === 'master')
   const dataBefore = sampler.summary().totals.data_bytes
   const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
