@@ -50,15 +50,17 @@ const tableOf = ({ columns, rows }) => {
   ]
 }
 
-/** @param {ExperimentDocument} document */
-const ratiosOf = ({ ratios }) =>
-  ratios.map(({ label, figure, ours, published, standing, contradicts, why }) => {
+/** A reason is told once. @param {ExperimentDocument} document */
+const ratiosOf = ({ ratios }) => {
+  const told = new Set()
+  return ratios.map(({ label, figure, ours, published, standing, why }) => {
     const beside = published === null ? '' : `; published ${published.toFixed(2)}: ${standing}`
-    const reason = contradicts ?? (standing === 'agrees' ? null : why)
-    return markdownText(
-      `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}${reason ? ` (${reason})` : ''}`,
-    )
+    const reason = standing === 'agrees' || standing === 'undecided' || told.has(why) ? null : why
+    told.add(why)
+    const words = `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}`
+    return markdownText(reason ? `${words}. ${reason}` : words)
   })
+}
 
 /** An experiment's first ratio, in a line. @param {ExperimentDocument} document */
 const lineOf = ({ id, ratios, verdict }) => {
