@@ -147,6 +147,8 @@ export const ioredisDriver = async (options) => {
     up: (/** @type {string} */ address) => {
       patience.disturbed()
       story.up(address)
+      // It may be another server's place by now.
+      if (started && !closed) refresher.request()
     },
     down: (/** @type {string} */ address, /** @type {string} */ reason) => {
       patience.disturbed()

@@ -69,6 +69,7 @@ for (const driver of ['socket', 'ioredis'])
       'the writer follows',
       async () => (await replica.redis.zscore('latest-ids', 'item:1')) !== before,
     )
+    await producer.says(/is a master now/)
     producer.kill('SIGINT')
     const { code, document, stderr } = await producer.ended
     assert.equal(code, 130, stderr)
