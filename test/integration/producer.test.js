@@ -12,6 +12,7 @@ import {
   ownFolder,
   runProducer,
   startProducer,
+  until,
 } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
@@ -159,6 +160,7 @@ test('the password comes from .env, the environment or the command line, and is 
   const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
   for (const pid of children.split(' ').filter(Boolean))
     assert.ok(!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(secret))
+  await until('a second of it', () => running.intervals().length > 0)
   running.kill('SIGINT')
   assert.equal((await running.ended).document.plan.quantity, 60, 'the command line is stronger')
 

@@ -48,7 +48,12 @@ const readAgain = (consumers, what) =>
           .intervals()
           .slice(seconds + 1)
           .some(({ fetches }) => fetches.count > 0 && fetches.items === fetches.count * quantity),
-      )
+      ).catch((error) => {
+        const told = consumer.intervals().slice(-3)
+        throw new Error(
+          `${error.message}: ${JSON.stringify(told.map(({ fetches, verify }) => ({ fetches, verify })))}`,
+        )
+      })
     }),
   )
 
