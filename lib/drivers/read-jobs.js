@@ -121,6 +121,7 @@ export const valuesJob = ({
 
   return {
     sink,
+    repliesEach: asks ? 2 : 1,
     expectBytes: () => {
       const each = (sizes.mean() ?? unknownBytes) + 12
       return cuts && next < commands ? each * (cuts[next + 1] - cuts[next]) : each

@@ -10,11 +10,12 @@ import { replyReader } from '../wire/values.js'
  * @property {() => number} nextBytes size of the next command; 0: there is none
  * @property {(out: Buffer, at: number) => number} encodeNext writes it, and returns where it ends
  * @property {() => number} expectBytes of a reply
+ * @property {1 | 2} repliesEach to a command: two where it goes behind an ASKING
  * @property {ReplySink} sink
  * @property {() => void} replied one reply is complete
  * @property {(cause: string) => void} closed what has no reply will get none
  *
- * @typedef {{ job: ReadJob, count: number, bytes: number }} Segment commands of a job in flight; bytes of each
+ * @typedef {{ job: ReadJob, count: number, bytes: number }} Segment replies that a job in flight waits for; bytes of each
  *
  * @typedef {ReturnType<typeof readLaneOf>} ReadLane
  */
@@ -35,6 +36,7 @@ export const commandJob = (args, then) => {
       return encode(args, out, at, noValues)
     },
     expectBytes: () => 64,
+    repliesEach: 1,
     ...then,
   }
 }
@@ -120,11 +122,12 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
   }
   /** @param {ReadJob} job @param {number} count @param {number} bytes @param {number} expected */
   const sentAs = (job, count, bytes, expected) => {
-    const each = bytes / count + expected
-    sent.push({ job, count, bytes: each })
+    const replies = count * job.repliesEach
+    const expectedBytes = bytes + count * expected
+    sent.push({ job, count: replies, bytes: expectedBytes / replies })
     if (inFlight === 0) lastReadMs = clock()
-    inFlight += count
-    inFlightBytes += each * count
+    inFlight += replies
+    inFlightBytes += expectedBytes
     commands += count
   }
 
