@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { createConnection, createServer } from 'node:net'
+import { test } from 'node:test'
+import { valuesJob } from '../../lib/drivers/read-jobs.js'
+import { readLaneOf } from '../../lib/drivers/read-lane.js'
+import { idList } from '../../lib/wire/id-list.js'
+
+/** Answers ASKING with OK, and GET with the key in capitals. @param {import('node:test').TestContext} t */
+const answering = async (t) => {
+  const server = createServer((socket) => {
+    socket.on('data', (chunk) => {
+      for (const [, asking, key] of String(chunk).matchAll(/(ASKING)\r\n|GET\r\n\$\d+\r\n(.+)\r\n/g))
+        socket.write(asking ? '+OK\r\n' : `$${key.length}\r\n${key.toUpperCase()}\r\n`)
+    })
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  t.after(() => server.close())
+  return /** @type {import('node:net').AddressInfo} */ (server.address()).port
+}
+
+test('replies behind an ASKING are counted with their own, and what follows gets what is its', async (t) => {
+  const port = await answering(t)
+  const lane = readLaneOf({
+    address: `127.0.0.1:${port}`,
+    readOnly: false,
+    windowBytes: 1 << 16,
+    clock: () => performance.now(),
+    random: () => 0.5,
+    onState: () => {},
+    open: ({ onBytes, onClose }) =>
+      new Promise((resolve) => {
+        const socket = createConnection(port, '127.0.0.1', () => resolve(socket))
+        socket.on('data', onBytes).on('close', () => onClose())
+      }),
+  })
+  t.after(() => lane.close())
+  lane.connect()
+  const list = idList()
+  for (let n = 0; n < 12; n++) list.add(Buffer.from(`item:${n}`), 0, Buffer.byteLength(`item:${n}`))
+  const job = (/** @type {number[]} */ places, /** @type {boolean} */ asking) =>
+    new Promise((resolve, reject) => {
+      const found = /** @type {string[]} */ ([])
+      const values = {
+        value: (
+          /** @type {number} */ i,
+          /** @type {Buffer} */ bytes,
+          /** @type {number} */ from,
+          /** @type {number} */ to,
+        ) => found.push(`${i} ${bytes.toString('latin1', from, to)}`),
+        nil: () => reject(new Error('nil')),
+      }
+      lane.submit(
+        valuesJob({
+          list,
+          places: Uint32Array.from(places),
+          cuts: null,
+          command: { name: 'GET', after: [], many: true },
+          asking,
+          values,
+          sizes: { mean: () => 8, seen: () => {} },
+          onRefused: (_, line) => reject(new Error(line)),
+          onClosed: (_, cause) => reject(new Error(cause)),
+          onDone: () => resolve(found),
+        }),
+      )
+    })
+  const told = await Promise.all([
+    job([0, 1, 2], true),
+    job([3, 4], false),
+    job([5], true),
+    job([11, 6], false),
+  ])
+  assert.deepEqual(told, [
+    ['0 ITEM:0', '1 ITEM:1', '2 ITEM:2'],
+    ['3 ITEM:3', '4 ITEM:4'],
+    ['5 ITEM:5'],
+    ['11 ITEM:11', '6 ITEM:6'],
+  ])
+  assert.equal(lane.silentMs(), 0)
+})
