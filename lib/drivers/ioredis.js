@@ -145,10 +145,11 @@ export const ioredisDriver = async (options) => {
   let answeredMs = clock()
   const connections = {
     up: (/** @type {string} */ address) => {
-      patience.disturbed()
       story.up(address)
+      if (!started || closed) return
+      patience.disturbed()
       // It may be another server's place by now.
-      if (started && !closed) refresher.request()
+      refresher.request()
     },
     down: (/** @type {string} */ address, /** @type {string} */ reason) => {
       patience.disturbed()
@@ -201,10 +202,12 @@ export const ioredisDriver = async (options) => {
   const rejected = (one, error) => {
     inFlight.delete(one)
     if (closed) return
+    const isAnswer = refusalIn(error) !== null
+    if (isAnswer) answeredMs = clock()
     one.attempts++
     one.left ||= !wasNeverSent(error)
     const late = clock() - one.tick.dueMs > plan.maxBehindMs && one.attempts > maxAttempts
-    if (refusalIn(error) !== null) refused(one, error.message, late)
+    if (isAnswer) refused(one, error.message, late)
     else if (wasRegrouped(error)) repeat(one, false)
     else {
       refresher.request()
