@@ -1,4 +1,4 @@
-import { chart, lyingAxis, namesAxis } from '../lib/report/chart-parts.js'
+import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
 import { figureNamed } from '../lib/report/figures.js'
 
 /** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -31,20 +31,10 @@ export const ratiosChart = {
           symbolSize: 11,
           itemStyle: { color: '@c1' },
           ...formats,
-          markLine: {
-            silent: true,
-            symbol: ['rect', 'rect'],
-            // Turned with the line.
-            symbolSize: [10, 2],
-            label: { show: false },
-            lineStyle: { color: '@c1', type: 'solid', width: 1.5 },
-            itemStyle: { color: '@c1' },
-            data: [
-              ...ratios.flatMap(({ ours: { low, high } }, row) =>
-                low === null || high === null ? [] : [[{ coord: [low, row] }, { coord: [high, row] }]],
-              ),
-            ],
-          },
+          markLine: whiskers(
+            ratios.map(({ ours }) => ours),
+            '@c1',
+          ),
         },
         // Unseen, so that the axis reaches as far as the intervals do.
         {

@@ -1,14 +1,8 @@
-import { chart, lyingAxis, namesAxis } from '../lib/report/chart-parts.js'
+import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
 import { figureNamed } from '../lib/report/figures.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
 
 /** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
-
-/** The 95 % interval of a row, as a whisker. @param {{ low: number, high: number } | undefined} figure @param {number} row */
-const whisker = (figure, row) =>
-  figure === undefined || figure.low === figure.high
-    ? []
-    : [[{ coord: [Math.max(0, figure.low), row] }, { coord: [figure.high, row] }]]
 
 /**
  * One figure of an experiment over its rows, beside what was published.
@@ -44,16 +38,7 @@ export const rowFigures = (column, experiment) => {
             barMaxWidth: 26,
             itemStyle: { color: '@c1' },
             ...formats,
-            markLine: {
-              silent: true,
-              symbol: ['rect', 'rect'],
-              // Turned with the line.
-              symbolSize: [10, 2],
-              label: { show: false },
-              lineStyle: { color: '@ink', type: 'solid', width: 1.5 },
-              itemStyle: { color: '@ink' },
-              data: ours.flatMap(whisker),
-            },
+            markLine: whiskers(ours, '@ink'),
           },
           // Unseen, so that the axis reaches as far as the intervals do.
           {

@@ -1,6 +1,6 @@
 // What CloudWatch says of the runs of an experiment, as figures of its rows. Pure.
-import { figureOfRow } from '../experiments/ratio.js'
 import { FIGURES } from '../report/figures.js'
+import { figureOfRow } from '../report/statistics.js'
 
 /** @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 

@@ -1,35 +1,7 @@
-// Figures over repeats: medians, 95 % intervals, and ratios of runs that stand in the same round.
-import { median, studentT } from '../report/statistics.js'
+// Ratios of runs that stand in the same round, and how they stand to what was published.
+import { meanWithin } from '../report/statistics.js'
 
 /** @typedef {{ ratio: number, low: number | null, high: number | null, samples: number[] }} Interval */
-
-/** Mean and half the width of its 95 % interval; null with one value, which has none. @param {readonly number[]} values */
-const meanWithin = (values) => {
-  const n = values.length
-  const mean = values.reduce((sum, value) => sum + value, 0) / n
-  if (n < 2) return { mean, half: null }
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
-  return { mean, half: (studentT(n - 1) * Math.sqrt(squares / (n - 1))) / Math.sqrt(n) }
-}
-
-/**
- * The interval is taken of the logarithms where it can be: figures that are never below 0 have none that is.
- * @param {readonly number[]} samples at least one
- * @returns {import('../report/experiment-document.js').FigureOfRow}
- */
-export const figureOfRow = (samples) => {
-  const middle = median([...samples])
-  const above = samples.every((value) => value > 0)
-  const { mean, half } = meanWithin(above ? samples.map(Math.log) : samples)
-  const told = (/** @type {number} */ value) => (above ? Math.exp(value) : value)
-  if (half === null) return { median: middle, low: middle, high: middle, samples: [...samples] }
-  return {
-    median: middle,
-    low: Math.min(told(mean - half), middle),
-    high: Math.max(told(mean + half), middle),
-    samples: [...samples],
-  }
-}
 
 /**
  * The geometric mean of the ratios of each round, with its 95 % interval: a factor of two up weighs what one of two
@@ -40,11 +12,11 @@ export const figureOfRow = (samples) => {
 export const ratioOf = (pairs) => {
   const samples = pairs.filter(({ of, to }) => of > 0 && to > 0).map(({ of, to }) => of / to)
   if (samples.length === 0) return null
-  const { mean, half } = meanWithin(samples.map(Math.log))
+  const { middle, half } = meanWithin(samples.map(Math.log))
   return {
-    ratio: Math.exp(mean),
-    low: half === null ? null : Math.exp(mean - half),
-    high: half === null ? null : Math.exp(mean + half),
+    ratio: Math.exp(middle),
+    low: half === null ? null : Math.exp(middle - half),
+    high: half === null ? null : Math.exp(middle + half),
     samples,
   }
 }

@@ -1,8 +1,9 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
+import { figureOfRow } from '../report/statistics.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
-import { figureOfRow, ratioOf, standing } from './ratio.js'
+import { ratioOf, standing } from './ratio.js'
 
 /**
  * @typedef {import('./schema.js').Experiment} Experiment

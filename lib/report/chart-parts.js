@@ -108,6 +108,26 @@ export const latencyAxis = (name) =>
   })
 
 /**
+ * 95 % intervals over the rows of lying figures.
+ * @param {({ low: number | null, high: number | null } | undefined)[]} intervals one a row; none where it is a point
+ * @param {string} color
+ */
+export const whiskers = (intervals, color) => ({
+  silent: true,
+  symbol: ['rect', 'rect'],
+  // Turned with the line.
+  symbolSize: [10, 2],
+  label: { show: false },
+  lineStyle: { color, type: 'solid', width: 1.5 },
+  itemStyle: { color },
+  data: intervals.flatMap((interval, row) => {
+    const { low, high } = interval ?? { low: null, high: null }
+    if (low === null || high === null || low === high) return []
+    return [[{ coord: [Math.max(0, low), row] }, { coord: [high, row] }]]
+  }),
+})
+
+/**
  * Parts of lying bars, stacked: one row of names, a series a part.
  * @param {{ axis: string, unit: string, rows: string[], parts: { name: string, color: string, values: (number | null)[] }[] }} bars
  */

@@ -1,4 +1,4 @@
-// How sure a difference of a few repeats is.
+// How sure figures of a few repeats are, and the differences between them.
 import { mean, median, sampleVariance } from 'simple-statistics'
 
 /**
@@ -34,6 +34,33 @@ export const studentT = (freedom) => {
   const [[lowF, lowT], [highF, highT]] = [quantiles[at - 1], quantiles[at]]
   const part = (1 / Math.max(freedom, 1) - 1 / highF) / (1 / lowF - 1 / highF)
   return Math.exp(Math.log(highT) + part * (Math.log(lowT) - Math.log(highT)))
+}
+
+/** The mean and half the width of its 95 % interval; null with one value, which has none. @param {readonly number[]} values */
+export const meanWithin = (values) => {
+  const n = values.length
+  const middle = mean([...values])
+  if (n < 2) return { middle, half: null }
+  return { middle, half: studentT(n - 1) * Math.sqrt(sampleVariance([...values]) / n) }
+}
+
+/**
+ * The interval is taken of the logarithms where it can be: figures that are never below 0 have none that is.
+ * @param {readonly number[]} samples at least one
+ * @returns {import('./experiment-document.js').FigureOfRow}
+ */
+export const figureOfRow = (samples) => {
+  const middle = median([...samples])
+  const above = samples.every((value) => value > 0)
+  const { middle: centred, half } = meanWithin(above ? samples.map(Math.log) : samples)
+  const told = (/** @type {number} */ value) => (above ? Math.exp(value) : value)
+  if (half === null) return { median: middle, low: middle, high: middle, samples: [...samples] }
+  return {
+    median: middle,
+    low: Math.min(told(centred - half), middle),
+    high: Math.max(told(centred + half), middle),
+    samples: [...samples],
+  }
 }
 
 /**
