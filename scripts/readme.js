@@ -3,7 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defaultText, meaning } from '../lib/cli/help.js'
+import { script } from '../lib/cli/script.js'
 import { VALUE_TYPES } from '../lib/cli/values.js'
+import { ExitCode, OptionError } from '../lib/errors.js'
 import { OPTIONS } from '../settings.js'
 import { measuredPart, withMeasured } from './readme/measured.js'
 
@@ -75,11 +77,25 @@ const code = (text) => `\`${text}\``
 /** @param {import('../settings.js').Option} option */
 const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+const usage = `Usage: node scripts/readme.js [RESULTS]
+
+Writes the tables of options into README.md and .env.example; with a folder of
+experiments' results, what was measured too.
+
+  -h, --help   this text`
+
+/** @param {Record<string, any>} _ @param {string[]} words */
+const work = async (_, words) => {
+  if (words.length > 1)
+    throw new OptionError(`one folder of results at most, not ${words.length}: ${words.join(', ')}`)
   const root = fileURLToPath(new URL('..', import.meta.url))
   const readme = new URL('../README.md', import.meta.url)
-  const [results] = process.argv.slice(2)
+  const [results] = words
+  const measured = results === undefined ? null : await measuredPart(results, root)
   const text = withOptionsTable(readFileSync(readme, 'utf8'))
-  writeFileSync(readme, results ? withMeasured(text, measuredPart(results, root)) : text)
+  writeFileSync(readme, measured === null ? text : withMeasured(text, measured))
   writeFileSync(new URL('../.env.example', import.meta.url), envExample())
+  return ExitCode.done
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) script({ usage, options: {}, work })

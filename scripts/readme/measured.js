@@ -1,10 +1,13 @@
 // 'What we measured': experiments' results as a part of the README, each with its table, its picture and its command.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { OptionError } from '../../lib/errors.js'
 import { ids } from '../../lib/experiments/catalogue.js'
 import { ratioWords } from '../../lib/experiments/summary.js'
 import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
+import { readExperiment } from '../../lib/report/record.js'
 
 /**
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -15,14 +18,16 @@ const start = '<!-- measured:start -->'
 const end = '<!-- measured:end -->'
 
 /** The newest result of each experiment. @param {string} folder */
-const newest = (folder) => {
+const newest = async (folder) => {
+  const names = await readdir(folder).catch((error) => {
+    throw new OptionError(`${folder} cannot be read (${error.code})`, { cause: error })
+  })
   /** @type {Map<string, { document: ExperimentDocument, at: string }>} */
   const found = new Map()
-  for (const name of readdirSync(folder).sort()) {
-    const file = join(folder, name, 'experiment.json')
-    if (!existsSync(file)) continue
-    const document = JSON.parse(readFileSync(file, 'utf8'))
-    found.set(document.id, { document, at: join(folder, name) })
+  for (const name of names.sort()) {
+    const at = join(folder, name)
+    const document = await readExperiment(at)
+    if (document) found.set(document.id, { document, at })
   }
   return found
 }
@@ -100,12 +105,13 @@ const partOf = (document, pictures) => {
  * @param {string} folder results of experiments
  * @param {string} root of the project
  */
-export const measuredPart = (folder, root) => {
-  const results = newest(folder)
+export const measuredPart = async (folder, root) => {
+  const results = await newest(folder)
+  const measured = ids().flatMap((id) => results.get(id) ?? [])
+  if (measured.length === 0) throw new OptionError(`${folder}: no result of a published experiment in there`)
   const pictures = join(root, 'charts', 'measured')
   rmSync(pictures, { recursive: true, force: true })
   mkdirSync(pictures, { recursive: true })
-  const measured = ids().flatMap((id) => results.get(id) ?? [])
   const summary = [
     '| experiment | ratio | measured (95 %) | published | ours |',
     '| --- | --- | ---: | ---: | --- |',

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
+import { measuredPart } from '../../scripts/readme/measured.js'
 import { envExample, withOptionsTable } from '../../scripts/readme.js'
+import { ownFolder } from '../helpers/programs.js'
 
 /** @param {string} name */
 const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
@@ -31,4 +34,14 @@ test('.env.example changes nothing, as it is and with every line in force', () =
   }
   assert.deepEqual(read(envExample()), read(''))
   assert.deepEqual(read(envExample().replaceAll(/^#(\w+=)/gm, '$1')), read(''))
+})
+
+test('a folder without results of experiments changes no picture', async (t) => {
+  const root = ownFolder(t, 'readme')
+  const picture = join(root, 'charts', 'measured', 'one.svg')
+  mkdirSync(join(root, 'charts', 'measured'), { recursive: true })
+  writeFileSync(picture, '<svg/>')
+  await assert.rejects(measuredPart(join(root, 'none'), root), /none cannot be read \(ENOENT\)/)
+  await assert.rejects(measuredPart(root, root), /no result of a published experiment/)
+  assert.ok(existsSync(picture))
 })
