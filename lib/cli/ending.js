@@ -4,7 +4,7 @@ import { withThresholds } from '../report/thresholds.js'
 import { addressOf } from '../target/address.js'
 
 /**
- * The page and the charts, after the result is told: they take 0.2 to 0.4 s. Without them the result still stands.
+ * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the result still stands.
  * @param {{ report: boolean }} settings
  * @param {string} folder
  * @param {(warning: import('../report/verdict.js').Warning) => void} warn

@@ -63,9 +63,9 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { announce?: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
+ * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
  */
-export const writeRun = async ({ announce = async () => {}, liveAgents, stop, stopNow, ...needs }) => {
+export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)

@@ -7,6 +7,7 @@ export const writeUnattended = (plan, target) => {
   return writeRun({
     plan,
     target,
+    announce: async () => {},
     liveAgents: async () => [],
     results: { interval: () => {}, event: () => {} },
     show: () => {},
