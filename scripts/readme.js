@@ -7,10 +7,7 @@ import { script } from '../lib/cli/script.js'
 import { VALUE_TYPES } from '../lib/cli/values.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { OPTIONS } from '../settings.js'
-import { measuredPart, withMeasured } from './readme/measured.js'
-
-const start = '<!-- options:start -->'
-const end = '<!-- options:end -->'
+import { between, newestResults, withMeasured } from './readme/measured.js'
 
 const told = OPTIONS.filter(({ hidden }) => !hidden)
 const groups = [...new Set(told.map(({ group }) => group))]
@@ -57,16 +54,8 @@ export function envExample() {
   return `${[head.join('\n'), ...paragraphs].join('\n\n')}\n`
 }
 
-/**
- * The README with its table written anew.
- * @param {string} readme
- */
-export function withOptionsTable(readme) {
-  const from = readme.indexOf(start)
-  const to = readme.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
-  return `${readme.slice(0, from + start.length)}\n\n${optionsTable()}\n\n${readme.slice(to)}`
-}
+/** The README with its table written anew. @param {string} readme */
+export const withOptionsTable = (readme) => between(readme, 'options', optionsTable())
 
 /** @param {string} name */
 const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
@@ -91,9 +80,9 @@ const work = async (_, words) => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const readme = new URL('../README.md', import.meta.url)
   const [results] = words
-  const measured = results === undefined ? null : await measuredPart(results, root)
+  const measured = results === undefined ? null : await newestResults(results)
   const text = withOptionsTable(readFileSync(readme, 'utf8'))
-  writeFileSync(readme, measured === null ? text : withMeasured(text, measured))
+  writeFileSync(readme, measured === null ? text : withMeasured(text, measured, root))
   writeFileSync(new URL('../.env.example', import.meta.url), envExample())
   return ExitCode.done
 }

@@ -66,7 +66,7 @@ const notes = [
  * @param {Option} option
  */
 export const defaultText = ({ otherwise, default: value, type }) =>
-  otherwise ?? value ?? (type === 'flag' ? 'off' : 'none')
+  otherwise ?? (type === 'flag' ? (value === 'true' ? 'on' : 'off') : (value ?? 'none'))
 
 /**
  * The help of an option, with its choices where the text does not name them.

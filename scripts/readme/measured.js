@@ -14,21 +14,35 @@ import { readExperiment } from '../../lib/report/record.js'
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
-const start = '<!-- measured:start -->'
-const end = '<!-- measured:end -->'
+/** @typedef {Map<string, { document: ExperimentDocument, at: string }>} Results by the id of the experiment */
 
-/** The newest result of each experiment. @param {string} folder */
-const newest = async (folder) => {
+// What is asked first, and the experiment whose first ratio answers it.
+const questions = [
+  ['actual-value', 'values instead of references in the sorted set'],
+  ['list', 'a list instead of a sorted set'],
+  ['set', 'a set per minute instead of a sorted set'],
+  ['extra-sorted-set', 'a second sorted set of the same items'],
+  ['lua-single', 'a script call an item instead of plain commands'],
+  ['more-writers', '8 writers instead of 6, at the same rate'],
+  ['shards', 'one sorted set on 3 shards: the shard that holds it, to the coldest'],
+  ['ten-sorted-sets', '10 sorted sets instead of 1, on 3 shards: the busiest master'],
+  ['consumers-all', 'consumers that fetch everything from replicas: the masters'],
+  ['consumers-limit', 'consumers that fetch the newest 1,000: the replicas'],
+]
+
+/** The newest result of each experiment. @param {string} folder @returns {Promise<Results>} */
+export const newestResults = async (folder) => {
   const names = await readdir(folder).catch((error) => {
     throw new OptionError(`${folder} cannot be read (${error.code})`, { cause: error })
   })
-  /** @type {Map<string, { document: ExperimentDocument, at: string }>} */
+  /** @type {Results} */
   const found = new Map()
   for (const name of names.sort()) {
     const at = join(folder, name)
     const document = await readExperiment(at)
-    if (document) found.set(document.id, { document, at })
+    if (document && ids().includes(document.id)) found.set(document.id, { document, at })
   }
+  if (found.size === 0) throw new OptionError(`${folder}: no result of a published experiment in there`)
   return found
 }
 
@@ -78,9 +92,9 @@ const lineOf = ({ id, ratios, verdict }) => {
 
 const htmlText = (/** @type {string} */ text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** @param {ExperimentDocument} document @param {string[]} pictures */
+/** @param {ExperimentDocument} document @param {string[][]} pictures what is to be seen, and the file */
 const partOf = (document, pictures) => {
-  const { id, question, verdict, rows, command } = document
+  const { question, verdict, rows, command, id } = document
   const marks = [...new Set(rows.flatMap(({ marks }) => marks.map(({ text }) => text)))]
   const told = markdownText(verdict)
   return [
@@ -93,7 +107,7 @@ const partOf = (document, pictures) => {
     ...ratiosOf(document).map((text) => `- ${text}`),
     ...marks.map((text) => `- † ${markdownText(text)}`),
     '',
-    ...pictures.flatMap((picture) => [`![${markdownText(question)}](${picture})`, '']),
+    ...pictures.flatMap(([words, picture]) => [`![${markdownText(`${id}: ${words}`)}](${picture})`, '']),
     `    ${command}`,
     '',
     '</details>',
@@ -101,17 +115,30 @@ const partOf = (document, pictures) => {
 }
 
 /**
+ * The questions that are asked first, with the ratios that answer them.
+ * @param {Results} results
+ */
+export const answersPart = (results) => {
+  const rows = questions.flatMap(([id, question]) => {
+    const ours = results.get(id)?.document.ratios[0]?.ours
+    if (!ours) return []
+    const open = ours.low === null || ours.high === null || (ours.low <= 1 && ours.high >= 1)
+    return [`| ${question} | ${ratioWords(ours)}${open ? ': open' : ''} | \`${id}\` |`]
+  })
+  return ['| what | CPU, times | ID |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+/**
  * Takes the pictures into charts/measured, and returns the part.
- * @param {string} folder results of experiments
+ * @param {Results} results
  * @param {string} root of the project
  */
-export const measuredPart = async (folder, root) => {
-  const results = await newest(folder)
+export const measuredPart = (results, root) => {
   const measured = ids().flatMap((id) => results.get(id) ?? [])
-  if (measured.length === 0) throw new OptionError(`${folder}: no result of a published experiment in there`)
   const pictures = join(root, 'charts', 'measured')
-  rmSync(pictures, { recursive: true, force: true })
   mkdirSync(pictures, { recursive: true })
+  for (const name of readdirSync(pictures))
+    if (ids().some((id) => name.startsWith(`${id}-`))) rmSync(join(pictures, name))
   const summary = [
     '| experiment | ratio | measured (95 %) | published | ours |',
     '| --- | --- | ---: | ---: | --- |',
@@ -121,15 +148,16 @@ export const measuredPart = async (folder, root) => {
     const drawn = existsSync(join(at, 'charts')) ? readdirSync(join(at, 'charts')) : []
     const figures = document.columns
       .filter(({ chart }) => chart !== false)
-      .map(({ name }) => `${name.replaceAll(/[._]/g, '-')}.svg`)
+      .map(({ name }) => [figureNamed(name).title, `${name.replaceAll(/[._]/g, '-')}.svg`])
+    const isDrawn = (/** @type {string[]} */ [, name]) => drawn.includes(name)
     // Of phases the course of time, of others the first figure.
-    const figure = ['cpu.svg', ...figures].find((name) => drawn.includes(name))
-    const chosen = ['ratios.svg', ...(figure ? [figure] : [])].filter((name) => drawn.includes(name))
-    for (const name of chosen)
+    const figure = [['CPU over time', 'cpu.svg'], ...figures].find(isDrawn)
+    const chosen = [['ratios', 'ratios.svg'], ...(figure ? [figure] : [])].filter(isDrawn)
+    for (const [, name] of chosen)
       copyFileSync(join(at, 'charts', name), join(pictures, `${document.id}-${name}`))
     return partOf(
       document,
-      chosen.map((name) => `charts/measured/${document.id}-${name}`),
+      chosen.map(([words, name]) => [words, `charts/measured/${document.id}-${name}`]),
     )
   })
   return [summary, ...parts].join('\n\n')
@@ -137,11 +165,22 @@ export const measuredPart = async (folder, root) => {
 
 /**
  * @param {string} readme
+ * @param {Results} results
+ * @param {string} root of the project
+ */
+export const withMeasured = (readme, results, root) =>
+  between(between(readme, 'answers', answersPart(results)), 'measured', measuredPart(results, root))
+
+/**
+ * A text with what stands between two marks written anew.
+ * @param {string} text
+ * @param {string} name of the marks
  * @param {string} part
  */
-export const withMeasured = (readme, part) => {
-  const from = readme.indexOf(start)
-  const to = readme.indexOf(end)
+export const between = (text, name, part) => {
+  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
+  const from = text.indexOf(start)
+  const to = text.indexOf(end)
   if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
-  return `${readme.slice(0, from + start.length)}\n\n${part}\n\n${readme.slice(to)}`
+  return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`
 }

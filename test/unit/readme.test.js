@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
-import { measuredPart } from '../../scripts/readme/measured.js'
+import { newestResults } from '../../scripts/readme/measured.js'
 import { envExample, withOptionsTable } from '../../scripts/readme.js'
 import { ownFolder } from '../helpers/programs.js'
 
@@ -36,12 +36,8 @@ test('.env.example changes nothing, as it is and with every line in force', () =
   assert.deepEqual(read(envExample().replaceAll(/^#(\w+=)/gm, '$1')), read(''))
 })
 
-test('a folder without results of experiments changes no picture', async (t) => {
+test('a folder without results of experiments is refused', async (t) => {
   const root = ownFolder(t, 'readme')
-  const picture = join(root, 'charts', 'measured', 'one.svg')
-  mkdirSync(join(root, 'charts', 'measured'), { recursive: true })
-  writeFileSync(picture, '<svg/>')
-  await assert.rejects(measuredPart(join(root, 'none'), root), /none cannot be read \(ENOENT\)/)
-  await assert.rejects(measuredPart(root, root), /no result of a published experiment/)
-  assert.ok(existsSync(picture))
+  await assert.rejects(newestResults(join(root, 'none')), /none cannot be read \(ENOENT\)/)
+  await assert.rejects(newestResults(root), /no result of a published experiment/)
 })
