@@ -143,10 +143,13 @@ export const leases = ({
   const claim = async (/** @type {number} */ agent) => {
     if (released) throw new InterruptedError()
     asked.add(agent)
-    const answer = await client.set(leaseKey(terms, agent), holder, 'PX', lastMs, 'NX')
-    if (answer === 'OK') held.add(agent)
+    const key = leaseKey(terms, agent)
+    const answer = await client.set(key, holder, 'PX', lastMs, 'NX')
+    // It may be ours all the same: of a renewal beside this one, or of this very SET, whose first answer was lost.
+    const isOurs = answer === 'OK' || (await client.get(key)) === holder
+    if (isOurs) held.add(agent)
     else asked.delete(agent)
-    return answer === 'OK'
+    return isOurs
   }
   const giveBack = async () => {
     const agents = [...asked]
