@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
@@ -64,19 +73,44 @@ export function publish(folder, embedded) {
 export function readState(folder, cluster) {
   if (!isPrivate(folder)) return null
   const file = stateFile(folder, cluster)
-  /** @type {State} */
-  let state
+  let text = ''
   try {
-    state = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) return null
-    rmSync(file, { force: true })
+    text = readFileSync(file, 'utf8')
+  } catch {
     return null
   }
-  const { ownerPid, ownerStarted, ...embedded } = state
-  if (ownerStarted !== undefined && processStart(ownerPid) === ownerStarted) return embedded
-  rmSync(file, { force: true })
+  const state = stateIn(text)
+  if (state && state.ownerStarted !== undefined && processStart(state.ownerPid) === state.ownerStarted) {
+    const { ownerPid, ownerStarted, ...embedded } = state
+    return embedded
+  }
+  removeStale(file, text)
   return null
+}
+
+/** @param {string} text @returns {State | null} */
+function stateIn(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Only what was judged goes: another process may have put its own there since it was read.
+ * @param {string} file
+ * @param {string} text
+ */
+function removeStale(file, text) {
+  const aside = `${file}.stale.${process.pid}`
+  try {
+    renameSync(file, aside)
+    if (readFileSync(aside, 'utf8') !== text) linkSync(aside, file)
+  } catch {
+    // Somebody else was quicker.
+  }
+  rmSync(aside, { force: true })
 }
 
 /**
