@@ -163,6 +163,8 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
 
     const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica })
     let layout = await lookout.first()
+    /** @type {Map<string, Promise<void>>} */
+    const loading = new Map()
     checkSlots(layout, address)
     const versions = new Set([serverVersion(info.fields)])
     /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
@@ -194,9 +196,16 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()
       },
-      loadScripts: async (/** @type {string} */ at, names = ['store-item', 'store-items', 'return-zero']) => {
+      /** Thousands of commands may find at the same moment that a server has lost its scripts: it is told once. */
+      loadScripts: (/** @type {string} */ at, names = ['store-item', 'store-items', 'return-zero']) => {
+        const what = `${at} ${names}`
+        const known = loading.get(what)
+        if (known) return known
         const client = control.of(endpointOf(at))
-        await Promise.all(names.map((name) => loadScript(client, name)))
+        const all = Promise.all(names.map((name) => loadScript(client, name)))
+        const asked = all.then(() => {}).finally(() => loading.delete(what))
+        loading.set(what, asked)
+        return asked
       },
       /** Which of these commands the servers know. @param {string[]} names */
       commands: async (names) => {
