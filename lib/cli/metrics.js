@@ -24,7 +24,7 @@ const shownAddress = ({ host, port }) => `${host.includes(':') ? `[${host}]` : h
  */
 const listening = async (listener, figures) => {
   const server = createServer(async ({ method, url }, response) => {
-    const asked = new URL(url ?? '/', 'http://localhost').pathname
+    const [asked] = (url ?? '/').split('?', 1)
     if (asked !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('the figures are at /metrics\n')
       return

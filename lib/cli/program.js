@@ -63,6 +63,8 @@ export const concluded = async (work) => {
   const { stdout, stderr } = process
   // A reader that has seen enough (`| head`) ends the output, not the run.
   stdout.on('error', () => {})
+  // Nor does who has closed the log, or the terminal.
+  stderr.on('error', () => {})
   try {
     process.exitCode = await work()
   } catch (error) {

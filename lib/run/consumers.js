@@ -8,6 +8,9 @@
  * @property {(consumer: number, deadlines: number) => void} onOverrun so many fetches could not start on time
  */
 
+// A longer one would be over at once.
+const longestTimerMs = 2 ** 30
+
 /**
  * The fetches of all consumers of the run begin at even distances over the period; these are ours.
  * @param {{ agents: readonly number[], totalAgents: number, consumers: number, periodMs: number }} plan
@@ -46,12 +49,14 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
   const isOver = (/** @type {number} */ atMs) => stopped || (durationMs !== null && atMs >= durationMs)
   const at = (/** @type {number} */ ms, /** @type {() => void} */ then) => {
+    const waitMs = Math.max(0, ms - elapsed())
     const timer = setTimeout(
       () => {
         timers.delete(timer)
-        then()
+        if (waitMs > longestTimerMs) at(ms, then)
+        else then()
       },
-      Math.max(0, ms - elapsed()),
+      Math.min(waitMs, longestTimerMs),
     )
     timers.add(timer)
   }
@@ -99,6 +104,8 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
       if (durationMs !== null) at(durationMs, finish)
     },
     stop,
+    /** Fetches under way. */
+    busy: () => busy,
     /**
      * Waits for fetches under way, but not for ever.
      * @param {number} limitMs
