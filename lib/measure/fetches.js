@@ -35,19 +35,23 @@ export const fetchesOf = () => {
   const recordMs = (/** @type {string} */ name, /** @type {number | null} */ ms) => {
     if (ms !== null) times[name].record(Math.max(0, ms) * 1000)
   }
+  const failed = (/** @type {string} */ cause) => {
+    whole.failed++
+    failedBy[cause] = (failedBy[cause] ?? 0) + 1
+  }
   return {
     whole,
     failedBy,
+    failed,
     /** The last fetch that succeeded. */
     last: () => last,
     /** @param {Fetched} fetched */
     fetched(fetched) {
       const causes = Object.entries(fetched.failedBy)
       if (causes.length > 0) {
-        whole.failed++
         // A fetch fails once, by its most frequent cause.
         const [cause] = causes.sort(([, a], [, b]) => b - a)[0]
-        failedBy[cause] = (failedBy[cause] ?? 0) + 1
+        failed(cause)
         return
       }
       last = fetched

@@ -17,8 +17,8 @@ const begin = async ({ sampler, health, watch, probe, reading, second }) => {
   const startedEpochMs = Date.now()
   watch.start()
   probe.start()
-  reading.start()
   second.start()
+  reading.start()
   return startedEpochMs
 }
 
@@ -53,6 +53,8 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   const startedEpochMs = await begin(run)
   const whole = await settled(reading, { stop, stopNow })
   const durationMs = reading.elapsed()
+  // What has not come back by now has failed, and must not leave the run valid.
+  if (!whole && !stop.aborted) for (let left = reading.busy(); left > 0; left--) fetches.failed('UNSETTLED')
   const client = health.summary()
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))

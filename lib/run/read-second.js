@@ -1,5 +1,5 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
-import { busiest, onceASecond } from './second.js'
+import { busiest, isNoLine, onceASecond, shownMs } from './second.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -68,6 +68,7 @@ export const everyReadSecond = ({
     const client = health.sample()
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
     roles.add(nodes)
+    if (isNoLine(overS, counts)) return
     const wrong = judge
       ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
       : 0
@@ -82,7 +83,7 @@ export const everyReadSecond = ({
       nodes,
     })
     show({
-      elapsedMs: atMs,
+      elapsedMs: shownMs(atMs),
       totalMs: plan.durationMs,
       fetches: counts.count,
       itemsPerS,
@@ -97,5 +98,5 @@ export const everyReadSecond = ({
       checked: judge ? judge.counts.checked : null,
     })
   }
-  return onceASecond(second)
+  return onceASecond(second, elapsed)
 }

@@ -1,4 +1,5 @@
 // What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
+import { sleep } from './settlement.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -13,28 +14,51 @@ export const busiest = (rows, role) => {
   return figures.length > 0 ? Math.max(...figures) : null
 }
 
+// A tick of a whole second belongs with its answers to the next line, and the warm-up ends between two lines.
+const lineEarlyMs = 30
+// A rest shorter than this in which nothing happened is no line of its own.
+const shortestMs = 100
+const endLimitMs = 2000
+
 /**
- * Does something each second, and once more at the end, for the last, shorter second.
+ * Does something a little before each whole second, by absolute deadlines, and once more at the end for what is left.
  * @param {() => Promise<void>} second
+ * @param {() => number} elapsed 0 until the start
  */
-export const onceASecond = (second) => {
+export const onceASecond = (second, elapsed) => {
+  let next = 0
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   /** @type {Promise<unknown>} */
   let underWay = Promise.resolve()
-  return {
-    start() {
-      timer = setInterval(() => {
+  const arm = () => {
+    const nowMs = elapsed()
+    next = Math.max(next + 1, Math.floor((nowMs + lineEarlyMs) / 1000) + 1)
+    timer = setTimeout(
+      () => {
+        arm()
         underWay = second().catch(() => {})
-      }, 1000)
-    },
+      },
+      next * 1000 - lineEarlyMs - nowMs,
+    )
+  }
+  return {
+    start: arm,
+    /** A server that is silent at the end holds nobody up. */
     async stop() {
-      clearInterval(timer)
-      await underWay
-      await second()
+      clearTimeout(timer)
+      await Promise.race([underWay, sleep(endLimitMs)])
+      await Promise.race([second(), sleep(endLimitMs)])
     },
   }
 }
+
+/** Too short to be a line, and nothing in it. @param {number} overS @param {Record<string, number>} counts */
+export const isNoLine = (overS, counts) =>
+  overS * 1000 < shortestMs && Object.values(counts).every((n) => n === 0)
+
+/** As people read it: the line before a whole second is that second's. @param {number} atMs */
+export const shownMs = (atMs) => Math.round(atMs / 100) * 100
 
 /** @param {Record<string, number>} counts */
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
@@ -93,11 +117,13 @@ export const everySecond = ({
     const service = latency.service.turn()
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
+    const now = phase()
     const nodes = await sampler.sample()
     look(nodes)
+    if (isNoLine(overS, counts)) return
     write({
       at_ms: Math.round(atMs),
-      phase: phase(),
+      phase: now,
       items: counts,
       achieved,
       latency_us: { intended, service },
@@ -106,9 +132,9 @@ export const everySecond = ({
       nodes,
     })
     show({
-      elapsedMs: atMs,
+      elapsedMs: shownMs(atMs),
       totalMs: plan.durationMs ?? (plan.ticks === null ? null : plan.ticks * plan.spacingMs),
-      phase: phase(),
+      phase: now,
       nominalRate: plan.nominalHz,
       achievedRate: achieved,
       p50Us: intended?.p50 ?? null,
@@ -120,5 +146,5 @@ export const everySecond = ({
     })
   }
 
-  return { ...onceASecond(second), waitingBytesMax: () => waitingBytesMax }
+  return { ...onceASecond(second, elapsed), waitingBytesMax: () => waitingBytesMax }
 }

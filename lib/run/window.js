@@ -1,4 +1,5 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
+import { isScheduled } from '../plan/pacer.js'
 
 // The counters are read a little before the first measured tick, so that they hold all of it.
 const markEarlyMs = 25
@@ -9,16 +10,20 @@ const markEarlyMs = 25
  * @param {import('./write-records.js').Records['ledger']} needs.ledger
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {() => number} needs.elapsed
  */
-export const windowOf = ({ plan, ledger, health, sampler }) => {
+export const windowOf = ({ plan, ledger, health, sampler, elapsed }) => {
   let isOpen = false
   let isClosed = false
+  let openedMs = 0
+  let closedMs = Number.POSITIVE_INFINITY
   let carriedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   let warmUp
 
   const open = () => {
     isOpen = true
+    openedMs = elapsed()
     carriedBefore = ledger.commands.itemsCarried
     health.startWindow()
     return sampler.mark()
@@ -38,10 +43,13 @@ export const windowOf = ({ plan, ledger, health, sampler }) => {
     close() {
       clearTimeout(warmUp)
       isClosed = true
+      closedMs = elapsed()
     },
+    /** What was due then belongs to it, whenever it was answered. @param {number} dueMs after the start */
+    covers: (dueMs) => dueMs >= plan.warmUpMs && dueMs < closedMs,
     /** Items in the commands that were answered within it. */
     carried: () => ledger.commands.itemsCarried - carriedBefore,
     /** @param {number} endMs of the run */
-    lengthS: (endMs) => (isOpen ? (endMs - plan.warmUpMs) / 1000 : 0),
+    lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? plan.warmUpMs : openedMs)) / 1000 : 0),
   }
 }

@@ -27,6 +27,21 @@ const storedIn = ({ plan, steps, records: { ledger }, window }) => {
   return Math.round(window.carried() / carriers)
 }
 
+/**
+ * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
+ * the first that began in it to the end of the last sleep.
+ * @param {WriteRun} run
+ * @param {number} endMs
+ */
+const rateIn = (run, endMs) => {
+  const { plan, records, window, writing } = run
+  const firstMs = writing.firstMeasuredMs()
+  if (plan.pacing === 'closed' && firstMs !== null)
+    return endMs > firstMs ? (records.ledger.measured.acked * 1000) / (endMs - firstMs) : null
+  const measuredS = window.lengthS(endMs)
+  return measuredS > 0 ? storedIn(run) / measuredS : null
+}
+
 /** Items that have another outcome, and repeats: each may have been stored all the same. @param {WriteRun} run */
 const unsureIn = ({ records: { ledger } }) =>
   ledger.measured.offered - ledger.measured.acked + ledger.commands.repeated
@@ -66,7 +81,7 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     interrupted,
     plan,
     ...accountOf(run),
-    rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
+    rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },
     bystander: felt.whole(),
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },

@@ -28,9 +28,10 @@ const begin = async ({ sampler, window, probe, writing, second }, announce, stop
   const startedEpochMs = Date.now()
   await window.prepare()
   probe.start()
-  writing.start()
+  // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
+  writing.start()
   return { startedEpochMs, dataBefore, keysBefore }
 }
 
@@ -76,7 +77,6 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
 
   const { health, sampler, probe, second, driver, records } = run
   const client = health.summary()
-  await sampler.sample()
   const endMs = endOf(run, offeredMs, stop.aborted)
   probe.stop()
   await second.stop()

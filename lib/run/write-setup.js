@@ -65,14 +65,14 @@ const openDriver = async (options) => {
 const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
-  const window = windowOf({ plan, ledger, health, sampler })
+  const window = windowOf({ plan, ledger, health, sampler, elapsed })
   const probe = bystander({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     dial,
     access: target.access,
     clock,
     record: (_, us) => {
-      if (window.phase() === 'measuring') felt.record(us)
+      if (window.covers(elapsed() - us / 1000)) felt.record(us)
     },
   })
   return { health, sampler, window, probe }

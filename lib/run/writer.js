@@ -12,6 +12,9 @@ import { ticker } from './ticker.js'
  */
 
 const settleCheckMs = 5
+// A batch that takes longer than this when the time is over is not waited for.
+const batchLimitMs = 2000
+const longestTimerMs = 2 ** 30
 
 /**
  * @param {object} needs
@@ -30,7 +33,11 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
   let openTicks = 0
   let measuredTicks = 0
   let lastSettledMs = 0
+  /** @type {number | null} */
+  let firstMeasuredMs = null
   let stopped = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timeUp
   /** @type {() => void} */
   let finish = () => {}
   /** Every tick was offered, or offering was stopped. */
@@ -64,6 +71,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
     const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
     openTicks++
     const measured = dueMs >= plan.warmUpMs
+    if (measured) firstMeasuredMs ??= dueMs
     const account = ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
     if (isScheduled(plan) && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
     else {
@@ -141,19 +149,32 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
 
   const pacing = plan.rate === 'max' ? saturating() : plan.pacing === 'closed' ? closedLoop() : scheduled()
 
+  /** Without a schedule only answers move the run on, and a silent server gives none. @param {number} endMs */
+  const endBy = (endMs) => {
+    const leftMs = endMs - elapsed()
+    if (leftMs <= 0) finish()
+    else timeUp = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
+  }
+
   return {
     offered,
     elapsed,
     measuredTicks: () => measuredTicks,
+    /** When the first tick after the warm-up was due; null: there was none. */
+    firstMeasuredMs: () => firstMeasuredMs,
     lastSettledMs: () => lastSettledMs - startMs,
     start() {
       startMs = clock()
       pacing.start()
+      if (isScheduled(plan) || plan.durationMs === null) return
+      // A batch and its sleep may end later than the time is over.
+      endBy(plan.durationMs + (plan.rate === 'max' ? 0 : plan.spacingMs + batchLimitMs))
     },
     /** Answers came. */
     progress: () => pacing.more(),
     stop() {
       stopped = true
+      clearTimeout(timeUp)
       pacing.stop()
       finish()
     },
