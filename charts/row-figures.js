@@ -19,7 +19,7 @@ export const rowFigures = (column, experiment) => {
   return {
     name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
     title: title.replace(/^./, (first) => first.toUpperCase()),
-    note: `The median of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
+    note: `The median of the repeats with the 95 % interval of their mean${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
       if (ours.every((figure) => figure === undefined)) return null

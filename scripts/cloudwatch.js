@@ -5,10 +5,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { script } from '../lib/cli/script.js'
 import { attachCloudWatch, storeJson } from '../lib/cloudwatch/attach.js'
-import { withCloudWatchRows } from '../lib/cloudwatch/rows.js'
+import { withCloudWatchOfRuns } from '../lib/cloudwatch/of-experiment.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { fetchReport } from '../lib/report/fetch-text.js'
-import { readExperiment, readRunDocument } from '../lib/report/record.js'
+import { readExperiment } from '../lib/report/record.js'
 import { textReport } from '../lib/report/text.js'
 import { plainText } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
@@ -60,10 +60,7 @@ const redraw = async (folder) => {
 const tellExperiment = async (folder) => {
   const experiment = await readExperiment(folder)
   if (!experiment) return
-  const names = experiment.rows.flatMap(({ runs }) => runs)
-  const documents = await Promise.all(names.map((name) => readRunDocument(join(folder, name))))
-  const known = new Map(names.flatMap((name, at) => (documents[at] ? [[name, documents[at]]] : [])))
-  await storeJson(join(folder, 'experiment.json'), withCloudWatchRows(experiment, known))
+  await storeJson(join(folder, 'experiment.json'), await withCloudWatchOfRuns(folder, experiment))
   await redraw(folder)
 }
 

@@ -13,7 +13,10 @@ const ours = FIGURES.filter(({ name }) => name.startsWith('cloudwatch.'))
  */
 export const withCloudWatchRows = (experiment, documents) => {
   const rows = experiment.rows.map((row) => {
-    const runs = row.runs.flatMap((name) => documents.get(name) ?? [])
+    const all = row.runs.flatMap((name) => documents.get(name) ?? [])
+    const valid = all.filter((run) => run.valid)
+    // The runs that the columns beside are made of.
+    const runs = valid.length > 1 ? valid : all
     const figures = ours.flatMap(({ name, value }) => {
       const samples = runs.map(value).filter((sample) => sample !== null)
       return samples.length > 0 ? [[name, figureOfRow(samples)]] : []

@@ -17,7 +17,7 @@ export const commonColumns = Object.freeze([
   'bystander.max',
 ])
 
-const ofReader = /^(fetches|freshness|replication|verify)/
+const ofReader = /^(fetches|freshness|replication|verify|rate\.(items|value_bytes)$)/
 
 /**
  * What was measured, by name.

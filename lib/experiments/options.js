@@ -22,4 +22,4 @@ export const argumentsOf = (options) =>
 
 /** The line that a person would type. @param {readonly string[]} args */
 export const typed = (args) =>
-  args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word}'`)).join(' ')
+  args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

@@ -57,7 +57,9 @@ const tellsNothing = (low, high, theirs) => {
  */
 export const standing = ({ ratio, low, high }, theirs) => {
   if (low === null || high === null || tellsNothing(low, high, theirs)) return 'undecided'
-  if (near(ratio, theirs, sameWithin) || (low <= theirs && theirs <= high)) return 'agrees'
+  if (near(ratio, theirs, sameWithin)) return 'agrees'
+  // A wide interval holds many figures: that the published one is among them is no agreement.
+  if (low <= theirs && theirs <= high) return near(ratio, theirs, noneWithin) ? 'agrees' : 'undecided'
   const mine = low <= 1 && 1 <= high ? 0 : side(ratio)
   return mine === side(theirs) ? 'differs' : 'contradicts'
 }

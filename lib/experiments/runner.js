@@ -1,6 +1,7 @@
 // A matrix from its first turn to its last, or to where somebody stops it.
 import { mkdir } from 'node:fs/promises'
 import { relative } from 'node:path'
+import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
 import { runCell } from './cell-run.js'
 import { figuresOf } from './figures.js'
@@ -54,7 +55,7 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
   const document = () =>
     experimentDocument(matrix, store.turns, {
       started: store.started,
-      durationS: Math.round(clock() - startMs) / 1000,
+      durationS: store.spentS + Math.round(clock() - startMs) / 1000,
       command,
       millrace,
     })
@@ -138,7 +139,8 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
     await store.tell(document())
     onTurn(turn, result, clock() - turnMs)
   }
-  const final = document()
+  // What CloudWatch said of runs before the matrix was stopped stands in their results.
+  const final = await withCloudWatchOfRuns(store.folder, document())
   await store.tell(final)
   if (!signal.aborted) await store.finish()
   return final

@@ -105,13 +105,16 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
   const started = known?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...terms, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
+  const told = before ? await jsonIn(join(folder, 'experiment.json')) : null
   // A line that was torn must not have another behind it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
   return {
     folder,
     resumed: before !== null,
     /** What it came to; null: it is not over. @type {ExperimentDocument | null} */
-    result: known?.finished ? await jsonIn(join(folder, 'experiment.json')) : null,
+    result: known?.finished ? told : null,
+    /** What earlier sittings took. */
+    spentS: Number(told?.duration_s ?? 0),
     started,
     turns,
     /** @param {string} cell @param {number} round */

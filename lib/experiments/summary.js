@@ -1,5 +1,6 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
+import { figureNamed } from '../report/figures.js'
 import { figureOfRow } from '../report/statistics.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
@@ -101,7 +102,9 @@ const rowsOf = ({ cells, published }, turns) => {
   return cells.flatMap((cell) =>
     cell.legs.map((leg) => {
       const all = legsOf(turns, leg.row)
-      const counted = quotable(all)
+      // Where the client was the limit in a later round only, the earlier ones are at another rate.
+      const slowest = Math.min(...all.map(({ turn }) => turn.factor))
+      const counted = quotable(all.filter(({ turn }) => turn.factor === slowest))
       const names = [...new Set(counted.flatMap(({ figures }) => Object.keys(figures)))]
       const theirs = leg.published === null ? undefined : published?.rows[leg.published]
       return {
@@ -267,12 +270,18 @@ const verdictOf = (ratios, rows) => {
   if (!main) return `${measured.length} of ${rows.length} rows were measured.`
   const { ratio, low, high } = main.ours
   const apart = low !== null && high !== null && (low > 1 || high < 1)
-  const percent = `${+(Math.abs(ratio - 1) * 100).toFixed(1)} % ${ratio > 1 ? 'more' : 'less'}`
+  const percent = `${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'}`
+  const sure =
+    low === null || high === null
+      ? 'of one round, so nobody knows how sure'
+      : apart
+        ? percent
+        : 'not to be told from 1'
   const theirs = main.published === null ? '' : `; published ${two(main.published)}`
   const contradicted = ratios.filter(({ contradicts }) => contradicts).length
   const against =
     contradicted > 0 ? ` ${contradicted} of ${ratios.length} ratios contradict what was published.` : ''
-  return `${main.label}: ${ratioWords(main.ours)}, ${apart ? percent : 'not to be told from 1'}${theirs}.${against}`
+  return `${main.label}, ${figureNamed(main.figure).title}: ${ratioWords(main.ours)}, ${sure}${theirs}.${against}`
 }
 
 /** What the published rows were in truth, where their writers' rule explains them. @param {Matrix} matrix @returns {string[]} */
@@ -286,19 +295,32 @@ const trueRates = ({ published, experiment }) => {
     return `${writers} x ${perWriter.toLocaleString('en-US')}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
   })
   return [
-    `items a second that the published writers really sent, at 16 µs of client time an item: ${list.join(', ')}`,
+    `items a second that the published writers would have sent if an item cost the client 16 µs: ${list.join(', ')}`,
   ]
 }
 
-const serious = ['unfinished', 'nothing']
+const serious = ['unfinished', 'nothing', 'none-valid']
 
-/** @param {Matrix} matrix @param {ExperimentRow[]} rows @param {ExperimentRatio[]} ratios @param {number} left turns */
-const warningsOf = (matrix, rows, ratios, left) => {
+/**
+ * @param {Matrix} matrix
+ * @param {ExperimentRow[]} rows
+ * @param {ExperimentRatio[]} ratios
+ * @param {TurnResult[]} turns
+ */
+const warningsOf = (matrix, rows, ratios, turns) => {
   const { experiment, published } = matrix
+  const done = new Set(turns.map(({ cell, round }) => `${cell}/${round}`)).size
+  const left = matrix.cells.length * matrix.repeat - done
+  const valid = turns.flatMap(({ legs }) => legs.map((leg) => leg.valid))
   /** @type {[boolean, string, string][]} */
   const found = [
     [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume goes on where it was`],
     [left === 0 && rows.every(({ runs }) => runs.length === 0), 'nothing', 'no run came to a result'],
+    [
+      valid.length > 0 && !valid.includes(true),
+      'none-valid',
+      'no run is valid: do not quote these figures; the notes of the rows say why',
+    ],
     [
       rows.some(({ marks }) => marks.some(({ code }) => code === 'skipped')),
       'skipped',
@@ -358,7 +380,6 @@ export const hardware = () =>
 export const experimentDocument = (matrix, turns, { started, durationS, command, millrace }) => {
   const rows = rowsOf(matrix, turns)
   const ratios = ratiosOf(matrix, turns)
-  const done = new Set(turns.map(({ cell, round }) => `${cell}/${round}`)).size
   const continuous = turns.find(({ timeline }) => timeline)
   return {
     schema: 1,
@@ -381,6 +402,6 @@ export const experimentDocument = (matrix, turns, { started, durationS, command,
     phases: (continuous?.legs ?? []).flatMap(({ row, span }) => (span ? [{ label: row, ...span }] : [])),
     ...(continuous?.timeline && { timeline: continuous.timeline }),
     verdict: verdictOf(ratios, rows),
-    warnings: warningsOf(matrix, rows, ratios, matrix.cells.length * matrix.repeat - done),
+    warnings: warningsOf(matrix, rows, ratios, turns),
   }
 }

@@ -121,6 +121,26 @@ const costsOver = (lines) => {
   return { ...totals, commands }
 }
 
+/** Items that came to something: of a window, whose edges cut bursts, others were offered. @param {Record<string, number>} items */
+const outcomesOf = ({ offered, ...outcomes }) => Object.values(outcomes).reduce((sum, n) => sum + n, 0)
+
+/** What is said of writers that ran side by side as of one. @param {readonly Run[]} runs */
+const together = (runs) => {
+  const [{ document: first }] = runs
+  const plans = runs.map(({ document: { plan } }) => plan)
+  const nominals = plans.map(({ nominalHz }) => nominalHz)
+  return {
+    run: runs.map(({ document: { run } }) => run).join(' + '),
+    plan: {
+      ...first.plan,
+      agents: plans.flatMap(({ agents }) => agents),
+      items: plans.reduce((sum, { items }) => sum + items, 0),
+      nominalHz: nominals.includes(null) ? null : nominals.reduce((sum, hz) => sum + hz, 0),
+    },
+    agents: runs.flatMap(({ document: { agents } }) => agents),
+  }
+}
+
 /**
  * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
  * all runs together.
@@ -139,13 +159,18 @@ export const windowOf = (runs, window) => {
   const overMs = runs.length === 1 ? workMs(first.document, lines) : linesMs
   const overS = overMs / 1000
   const items = sums(all.map((line) => line.items))
-  const achieved = perRun.reduce(
+  const seen = perRun.reduce(
     (sum, own, i) => (own.length > 0 ? sum + rateHeld(runs[i].document, own) : sum),
     0,
   )
+  // Without a schedule whole lines end with a burst and leave out the sleep behind it; a writer's own figures hold it.
+  const ownWindows = runs.length > 1 && !hasSchedule(first.document)
+  const achieved = ownWindows
+    ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
+    : seen
   const nominals = runs.map(({ document }) => document.rate.nominal)
   const costs = costsOver(lines)
-  const stored = runs.length === 1 ? itemsOf(lines, 'acked') : achieved * overS
+  const stored = runs.length === 1 ? itemsOf(lines, 'acked') : seen * overS
   const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
   const wanted = first.document.server.commands ?? {}
   const hdrs = (/** @type {(line: Line) => any} */ of) => all.flatMap((line) => of(line)?.hdr ?? [])
@@ -160,12 +185,17 @@ export const windowOf = (runs, window) => {
   )
   const document = {
     ...first.document,
+    ...(runs.length > 1 && together(runs)),
     started: new Date(window.fromMs).toISOString(),
     duration_s: overS,
     measured_s: overS,
     warm_up_s: 0,
     interrupted: false,
-    items: { ...items, failed_by: first.document.items.failed_by },
+    items: {
+      ...items,
+      ...(runs.length > 1 && { offered: outcomesOf(items) }),
+      failed_by: first.document.items.failed_by,
+    },
     rate: {
       nominal: nominals.includes(null) ? null : nominals.reduce((sum, rate) => sum + rate, 0),
       achieved,
@@ -189,7 +219,7 @@ export const windowOf = (runs, window) => {
       net_bytes_per_item: per(costs.netBytes),
       commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
     },
-    nodes: nodesOver(lines, linesMs / overMs),
+    nodes: ownWindows ? first.document.nodes : nodesOver(lines, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []

@@ -27,7 +27,7 @@ const rowsTable = (experiment, pages) => {
     rows.some(({ published }) => published?.[name] !== undefined)
   return {
     title: 'Results',
-    note: `The median of the repeats, with its 95 % interval.${asSentence(publishedWords(experiment))}`,
+    note: `The median of the repeats, with the 95 % interval of their mean.${asSentence(publishedWords(experiment))}`,
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [

@@ -121,8 +121,8 @@ const seriesOf = (runs) => ({
 const rowsOf = ({ rows }) =>
   rows.map(({ label, figures, runs, marks }) => ({
     label,
-    repeats: runs.length,
-    invalid: marks.length > 0 ? [label] : [],
+    repeats: Math.max(0, ...Object.values(figures).map(({ samples }) => samples.length)) || runs.length,
+    invalid: marks.some(({ code }) => code === 'invalid') ? [label] : [],
     settings: {},
     samples: Object.fromEntries(Object.entries(figures).map(([name, { samples }]) => [name, samples])),
   }))

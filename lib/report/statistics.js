@@ -54,7 +54,9 @@ export const figureOfRow = (samples) => {
   const above = samples.every((value) => value > 0)
   const { middle: centred, half } = meanWithin(above ? samples.map(Math.log) : samples)
   const told = (/** @type {number} */ value) => (above ? Math.exp(value) : value)
-  if (half === null) return { median: middle, low: middle, high: middle, samples: [...samples] }
+  // Equal samples, or one: logarithms would leave a hair between them.
+  if (half === null || samples.every((value) => value === middle))
+    return { median: middle, low: middle, high: middle, samples: [...samples] }
   return {
     median: middle,
     low: Math.min(told(centred - half), middle),

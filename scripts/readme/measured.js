@@ -40,7 +40,9 @@ export const newestResults = async (folder) => {
   for (const name of names.sort()) {
     const at = join(folder, name)
     const document = await readExperiment(at)
-    if (document && ids().includes(document.id)) found.set(document.id, { document, at })
+    if (!document || !ids().includes(document.id)) continue
+    const isWhole = document.warnings.every(({ code }) => code !== 'unfinished')
+    if (isWhole || !found.has(document.id)) found.set(document.id, { document, at })
   }
   if (found.size === 0) throw new OptionError(`${folder}: no result of a published experiment in there`)
   return found

@@ -258,6 +258,7 @@ describe('ratios', () => {
     assert.equal(wild.median, 3)
     assert.ok(wild.low > 0 && wild.low <= 3 && wild.high >= 3)
     assert.equal(figureOfRow([0, 0, 0]).high, 0)
+    assert.equal(figureOfRow([4000, 4000, 4000]).low, 4000)
   })
 
   test('how ours stands to what was published', () => {
@@ -269,7 +270,8 @@ describe('ratios', () => {
     })
     assert.equal(standing(ours(0.8, 0.78, 0.82), 0.81), 'agrees')
     assert.equal(standing(ours(0.6, 0.58, 0.62), 0.81), 'differs')
-    assert.equal(standing(ours(0.6, 0.4, 0.9), 0.81), 'agrees', 'within the interval')
+    assert.equal(standing(ours(0.7, 0.5, 0.98), 0.81), 'agrees', 'within the interval')
+    assert.equal(standing(ours(0.6, 0.4, 0.9), 0.81), 'undecided', 'within an interval that holds a lot')
     assert.equal(standing(ours(1.2, 1.1, 1.3), 0.81), 'contradicts')
     assert.equal(standing(ours(1.02, 0.97, 1.07), 1.29), 'contradicts', 'no difference here')
     assert.equal(standing(ours(1.3, 1.25, 1.35), 1), 'contradicts', 'none there')
@@ -407,9 +409,19 @@ describe('a window of runs', () => {
     near(behind?.rate.achieved, (8 * 600 + 1000) / 8)
   })
 
+  test('writers that sleep after their batches: the rate is what their own whole turns came to', () => {
+    const turns = run([1000, 0, 1000], { pacing: 'closed' })
+    const found = windowOf([turns, turns], whole(0, 3))?.document
+    assert.ok(found)
+    near(found.rate.achieved, 2000)
+    near(found.server.cpu_us_per_item, 75)
+  })
+
   test('items of all, nodes once', () => {
     const found = windowOf([run([1000, 1000]), run([3000, 3000], { items: 3000 })], whole(0, 2))?.document
     assert.ok(found)
+    assert.equal(found.items.offered, 8000)
+    assert.equal(found.plan.items, 4000)
     assert.equal(found.items.acked, 8000)
     near(found.rate.achieved, 4000)
     assert.equal(found.rate.nominal, 2000)
@@ -489,7 +501,10 @@ describe('what a matrix tells', () => {
     near(ratio.published, 36 / 44.5)
     assert.equal(ratio.standing, 'agrees')
     assert.equal(ratio.contradicts, null)
-    assert.match(document.verdict, /^b \/ a: 0\.80 \(0\.80 to 0\.80\), 20 % less; published 0\.81\.$/)
+    assert.match(
+      document.verdict,
+      /^b \/ a, CPU of the masters: 0\.80 \(0\.80 to 0\.80\), 20 % less; published 0\.81\.$/,
+    )
     assert.ok(!document.warnings.some(({ code }) => code === 'unfinished'))
     const text = experimentText(document, { columns: 160 })
     assert.match(text, /^a .*\[44.5 %]/m)

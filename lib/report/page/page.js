@@ -29,7 +29,11 @@ const pageScript = () =>
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** @param {Table} table */
-const tableOf = ({ columns, rows }) => html`<div class="scroll" tabindex="0"><table>
+const tableOf = ({
+  title: what,
+  columns,
+  rows,
+}) => html`<div class="scroll" role="region" aria-label="${what}" tabindex="0"><table>
 <thead><tr>${columns.map(
   ({ title, left }) =>
     html`<th scope="col"${left && markup(' class="left"')}>${title && html`<button type="button">${title}</button>`}</th>`,

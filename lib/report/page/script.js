@@ -24,14 +24,15 @@ const unpackedEcharts = async () => {
 }
 
 /** What stands beside the pointer: built of text, never of markup. @param {any} option */
-const tooltipFormatter = (option) => (/** @type {any[]} */ points) => {
-  const shown = points.filter(
-    ({ seriesName, value }) => seriesName && (Array.isArray(value) ? value[1] : value) != null,
-  )
+const tooltipFormatter = (option) => (/** @type {any} */ points) => {
+  // One point, or all of an axis.
+  const shown = [points]
+    .flat()
+    .filter(({ seriesName, value }) => seriesName && (Array.isArray(value) ? value[1] : value) != null)
   if (shown.length === 0) return ''
   const lying = option.yAxis.type === 'category'
   const title = lying
-    ? shown[0].name.replace('\n', ', ')
+    ? (shown[0].name || option.yAxis.data[shown[0].value[1]]).replace('\n', ', ')
     : option.xAxis.axisLabel.formatter(shown[0].value[0])
   const rows = shown.map(({ seriesIndex, seriesName, value, color }) => {
     const swatch = element('span', { textContent: '● ' })
