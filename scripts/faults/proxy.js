@@ -9,8 +9,9 @@ export const cuttingProxy = async (server) => {
   const pairs = new Set()
   let cutAfter = Number.POSITIVE_INFINITY
   let cuts = 0
-  const listener = net.createServer((client) => {
-    const upstream = net.connect(server)
+  // Answers are short: unsent until the one before is confirmed, they would come 40 ms late.
+  const listener = net.createServer({ noDelay: true }, (client) => {
+    const upstream = net.connect({ ...server, noDelay: true })
     const pair = { client, upstream }
     pairs.add(pair)
     const end = () => {
