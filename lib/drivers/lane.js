@@ -32,8 +32,37 @@ encode(askingArgs, asking, 0, noValues)
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
+const fifoTrim = 1024
 const firstRetryMs = 50
 const lastRetryMs = 1000
+
+/**
+ * Entries in order. A long array is moved as a whole by each shift(): 100,000 repeats after an outage took 8 seconds.
+ */
+const fifo = () => {
+  /** @type {Entry[]} */
+  let entries = []
+  let head = 0
+  return {
+    size: () => entries.length - head,
+    first: () => entries[head],
+    putFirst: (/** @type {Entry} */ entry) => {
+      entries[head] = entry
+    },
+    push: (/** @type {Entry} */ entry) => entries.push(entry),
+    shift: () => {
+      if (++head < fifoTrim || head * 2 < entries.length) return
+      entries = entries.slice(head)
+      head = 0
+    },
+    takeAll: () => {
+      const all = entries.slice(head)
+      entries = []
+      head = 0
+      return all
+    },
+  }
+}
 
 /**
  * @param {object} options
@@ -62,8 +91,7 @@ export const laneOf = ({
 }) => {
   /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
   let connection = null
-  /** @type {Entry[]} */
-  let urgent = []
+  const urgent = fifo()
   /** @type {Turn[]} */
   let turns = []
   // Entries of each chunk that are under way here, all of one tick: another tick waits for them, so that of one
@@ -166,10 +194,10 @@ export const laneOf = ({
   }
 
   const sendUrgent = () => {
-    const entry = urgent[0]
+    const entry = urgent.first()
     const cut = cutOf(entry.tape, entry.from, entry.to, entry.values, spare, entry.again)
     if (cut.to === entry.to) urgent.shift()
-    else urgent[0] = { ...entry, from: cut.to }
+    else urgent.putFirst({ ...entry, from: cut.to })
     const bytes = entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes
     write({ ...entry, to: cut.to }, bytes, cut.release)
   }
@@ -214,10 +242,10 @@ export const laneOf = ({
   const mustWait = (/** @type {Tick} */ tick) => underWay[tick.chunk] > 0 && tickUnderWay[tick.chunk] !== tick
 
   const pump = () => {
-    if (!connection || (urgent.length === 0 && turns.length === 0)) return
+    if (!connection || (urgent.size() === 0 && turns.length === 0)) return
     connection.cork()
     while (connection.unansweredBytes() < windowBytes) {
-      if (urgent.length > 0) {
+      if (urgent.size() > 0) {
         sendUrgent()
         continue
       }
@@ -241,7 +269,7 @@ export const laneOf = ({
     /** In front of every turn. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
     isUp: () => connection !== null,
-    isIdle: () => urgent.length === 0 && turns.length === 0,
+    isIdle: () => urgent.size() === 0 && turns.length === 0,
     turns: () => turns.length,
     unanswered: () => connection?.unanswered() ?? [],
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
@@ -265,15 +293,10 @@ export const laneOf = ({
       return taken
     },
     /** Takes out the repeats that are not under way. */
-    takeUrgent: () => {
-      const all = urgent
-      urgent = []
-      return all
-    },
+    takeUrgent: urgent.takeAll,
     /** Takes out everything that is not under way. */
     takeAll: () => {
-      const all = { urgent, turns }
-      urgent = []
+      const all = { urgent: urgent.takeAll(), turns }
       turns = []
       return all
     },
