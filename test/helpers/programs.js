@@ -110,6 +110,8 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...w
     ended,
     kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
     stderr: () => texts.stderr,
+    /** Nobody reads its log any more. */
+    closeLog: () => child.stderr.destroy(),
     /** Lines of intervals.ndjson so far, of a program that still runs. */
     intervals: () => {
       if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${texts.stderr}`)

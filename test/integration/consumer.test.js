@@ -308,6 +308,22 @@ describe('on one server', () => {
     assert.ok(lines.at(-2).fetches.count > 0, 'it reads again')
   })
 
+  test('fetches that never come back have failed, and hold nobody up', async (t) => {
+    const frozen = async (/** @type {string} */ driver) => {
+      const server = await startServer(t)
+      await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+      const line = `-p 200 --duration 3 --count --driver ${driver}`
+      const consumer = startConsumer(t, line, { env: at(server) })
+      await until('fetches', () => consumer.intervals().length >= 1)
+      process.kill(server.pid, 'SIGSTOP')
+      const { document, code, stderr } = await consumer.ended
+      process.kill(server.pid, 'SIGCONT')
+      assert.equal(code, 4, stderr)
+      assert.ok(document.fetches.failed > 0, JSON.stringify(document.fetches))
+    }
+    await Promise.all(['socket', 'ioredis'].map(frozen))
+  })
+
   test('--count: three structures side by side, with their errors', async (t) => {
     const server = await startServer(t)
     const { redis } = server

@@ -228,4 +228,17 @@ describe('servers that go away', { concurrency: 2 }, () => {
       assert.equal(document.items.acked, document.items.offered, 'SETEX and ZADD may be repeated')
       if (driver === 'socket') assert.ok(document.events.length > 0)
     })
+
+  test('a log that nobody reads any more ends no run', async (t) => {
+    const server = await startServer(t)
+    const running = startProducer(t, '-q 500 -p 200 --duration 5 --no-report', { env: at(server) })
+    await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
+    running.closeLog()
+    // Lost connections are told in the log.
+    await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
+    const { document } = await running.ended
+    assert.ok(document, 'there is a result')
+    assert.ok(document.events.length > 0)
+    assert.equal(document.items.acked, document.items.offered)
+  })
 })

@@ -74,6 +74,22 @@ describe('leases', { concurrency: 4 }, () => {
     assert.deepEqual(one.lost, [])
   })
 
+  test('a server that paused for longer than a lease lasts takes none from its holder', async (t) => {
+    const own = await startServer(t)
+    const one = office(t, { prefix: 'paused:', at: own })
+    await one.claim([1])
+    process.kill(own.pid, 'SIGSTOP')
+    const fromMs = performance.now()
+    // Long enough for two renewals to wait at once.
+    await until('it has run out', () => performance.now() - fromMs > 2 * lastMs)
+    process.kill(own.pid, 'SIGCONT')
+    await until('it is held again', async () => Number(await cli(own, 'PTTL', one.key(1))) > 0)
+    const againMs = performance.now()
+    await until('it would have run out again', () => performance.now() - againMs > 1.5 * lastMs)
+    assert.ok(Number(await cli(own, 'PTTL', one.key(1))) > 0)
+    assert.deepEqual(one.lost, [])
+  })
+
   test('all taken: waits one lease, then names the holders', async (t) => {
     const holder = office(t, { prefix: 'taken:' })
     await holder.claim([1, 2])

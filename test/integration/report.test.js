@@ -93,6 +93,7 @@ test('Prometheus finds counters, histograms and nodes on loopback alone, and the
     async () => (metric((await ask())?.text ?? '', acked) ?? 0) > (metric(text, acked) ?? 0),
   )
   assert.equal((await ask('/other'))?.status, 404)
+  assert.equal((await ask('//'))?.status, 404)
   program.kill('SIGINT')
   const { code, stderr } = await program.ended
   assert.equal(code, 130, stderr)

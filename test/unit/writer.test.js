@@ -15,3 +15,26 @@ test('time stands at 0 until the start, so that samples of before and after can 
   assert.equal(writing.elapsed(), 7)
   writing.stop()
 })
+
+for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed', periodMs: 100 }])) {
+  test(`a silent server holds no run up: ${JSON.stringify(settings)}`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const plan = samplePlan({ quantity: 10, durationMs: 3000, ...settings })
+    let nowMs = 0
+    const driver = /** @type {any} */ ({ offer: () => {}, hasRoom: () => false })
+    const writing = writer({ plan, driver, ledger: ledgerOf(plan), clock: () => nowMs, epochMs: Date.now })
+    let isOver = false
+    const over = writing.offered.then(() => {
+      isOver = true
+    })
+    nowMs = 1
+    writing.start()
+    for (; !isOver && nowMs < 10_000; nowMs += 100) {
+      t.mock.timers.tick(100)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.ok(isOver && nowMs > 3000, String(nowMs))
+    await over
+    writing.stop()
+  })
+}

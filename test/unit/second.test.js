@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ledgerOf } from '../../lib/measure/ledger.js'
+import { isNoLine, onceASecond } from '../../lib/run/second.js'
+import { windowOf } from '../../lib/run/window.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('lines end a little before whole seconds, however late a timer wakes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let nowMs = 0
+  /** @type {number[]} */
+  const lines = []
+  const seconds = onceASecond(
+    async () => {
+      lines.push(nowMs)
+    },
+    () => nowMs,
+  )
+  const pass = async (/** @type {number} */ ms) => {
+    nowMs += ms
+    t.mock.timers.tick(ms)
+    await turn()
+  }
+  seconds.start()
+  for (let i = 0; i < 200; i++) await pass(10)
+  assert.deepEqual(lines, [970, 1970])
+  // The loop was busy for more than a second: one line is longer, the next are where they belong.
+  nowMs = 3500
+  t.mock.timers.tick(970)
+  await turn()
+  assert.deepEqual(lines.slice(2), [3500])
+  for (let i = 0; i < 150; i++) await pass(10)
+  assert.deepEqual(lines.slice(3), [3970, 4970])
+  await seconds.stop()
+  assert.deepEqual(lines.slice(5), [5000])
+})
+
+test('a short rest without items is no line, one with items is', () => {
+  assert.equal(isNoLine(0.03, { acked: 0, dropped: 0 }), true)
+  assert.equal(isNoLine(0.03, { acked: 1, dropped: 0 }), false)
+  assert.equal(isNoLine(0.5, { acked: 0, dropped: 0 }), false)
+})
+
+test('what was due in the window belongs to it, whenever it was answered', async () => {
+  const plan = samplePlan({ warmUpMs: 1000 })
+  let nowMs = 0
+  const window = windowOf({
+    plan,
+    ledger: /** @type {any} */ (ledgerOf(plan)),
+    health: /** @type {any} */ ({ startWindow: () => {} }),
+    sampler: /** @type {any} */ ({ mark: async () => [] }),
+    elapsed: () => nowMs,
+  })
+  assert.equal(window.covers(999), false)
+  assert.equal(window.covers(1000), true)
+  nowMs = 5000
+  window.close()
+  assert.equal(window.covers(4999), true)
+  assert.equal(window.covers(5000), false)
+})
