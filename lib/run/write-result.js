@@ -29,15 +29,16 @@ const storedIn = ({ plan, steps, records: { ledger }, window }) => {
 
 /**
  * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
- * the first that began in it to the end of the last sleep.
+ * the first that began in it to the end of the last sleep. Where one has not come to its end, the answers within it are.
  * @param {WriteRun} run
  * @param {number} endMs
  */
 const rateIn = (run, endMs) => {
   const { plan, records, window, writing } = run
+  const { acked, offered } = records.ledger.measured
   const firstMs = writing.firstMeasuredMs()
-  if (plan.pacing === 'closed' && firstMs !== null)
-    return endMs > firstMs ? (records.ledger.measured.acked * 1000) / (endMs - firstMs) : null
+  if (plan.pacing === 'closed' && firstMs !== null && acked === offered && endMs > firstMs)
+    return (acked * 1000) / (endMs - firstMs)
   const measuredS = window.lengthS(endMs)
   return measuredS > 0 ? storedIn(run) / measuredS : null
 }
