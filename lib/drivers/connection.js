@@ -1,6 +1,7 @@
 // One connection that carries entries: parts of a tape for one tick, settled in the order they were sent.
 import { MillraceError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
+import { fifo } from './fifo.js'
 
 /**
  * @typedef {import('./tape.js').Tape} Tape
@@ -36,27 +37,20 @@ import { replyCounter } from '../wire/decode.js'
  * @property {(unanswered: Entry[], error?: Error) => void} onClosed
  */
 
-const fifoTrim = 1024
-
 /**
  * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} open
  * @param {ConnectionEvents} events
  */
 export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClosed }) => {
-  /** @type {Entry[]} */
-  let sent = []
-  let head = 0
+  const sent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   let unansweredBytes = 0
 
   const finish = (/** @type {Entry} */ entry) => {
     unansweredBytes -= entry.bytes
-    if (++head === fifoTrim) {
-      sent = sent.slice(head)
-      head = 0
-    }
+    sent.shift()
   }
   const next = () => {
-    const entry = sent[head]
+    const entry = sent.first()
     if (!entry) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
     return entry
   }
@@ -93,11 +87,11 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
       count(chunk)
       onRead()
     },
-    onClose: (error) => onClosed(sent.slice(head), error),
+    onClose: (error) => onClosed(sent.all(), error),
   })
 
   return {
-    unanswered: () => sent.slice(head),
+    unanswered: sent.all,
     unansweredBytes: () => unansweredBytes,
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket.writableLength,

@@ -1,6 +1,7 @@
 // All that goes to one server: what is sent first, the ticks that wait as numbers, and the connection under them.
 import { encode, sizeOf } from '../wire/encode.js'
 import { connectionOf } from './connection.js'
+import { fifo } from './fifo.js'
 import { cutOf } from './tape.js'
 
 /**
@@ -32,37 +33,8 @@ encode(askingArgs, asking, 0, noValues)
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
-const fifoTrim = 1024
 const firstRetryMs = 50
 const lastRetryMs = 1000
-
-/**
- * Entries in order. A long array is moved as a whole by each shift(): 100,000 repeats after an outage took 8 seconds.
- */
-const fifo = () => {
-  /** @type {Entry[]} */
-  let entries = []
-  let head = 0
-  return {
-    size: () => entries.length - head,
-    first: () => entries[head],
-    putFirst: (/** @type {Entry} */ entry) => {
-      entries[head] = entry
-    },
-    push: (/** @type {Entry} */ entry) => entries.push(entry),
-    shift: () => {
-      if (++head < fifoTrim || head * 2 < entries.length) return
-      entries = entries.slice(head)
-      head = 0
-    },
-    takeAll: () => {
-      const all = entries.slice(head)
-      entries = []
-      head = 0
-      return all
-    },
-  }
-}
 
 /**
  * @param {object} options
@@ -91,7 +63,7 @@ export const laneOf = ({
 }) => {
   /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
   let connection = null
-  const urgent = fifo()
+  const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   /** @type {Turn[]} */
   let turns = []
   // Entries of each chunk that are under way here, all of one tick: another tick waits for them, so that of one
@@ -193,8 +165,7 @@ export const laneOf = ({
     connection?.write(entry, bytes, release)
   }
 
-  const sendUrgent = () => {
-    const entry = urgent.first()
+  const sendUrgent = (/** @type {Entry} */ entry) => {
     const cut = cutOf(entry.tape, entry.from, entry.to, entry.values, spare, entry.again)
     if (cut.to === entry.to) urgent.shift()
     else urgent.putFirst({ ...entry, from: cut.to })
@@ -245,8 +216,9 @@ export const laneOf = ({
     if (!connection || (urgent.size() === 0 && turns.length === 0)) return
     connection.cork()
     while (connection.unansweredBytes() < windowBytes) {
-      if (urgent.size() > 0) {
-        sendUrgent()
+      const entry = urgent.first()
+      if (entry) {
+        sendUrgent(entry)
         continue
       }
       const [turn] = turns

@@ -1,7 +1,9 @@
 // All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
 // unanswered, replies handed to the job they belong to.
+import { MillraceError } from '../errors.js'
 import { encode, sizeOf } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
+import { fifo } from './fifo.js'
 
 /**
  * @typedef {import('../wire/values.js').ReplySink} ReplySink
@@ -59,9 +61,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
   let socket = null
   /** @type {ReadJob[]} */
   let waiting = []
-  /** @type {Segment[]} */
-  let sent = []
-  let head = 0
+  const sent = /** @type {ReturnType<typeof fifo<Segment>>} */ (fifo())
   let inFlight = 0
   let inFlightBytes = 0
   let closed = false
@@ -75,13 +75,10 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
   const spare = /** @type {Buffer[]} */ ([])
 
   const replied = () => {
-    const segment = sent[head]
+    const segment = /** @type {Segment} */ (sent.first())
     inFlight--
     inFlightBytes -= segment.bytes
-    if (--segment.count === 0 && ++head === 256) {
-      sent = sent.slice(head)
-      head = 0
-    }
+    if (--segment.count === 0) sent.shift()
     segment.job.replied()
   }
 
@@ -140,9 +137,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
   }
 
   const lost = (/** @type {string} */ cause) => {
-    const jobs = new Set([...sent.slice(head).map(({ job }) => job), ...waiting])
-    sent = []
-    head = 0
+    const jobs = new Set([...sent.takeAll().map(({ job }) => job), ...waiting])
     inFlight = inFlightBytes = 0
     waiting = []
     for (const job of jobs) job.closed(cause)
@@ -151,7 +146,12 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
   const connect = async () => {
     if (closed || connecting || socket) return
     connecting = true
-    const read = replyReader({ sink: () => sent[head].job.sink, replied })
+    const sink = () => {
+      const segment = sent.first()
+      if (!segment) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+      return segment.job.sink
+    }
+    const read = replyReader({ sink, replied })
     try {
       const opened = await open({
         onBytes: (chunk) => {
