@@ -1,6 +1,6 @@
 // What CloudWatch says of the runs of an experiment, as figures of its rows. Pure.
 import { FIGURES } from '../report/figures.js'
-import { figureOfRow } from '../report/statistics.js'
+import { figureOfRow, quotable } from '../report/statistics.js'
 
 /** @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -13,10 +13,7 @@ const ours = FIGURES.filter(({ name }) => name.startsWith('cloudwatch.'))
  */
 export const withCloudWatchRows = (experiment, documents) => {
   const rows = experiment.rows.map((row) => {
-    const all = row.runs.flatMap((name) => documents.get(name) ?? [])
-    const valid = all.filter((run) => run.valid)
-    // The runs that the columns beside are made of.
-    const runs = valid.length > 1 ? valid : all
+    const runs = quotable(row.runs.flatMap((name) => documents.get(name) ?? []))
     const figures = ours.flatMap(({ name, value }) => {
       const samples = runs.map(value).filter((sample) => sample !== null)
       return samples.length > 0 ? [[name, figureOfRow(samples)]] : []

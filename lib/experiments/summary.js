@@ -1,7 +1,7 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
 import { figureNamed } from '../report/figures.js'
-import { figureOfRow } from '../report/statistics.js'
+import { figureOfRow, quotable } from '../report/statistics.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioOf, standing } from './ratio.js'
@@ -52,12 +52,6 @@ const two = (/** @type {number} */ ratio) => ratio.toFixed(2)
 /** @param {TurnResult[]} turns @param {string} row */
 const legsOf = (turns, row) =>
   turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))
-
-/** Valid ones where there are two or more; else all. @template {{ valid: boolean }} T @param {T[]} legs */
-const quotable = (legs) => {
-  const valid = legs.filter(({ valid }) => valid)
-  return valid.length >= 2 || valid.length === legs.length ? valid : legs
-}
 
 /** @param {ReturnType<typeof legsOf>} legs @param {Cell} cell @param {TurnResult[]} turns */
 const marksOf = (legs, cell, turns) => {

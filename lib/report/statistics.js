@@ -44,6 +44,12 @@ export const meanWithin = (values) => {
   return { middle, half: studentT(n - 1) * Math.sqrt(sampleVariance([...values]) / n) }
 }
 
+/** The runs that a figure is made of: valid ones where there are two or more; else all. @template {{ valid: boolean }} T @param {T[]} runs */
+export const quotable = (runs) => {
+  const valid = runs.filter((run) => run.valid)
+  return valid.length > 1 ? valid : runs
+}
+
 /**
  * The interval is taken of the logarithms where it can be: figures that are never below 0 have none that is.
  * @param {readonly number[]} samples at least one
