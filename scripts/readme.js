@@ -7,7 +7,8 @@ import { script } from '../lib/cli/script.js'
 import { VALUE_TYPES } from '../lib/cli/values.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { OPTIONS } from '../settings.js'
-import { between, newestResults, withMeasured } from './readme/measured.js'
+import { between } from './readme/marks.js'
+import { newestResults, withMeasured } from './readme/measured.js'
 
 const told = OPTIONS.filter(({ hidden }) => !hidden)
 const groups = [...new Set(told.map(({ group }) => group))]

@@ -8,6 +8,7 @@ import { ratioWords } from '../../lib/experiments/summary.js'
 import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
 import { readExperiment } from '../../lib/report/record.js'
+import { between } from './marks.js'
 
 /**
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -172,17 +173,3 @@ export const measuredPart = (results, root) => {
  */
 export const withMeasured = (readme, results, root) =>
   between(between(readme, 'answers', answersPart(results)), 'measured', measuredPart(results, root))
-
-/**
- * A text with what stands between two marks written anew.
- * @param {string} text
- * @param {string} name of the marks
- * @param {string} part
- */
-export const between = (text, name, part) => {
-  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
-  const from = text.indexOf(start)
-  const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
-  return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`
-}
