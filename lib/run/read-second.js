@@ -68,7 +68,7 @@ export const everyReadSecond = ({
     const client = health.sample()
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
     roles.add(nodes)
-    if (isNoLine(overS, counts)) return
+    if (isNoLine(overS, counts, Object.values(times))) return
     const wrong = judge
       ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
       : 0

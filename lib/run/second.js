@@ -53,9 +53,18 @@ export const onceASecond = (second, elapsed) => {
   }
 }
 
-/** Too short to be a line, and nothing in it. @param {number} overS @param {Record<string, number>} counts */
-export const isNoLine = (overS, counts) =>
-  overS * 1000 < shortestMs && Object.values(counts).every((n) => n === 0)
+/**
+ * Too short to be a line, and nothing in it but the usual answers to PINGs.
+ * @param {number} overS
+ * @param {Record<string, number>} counts
+ * @param {readonly ({ max: number } | null)[]} latencies of what was counted
+ * @param {{ max: number } | null} [bystander] what was waited for long is told at the end
+ */
+export const isNoLine = (overS, counts, latencies, bystander = null) =>
+  overS * 1000 < shortestMs &&
+  Object.values(counts).every((n) => n === 0) &&
+  latencies.every((each) => each === null) &&
+  (bystander === null || bystander.max < shortestMs * 1000)
 
 /** As people read it: the line before a whole second is that second's. @param {number} atMs */
 export const shownMs = (atMs) => Math.round(atMs / 100) * 100
@@ -120,7 +129,7 @@ export const everySecond = ({
     const now = phase()
     const nodes = await sampler.sample()
     look(nodes)
-    if (isNoLine(overS, counts)) return
+    if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
       at_ms: Math.round(atMs),
       phase: now,

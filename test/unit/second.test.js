@@ -38,9 +38,15 @@ test('lines end a little before whole seconds, however late a timer wakes', asyn
 })
 
 test('a short rest without items is no line, one with items is', () => {
-  assert.equal(isNoLine(0.03, { acked: 0, dropped: 0 }), true)
-  assert.equal(isNoLine(0.03, { acked: 1, dropped: 0 }), false)
-  assert.equal(isNoLine(0.5, { acked: 0, dropped: 0 }), false)
+  assert.equal(isNoLine(0.03, { acked: 0, dropped: 0 }, [null]), true)
+  assert.equal(isNoLine(0.03, { acked: 1, dropped: 0 }, [null]), false)
+  assert.equal(isNoLine(0.5, { acked: 0, dropped: 0 }, [null]), false)
+})
+
+test('a short rest with a latency, or a PING that waited long, is a line', () => {
+  assert.equal(isNoLine(0.03, { acked: 0 }, [null, { max: 12 }]), false)
+  assert.equal(isNoLine(0.03, { acked: 0 }, [null], { max: 900 }), true)
+  assert.equal(isNoLine(0.03, { acked: 0 }, [null], { max: 2_000_000 }), false)
 })
 
 test('what was due in the window belongs to it, whenever it was answered', async () => {
