@@ -118,8 +118,9 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
     }
   const starts = runs.map(({ document }) => Date.parse(document.started))
   const ends = runs.map(({ document }, i) => starts[i] + document.duration_s * 1000)
-  // Lines end a little before whole seconds.
-  const window = { fromMs: Math.max(...starts) + warmUpS * 1000 - 35, toMs: Math.min(...ends) + 5 }
+  // Lines begin and end a little before whole seconds.
+  const earlyMs = 100
+  const window = { fromMs: Math.max(...starts) + warmUpS * 1000 - earlyMs, toMs: Math.min(...ends) + 5 }
   const found = windowOf(runs, window)
   if (!found)
     throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --seconds`)

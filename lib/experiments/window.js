@@ -137,7 +137,6 @@ const together = (runs) => {
       items: plans.reduce((sum, { items }) => sum + items, 0),
       nominalHz: nominals.includes(null) ? null : nominals.reduce((sum, hz) => sum + hz, 0),
     },
-    agents: runs.flatMap(({ document: { agents } }) => agents),
   }
 }
 
@@ -186,6 +185,7 @@ export const windowOf = (runs, window) => {
   const document = {
     ...first.document,
     ...(runs.length > 1 && together(runs)),
+    agents: [], // their items are told of whole runs only
     started: new Date(window.fromMs).toISOString(),
     duration_s: overS,
     measured_s: overS,
