@@ -32,15 +32,14 @@ const storedIn = ({ plan, steps, records: { ledger }, window }) => {
  * the first that began in it to the end of the last sleep. Where one has not come to its end, the answers within it are.
  * @param {WriteRun} run
  * @param {number} endMs
+ * @param {{ stored: number, measuredS: number }} answers
  */
-const rateIn = (run, endMs) => {
-  const { plan, records, window, writing } = run
+const rateIn = ({ plan, records, writing }, endMs, { stored, measuredS }) => {
   const { acked, offered } = records.ledger.measured
   const firstMs = writing.firstMeasuredMs()
   if (plan.pacing === 'closed' && firstMs !== null && acked === offered && endMs > firstMs)
     return (acked * 1000) / (endMs - firstMs)
-  const measuredS = window.lengthS(endMs)
-  return measuredS > 0 ? storedIn(run) / measuredS : null
+  return measuredS > 0 ? stored / measuredS : null
 }
 
 /** Items that have another outcome, and repeats: each may have been stored all the same. @param {WriteRun} run */
@@ -82,7 +81,7 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     interrupted,
     plan,
     ...accountOf(run),
-    rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs) },
+    rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },
     bystander: felt.whole(),
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },

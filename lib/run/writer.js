@@ -2,6 +2,7 @@
 import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
+import { longestTimerMs } from './settlement.js'
 import { ticker } from './ticker.js'
 
 /**
@@ -14,7 +15,6 @@ import { ticker } from './ticker.js'
 const settleCheckMs = 5
 // A batch that takes longer than this when the time is over is not waited for.
 const batchLimitMs = 2000
-const longestTimerMs = 2 ** 30
 
 /**
  * @param {object} needs
@@ -42,7 +42,10 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
   let finish = () => {}
   /** Every tick was offered, or offering was stopped. */
   const offered = new Promise((resolve) => {
-    finish = () => resolve(undefined)
+    finish = () => {
+      clearTimeout(timeUp)
+      resolve(undefined)
+    }
   })
 
   // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
@@ -174,7 +177,6 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
     progress: () => pacing.more(),
     stop() {
       stopped = true
-      clearTimeout(timeUp)
       pacing.stop()
       finish()
     },
