@@ -1,4 +1,5 @@
 // When each consumer fetches: at absolute deadlines, or a period after its last fetch.
+import { longestTimerMs } from './settlement.js'
 
 /**
  * @typedef {import('./fetch.js').Fetched} Fetched
@@ -7,9 +8,6 @@
  * @property {(consumer: number, fetched: Fetched) => void} onFetched
  * @property {(consumer: number, deadlines: number) => void} onOverrun so many fetches could not start on time
  */
-
-// A longer one would be over at once.
-const longestTimerMs = 2 ** 30
 
 /**
  * The fetches of all consumers of the run begin at even distances over the period; these are ours.
