@@ -1,77 +1,9 @@
 #!/usr/bin/env node
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
-import { concludeRun } from './lib/cli/ending.js'
-import { openMetrics } from './lib/cli/metrics.js'
 import { program } from './lib/cli/program.js'
-import { screenOf } from './lib/cli/screen.js'
-import { fetchDocument } from './lib/report/fetch-result.js'
-import { fetchReport } from './lib/report/fetch-text.js'
-import { openResults } from './lib/report/files.js'
-import { claimReaders, readerWords } from './lib/run/agents.js'
-import { findPlan } from './lib/run/find-plan.js'
-import { readRun } from './lib/run/read-run.js'
-import { unlessInterrupted } from './lib/run/start-up.js'
-import { versionsOf } from './lib/run/versions.js'
-import { accessWarnings } from './lib/target/access.js'
-import { openTarget } from './lib/target/open.js'
 
-/** @typedef {import('./settings.js').ReaderSettings} ReaderSettings */
-
-await program('consumer', async (given, { stop, stopNow }) => {
-  const settings = /** @type {ReaderSettings} */ (given)
-  const screen = screenOf(settings)
-  const { say, warn, warnings } = screen
-  const results = await openResults({
-    ...settings,
-    strategy: 'consumer',
-    epochMs: Date.now(),
-    onWarning: warn,
-  })
-  /** @type {(() => Promise<void>)[]} */
-  const undo = [results.discard]
-  try {
-    accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
-    undo.unshift(metrics.close)
-    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
-    undo.unshift(target.close)
-    const found = await unlessInterrupted(stop, findPlan({ settings, target, say }))
-    const readers = await claimReaders({
-      settings,
-      strategy: found.plan.strategy,
-      target,
-      run: results.run,
-      say,
-      onLost: screen.lost,
-      signal: stop,
-    })
-    undo.unshift(readers.release)
-    const plan = { ...found.plan, agents: readers.agents }
-    say(readerWords(plan))
-
-    const parts = await readRun({
-      ...found,
-      plan,
-      target,
-      results: metrics.watching(results, { run: results.run, nominalHz: null }),
-      stop,
-      stopNow,
-      say,
-      warn,
-      ...screen.progress,
-    })
-    await results.end()
-    const { kind, origin } = target
-    const measured = fetchDocument({
-      ...parts,
-      run: results.run,
-      versions: versionsOf(target),
-      target: { kind, origin },
-      warnings,
-    })
-    return await concludeRun(measured, { settings, results, screen, report: fetchReport, stop, stopNow })
-  } finally {
-    screen.done()
-    for (const step of undo) await step()
-  }
+// Help and mistyped options do not wait for what only a run needs.
+await program('consumer', async (settings, signals) => {
+  const { consume } = await import('./lib/cli/consume.js')
+  return consume(settings, signals)
 })

@@ -1,0 +1,80 @@
+// Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
+
+import { fetchDocument } from '../report/fetch-result.js'
+import { fetchReport } from '../report/fetch-text.js'
+import { openResults } from '../report/files.js'
+import { claimReaders, readerWords } from '../run/agents.js'
+import { findPlan } from '../run/find-plan.js'
+import { readRun } from '../run/read-run.js'
+import { unlessInterrupted } from '../run/start-up.js'
+import { versionsOf } from '../run/versions.js'
+import { accessWarnings } from '../target/access.js'
+import { openTarget } from '../target/open.js'
+import { concludeRun } from './ending.js'
+import { openMetrics } from './metrics.js'
+import { screenOf } from './screen.js'
+
+/** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
+
+/**
+ * @param {import('../../settings.js').Settings} given
+ * @param {import('../run/settlement.js').Signals} signals
+ */
+export const consume = async (given, { stop, stopNow }) => {
+  const settings = /** @type {ReaderSettings} */ (given)
+  const screen = screenOf(settings)
+  const { say, warn, warnings } = screen
+  const results = await openResults({
+    ...settings,
+    strategy: 'consumer',
+    epochMs: Date.now(),
+    onWarning: warn,
+  })
+  /** @type {(() => Promise<void>)[]} */
+  const undo = [results.discard]
+  try {
+    accessWarnings(settings).forEach(warn)
+    const metrics = await openMetrics(settings.metrics, { say })
+    undo.unshift(metrics.close)
+    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
+    undo.unshift(target.close)
+    const found = await unlessInterrupted(stop, findPlan({ settings, target, say }))
+    const readers = await claimReaders({
+      settings,
+      strategy: found.plan.strategy,
+      target,
+      run: results.run,
+      say,
+      onLost: screen.lost,
+      signal: stop,
+    })
+    undo.unshift(readers.release)
+    const plan = { ...found.plan, agents: readers.agents }
+    say(readerWords(plan))
+
+    const parts = await readRun({
+      ...found,
+      plan,
+      target,
+      results: metrics.watching(results, { run: results.run, nominalHz: null }),
+      stop,
+      stopNow,
+      say,
+      warn,
+      ...screen.progress,
+    })
+    await results.end()
+    const { kind, origin } = target
+    const measured = fetchDocument({
+      ...parts,
+      run: results.run,
+      versions: versionsOf(target),
+      target: { kind, origin },
+      warnings,
+    })
+    return await concludeRun(measured, { settings, results, screen, report: fetchReport, stop, stopNow })
+  } finally {
+    screen.done()
+    for (const step of undo) await step()
+  }
+}

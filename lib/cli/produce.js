@@ -1,0 +1,88 @@
+// Writes items the way an application would, and reports what that cost.
+
+import { planOf } from '../plan/plan.js'
+import { cardOf } from '../plan/plan-card.js'
+import { openResults } from '../report/files.js'
+import { runDocument } from '../report/result.js'
+import { textReport } from '../report/text.js'
+import { agentWords, claimAgents } from '../run/agents.js'
+import { factsOf } from '../run/facts.js'
+import { guardOf } from '../run/guard.js'
+import { placementWarnings } from '../run/placement.js'
+import { unlessInterrupted } from '../run/start-up.js'
+import { millraceVersion, versionsOf } from '../run/versions.js'
+import { writeRun } from '../run/write-run.js'
+import { accessWarnings } from '../target/access.js'
+import { openTarget } from '../target/open.js'
+import { preflight } from '../target/preflight.js'
+import { concludeRun } from './ending.js'
+import { openMetrics } from './metrics.js'
+import { screenOf } from './screen.js'
+
+/**
+ * @param {import('../../settings.js').Settings} settings
+ * @param {import('../run/settlement.js').Signals} signals
+ */
+export const produce = async (settings, { stop, stopNow }) => {
+  const screen = screenOf(settings)
+  const { say, warn, warnings } = screen
+  const results = await openResults({ ...settings, epochMs: Date.now(), onWarning: warn })
+  /** @type {(() => Promise<void>)[]} */
+  const undo = [results.discard]
+  try {
+    accessWarnings(settings).forEach(warn)
+    const metrics = await openMetrics(settings.metrics, { say })
+    undo.unshift(metrics.close)
+    const target = await unlessInterrupted(stop, openTarget(settings, { say }))
+    undo.unshift(target.close)
+    const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const look = preflight({
+      target,
+      plan: planOf(settings, facts),
+      allow: settings.allow,
+      say,
+      warn,
+      clock: () => performance.now(),
+    })
+    const found = await unlessInterrupted(stop, look)
+    const agents = await claimAgents({
+      settings,
+      target,
+      run: results.run,
+      say,
+      onLost: screen.lost,
+      signal: stop,
+    })
+    undo.unshift(agents.release)
+    const plan = planOf(settings, { ...facts, agents: agents.agents })
+    say(agentWords(plan))
+    placementWarnings(plan, target.topology).forEach(warn)
+
+    const parts = await writeRun({
+      plan,
+      target,
+      announce: () => agents.announce(cardOf(plan, millraceVersion())),
+      liveAgents: agents.live,
+      results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
+      guard: guardOf(settings.guard),
+      onGuarded: screen.guarded,
+      stop,
+      stopNow,
+      ...screen.progress,
+    })
+    await results.end()
+    const { kind, origin } = target
+    const measured = runDocument({
+      ...parts,
+      kind: 'producer',
+      run: results.run,
+      versions: versionsOf(target),
+      target: { kind, origin, found },
+      warnings,
+    })
+    return await concludeRun(measured, { settings, results, screen, report: textReport, stop, stopNow })
+  } finally {
+    screen.done()
+    for (const step of undo) await step()
+  }
+}
