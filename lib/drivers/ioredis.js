@@ -376,11 +376,8 @@ export const ioredisDriver = async (options) => {
     const { account } = tick
     if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
-    for (const [s, tape] of (plan.once
-      ? tapes.fresh(account, tick.values)
-      : tapes.of(tick.chunk)
-    ).entries()) {
-      for (const values of occasions.passes(tape.step, `${s}/${account.agent}`, tick.values)) {
+    for (const tape of plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)) {
+      for (const values of occasions.passes(tape.step, account.agent, tick.values)) {
         if (tape.count === 0) continue
         ledger.expect(account, tape.count)
         jobs.push({ tape, values })

@@ -26,22 +26,24 @@ export const deadWindows = (fromMs, toMs, widthMs, values) => {
  * @param {{ spacingMs: number }} plan
  */
 export const occasionsOf = ({ spacingMs }) => {
-  /** @type {Map<string, number>} epoch at which a step of an agent was last sent */
+  /** @type {Map<Step, Map<number, number>>} epoch at which a step of an agent was last sent */
   const last = new Map()
   return {
     /**
      * The values with which the step is sent at this tick: none when it is not due yet.
      * @param {Step} step
-     * @param {string} name of the step and the agent it is sent for
+     * @param {number} agent it is sent for
      * @param {TickValues} values
      * @returns {TickValues[]}
      */
-    passes(step, name, values) {
+    passes(step, agent, values) {
       if (step.kind !== 'once' || step.everyMs === 0) return [values]
       const now = Number(values.score)
-      const before = last.get(name)
+      const ofStep = last.get(step) ?? new Map()
+      last.set(step, ofStep)
+      const before = ofStep.get(agent)
       if (before !== undefined && now < before + step.everyMs) return []
-      last.set(name, now)
+      ofStep.set(agent, now)
       if (!step.windows) return [values]
       const floor = Number(values.floor)
       return before === undefined ? [] : deadWindows(floor - (now - before), floor, spacingMs, values)

@@ -248,8 +248,8 @@ export const socketDriver = async (options) => {
     if (isScheduled(plan)) dropOvertaken(tick)
     const { account } = tick
     const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
-    const passes = list.flatMap((tape, s) =>
-      occasions.passes(tape.step, `${s}/${account.agent}`, tick.values).map((values) => ({ tape, values })),
+    const passes = list.flatMap((tape) =>
+      occasions.passes(tape.step, account.agent, tick.values).map((values) => ({ tape, values })),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
     const touched = [...dealer.offer(tick, passes)]

@@ -1,4 +1,4 @@
-// The tapes of a plan: one for each step of each chunk, kept as far as memory allows.
+// The tapes of a plan: one for each step of each portion of a chunk, kept as far as memory allows.
 
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
@@ -8,14 +8,57 @@ import { estimateBytes, tapeOf } from './tape.js'
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../strategies/declare.js').Step} Step
+ * @typedef {import('../plan/ranges.js').Range} Range
  * @typedef {import('./tape.js').Tape} Tape
  */
+
+// An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
+// command of every item and the second of none.
+const portionItems = 8192
+// There are fewer keys than this in an interval, or its portions are larger than they need be.
+const sampledItems = 4096
 
 /** Above this the tapes' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
 export const ceilingBytes = 256 << 20
 
 /** The chunk's place among all chunks of all agents. @param {Plan} plan @param {number} agentIndex @param {number} k */
 export const chunkId = (plan, agentIndex, k) => agentIndex * plan.chunks + k
+
+/** Items that make full commands of all of the step's keys. @param {Step} step @param {Range} range */
+const fullItems = (step, { first, count }) => {
+  if (step.kind !== 'gather') return 0
+  const keys = new Set()
+  for (let i = 0; i < Math.min(count, sampledItems); i++) keys.add(step.key(first + i))
+  return step.max === 0 ? count : step.max * keys.size
+}
+
+/**
+ * Into how many parts a chunk's items are cut, so that all steps of one go before the next one's.
+ * @param {Step[]} steps
+ * @param {Range} range
+ */
+const portionsOf = (steps, range) => {
+  if (steps.filter(({ kind }) => kind !== 'once').length < 2) return 1
+  const least = Math.max(portionItems, ...steps.map((step) => fullItems(step, range)))
+  return Math.max(1, Math.floor(range.count / least))
+}
+
+/**
+ * What goes for a chunk, in its order. Steps that carry no item go once: before the first that does, or with the last
+ * portion.
+ * @param {Step[]} steps
+ * @param {Range} range
+ * @returns {{ step: Step, range: Range }[]}
+ */
+const passesOf = (steps, range) => {
+  const portions = portionsOf(steps, range)
+  const lead = steps.findIndex(({ kind }) => kind !== 'once')
+  return Array.from({ length: portions }, (_, p) =>
+    steps
+      .filter(({ kind }, s) => kind !== 'once' || (s < lead ? p === 0 : p === portions - 1))
+      .map((step) => ({ step, range: chunkRange(range, portions, p) })),
+  ).flat()
+}
 
 /**
  * @param {Plan} plan
@@ -34,8 +77,8 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
     for (const [a, share] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
         const range = chunkRange(share, plan.chunks, k)
-        byChunk[chunkId(plan, a, k)] = steps.map((step) => {
-          const batch = batchOf(step, range, { cluster: plan.cluster, values })
+        byChunk[chunkId(plan, a, k)] = passesOf(steps, range).map(({ step, range: part }) => {
+          const batch = batchOf(step, part, { cluster: plan.cluster, values })
           const size = estimateBytes(batch)
           const kept = keep && step.kind !== 'once' && bytes + size <= ceilingBytes
           if (kept) bytes += size
@@ -57,6 +100,8 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
      * @param {import('../wire/encode.js').TickValues} at
      */
     fresh: (range, at) =>
-      steps.map((step) => tapeOf(batchOf(step, range, { cluster: plan.cluster, values: at }), at, false)),
+      passesOf(steps, range).map(({ step, range: part }) =>
+        tapeOf(batchOf(step, part, { cluster: plan.cluster, values: at }), at, false),
+      ),
   }
 }

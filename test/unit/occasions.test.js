@@ -23,36 +23,37 @@ test('items are sent at every tick, and so is what has no period', () => {
     assert.deepEqual(
       passes(
         each(() => ['PING']),
-        'a',
+        1,
         values,
       ),
       [values],
     )
-    assert.deepEqual(passes(always, 'b', values), [values])
+    assert.deepEqual(passes(always, 1, values), [values])
   }
 })
 
 test('every ten seconds: at the first tick, then not before the time has passed', () => {
   const { passes } = occasionsOf({ spacingMs: 1000 })
   const sent = []
-  for (let ms = 0; ms <= 45_000; ms += 700) if (passes(rarely, 'a', at(ms)).length > 0) sent.push(ms)
+  for (let ms = 0; ms <= 45_000; ms += 700) if (passes(rarely, 1, at(ms)).length > 0) sent.push(ms)
   assert.deepEqual(sent, [0, 10_500, 20_300 + 700, 31_500, 42_000])
 })
 
 test('agents and steps do not disturb each other', () => {
   const { passes } = occasionsOf({ spacingMs: 1000 })
-  assert.equal(passes(rarely, '0/1', at(0)).length, 1)
-  assert.equal(passes(rarely, '0/2', at(0)).length, 1)
-  assert.equal(passes(rarely, '1/1', at(5000)).length, 1)
-  assert.equal(passes(rarely, '0/1', at(9999)).length, 0)
-  assert.equal(passes(rarely, '0/1', at(10_000)).length, 1)
+  const other = once(['k'], args, { everyMs: 10_000 })
+  assert.equal(passes(rarely, 1, at(0)).length, 1)
+  assert.equal(passes(rarely, 2, at(0)).length, 1)
+  assert.equal(passes(other, 1, at(5000)).length, 1)
+  assert.equal(passes(rarely, 1, at(9999)).length, 0)
+  assert.equal(passes(rarely, 1, at(10_000)).length, 1)
 })
 
 test('no purge before the first period; then tick by tick what has died since', () => {
   const { passes } = occasionsOf({ spacingMs: 1000 })
-  assert.deepEqual(passes(purge, 'a', at(0)), [])
-  assert.deepEqual(passes(purge, 'a', at(9000)), [])
-  const windows = passes(purge, 'a', at(10_000)).map(span)
+  assert.deepEqual(passes(purge, 1, at(0)), [])
+  assert.deepEqual(passes(purge, 1, at(9000)), [])
+  const windows = passes(purge, 1, at(10_000)).map(span)
   assert.deepEqual(
     windows,
     Array.from({ length: 10 }, (_, i) => [i * 1000 - 3000, (i + 1) * 1000 - 3000]),
@@ -68,7 +69,7 @@ test('windows follow each other without gap or overlap, none wider than a tick, 
     let reached = -ttlS * 1000
     for (let tick = 0; tick < 40; tick++) {
       const values = at(ms)
-      const windows = passes(purge, 'a', values)
+      const windows = passes(purge, 1, values)
       for (const window of windows) {
         const [from, to] = span(window)
         assert.equal(from, reached, `seed ${seed}`)

@@ -1,0 +1,107 @@
+// In which order a chunk's commands go: a portion of its items with all steps, then the next.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { tapesOf } from '../../lib/drivers/tapes.js'
+import { contextOf } from '../../lib/strategies/context.js'
+import { each, gather, once } from '../../lib/strategies/declare.js'
+import { strategies } from '../../lib/strategies/index.js'
+import { valuesAt } from '../helpers/commands.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @typedef {import('../../lib/drivers/tape.js').Tape} Tape */
+
+const store = each((n) => ['SET', `item:${n}`, 'value'])
+const rank = (/** @type {number} */ max, sets = 1) =>
+  gather(
+    max,
+    (n) => `set:${n % sets}`,
+    (key, ns) => ['ZADD', key, ...ns.flatMap((n) => ['0', String(n)])],
+  )
+const trim = once(['set:0'], (key) => ['ZREMRANGEBYRANK', key, '0', '-9'])
+
+/** @param {Parameters<typeof samplePlan>[0]} changes @param {any[]} steps @param {boolean} [cluster] */
+const tapesIn = async (changes, steps, cluster = false) => {
+  const plan = samplePlan(changes, { cluster, masters: cluster ? 3 : 1 })
+  const tapes = await tapesOf(plan, steps, { keep: false })
+  return plan.once
+    ? tapes.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0))
+    : tapes.of(0)
+}
+
+/** Items that each command carries. @param {Tape} tape */
+const itemsOf = (tape) =>
+  Array.from({ length: tape.count }, (_, i) =>
+    [...tape.members.slice(tape.from[i], tape.from[i + 1])].map((m) => tape.first + m),
+  )
+
+/** @param {Tape[]} list @param {unknown} step */
+const carried = (list, step) => list.filter((tape) => tape.step === step).flatMap(itemsOf)
+
+for (const cluster of [false, true]) {
+  for (const isOnce of [false, true]) {
+    const where = `${cluster ? 'cluster' : 'one server'}${isOnce ? ', --once' : ''}`
+    test(`values of a portion, then its members, then the next portion; what carries no item at the end: ${where}`, async () => {
+      const members = rank(1000)
+      const list = await tapesIn({ quantity: 50_000, once: isOnce }, [store, members, trim], cluster)
+      assert.deepEqual(
+        list.map(({ step }) => step.kind),
+        [...Array(6).fill(['each', 'gather']).flat(), 'once'],
+      )
+      let last = 0
+      for (let p = 0; p < 12; p += 2) {
+        const values = new Set(itemsOf(list[p]).flat())
+        const ids = itemsOf(list[p + 1]).flat()
+        assert.equal(values.size, ids.length)
+        assert.ok(
+          ids.every((n) => values.has(n)),
+          'each member’s value goes before it',
+        )
+        assert.equal(Math.min(...ids), last + 1)
+        last = Math.max(...ids)
+      }
+      assert.equal(last, 50_000)
+    })
+  }
+}
+
+test('commands are as full as they would be of a whole chunk', async () => {
+  const members = rank(1000, 10)
+  const list = await tapesIn({ quantity: 100_000 }, [store, members])
+  const sizes = carried(list, members).map(({ length }) => length)
+  assert.equal(sizes.length, 100)
+  assert.ok(sizes.every((n) => n === 1000))
+})
+
+test('a chunk goes whole where a command may hold all of it, and where there is one step', async () => {
+  assert.equal((await tapesIn({ quantity: 100_000 }, [store, rank(0)])).length, 2)
+  assert.equal((await tapesIn({ quantity: 100_000 }, [store, trim])).length, 2)
+  assert.equal((await tapesIn({ quantity: 10_000 }, [store, rank(1000)])).length, 2)
+})
+
+test('what carries no item and stands first goes first, once', async () => {
+  const begin = once(['set:0'], (key) => ['EXPIRE', key, '9'])
+  const list = await tapesIn({ quantity: 20_000 }, [begin, store, rank(1000), trim])
+  assert.deepEqual(
+    list.map(({ step }) => step.kind),
+    ['once', 'each', 'gather', 'each', 'gather', 'once'],
+  )
+})
+
+for (const name of /** @type {import('../../settings.js').Settings['strategy'][]} */ (
+  Object.keys(strategies)
+))
+  test(`every item is in every step of ${name} once, however many portions`, async () => {
+    const plan = samplePlan({ strategy: name, quantity: 33_333 })
+    const steps = strategies[name](contextOf(plan))
+    const tapes = await tapesOf(plan, steps, { keep: false })
+    for (const step of steps) {
+      const own = tapes.of(0).filter((tape) => tape.step === step)
+      const items = own.flatMap((tape) => itemsOf(tape).flat()).sort((a, b) => a - b)
+      if (step.kind === 'once') assert.equal(own.length, 1)
+      else
+        assert.deepEqual(
+          items,
+          Array.from({ length: 33_333 }, (_, i) => i + 1),
+        )
+    }
+  })
