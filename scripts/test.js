@@ -12,6 +12,8 @@ const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const testFolders = ['unit', 'contract', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
+// Most of the time they wait for seconds to pass.
+const filesAtOnce = 3
 // More failures than this are no matter of a busy machine.
 const secondChances = 6
 const coverageFolder = join('coverage', 'v8')
@@ -111,7 +113,7 @@ function testFiles() {
  * @param {boolean} coverage
  */
 async function runTwice(files, env, coverage) {
-  const first = await runTests(files, env, { coverage, concurrency: 2 })
+  const first = await runTests(files, env, { coverage, concurrency: filesAtOnce })
   const { failed } = first
   if (first.passed || files.length === 1 || failed.length === 0 || failed.length > secondChances) return first
   for (const line of first.summary) print(line)
