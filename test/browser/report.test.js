@@ -244,3 +244,35 @@ test('an experiment has its charts, ratios, and links to its runs', { skip }, as
   )
   await page.getByRole('cell', { name: 'list / sorted set' }).waitFor()
 })
+
+test('the pointer finds each ratio, measured and published', { skip }, async (t) => {
+  const page = await opened(t, 'experiment.html')
+  const figure = page.locator('figure', { has: page.getByRole('heading', { name: 'Ratios within' }) })
+  const chart = figure.locator('.chart')
+  await chart.scrollIntoViewIfNeeded()
+  const marks = await chart.locator('svg path').evaluateAll((paths) =>
+    paths.flatMap((path) => {
+      const { x, y, width, height } = path.getBoundingClientRect()
+      const isMark = path.getAttribute('fill') !== 'none' && width > 8 && width < 18 && width === height
+      return isMark ? [{ x: x + width / 2, y: y + height / 2 }] : []
+    }),
+  )
+  assert.ok(marks.length > 0)
+  const told = []
+  for (const { x, y } of marks) {
+    await page.mouse.move(x, y)
+    const tip = chart.locator('.tip')
+    await tip.locator('table').waitFor()
+    told.push(await tip.innerText())
+    await page.mouse.move(1, 1)
+    await tip.waitFor({ state: 'hidden' })
+  }
+  assert.ok(
+    told.some((text) => /^list \/ sorted set[\s\S]*measured\s+\d\.\d/.test(text)),
+    told.join('\n'),
+  )
+  assert.ok(
+    told.some((text) => /published\s+\d\.\d/.test(text)),
+    told.join('\n'),
+  )
+})
