@@ -75,10 +75,11 @@ const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, '
  * @param {Scope} t
  * @param {string} program producer.js
  * @param {string} line its options, split at blanks
- * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false }} [options] without
- * runtimeDir it sees no other program's servers; out: false for a program that has no results
+ * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false, pages?: boolean }} [options] without
+ * runtimeDir it sees no other program's servers; out: false for a program that has no results; pages: draws charts and
+ * a page too, which takes half as long as the run
  */
-export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...where } = {}) {
+export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, pages = false, ...where } = {}) {
   const own = ownFolder(t, 'program')
   const out = where.out || join(own, 'out')
   const args = [
@@ -92,6 +93,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, ...w
       ...testEnvironment(process.env),
       ...(++started > watchedPrograms && { NODE_V8_COVERAGE: undefined }),
       XDG_RUNTIME_DIR: runtimeDir ?? own,
+      MILLRACE_REPORT: String(pages),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -164,6 +166,10 @@ export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
 
 const ofTheMachine = ['rate', 'client-saturated', 'overrun']
 
+/** Why a run is not valid, but for a machine that is too busy. @param {any} document */
+export const faultsIn = ({ warnings }) =>
+  warnings.filter((/** @type {any} */ { invalidates, code }) => invalidates && !ofTheMachine.includes(code))
+
 /**
  * Done and valid; or else nothing is wrong but that this machine was too busy to hold the rate.
  * @param {Pick<Ended, 'code' | 'document' | 'stderr'>} ended
@@ -171,9 +177,5 @@ const ofTheMachine = ['rate', 'client-saturated', 'overrun']
 export const assertDone = ({ code, document, stderr }) => {
   if (code === 0) return
   assert.equal(code, 4, stderr)
-  const faults = document.warnings.filter((/** @type {any} */ warning) => warning.invalidates)
-  assert.deepEqual(
-    faults.filter((/** @type {any} */ fault) => !ofTheMachine.includes(fault.code)),
-    [],
-  )
+  assert.deepEqual(faultsIn(document), [])
 }

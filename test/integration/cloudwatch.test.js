@@ -13,7 +13,7 @@ import { reportRun } from '../../lib/report/write-report.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
-import { at, ownFolder, runProducer } from '../helpers/programs.js'
+import { assertDone, at, ownFolder, runProducer } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
@@ -310,8 +310,7 @@ describe('CloudWatch on loopback', () => {
     const { code, stdout, stderr, document } = await runProducer(t, line, {
       env: { ...at(server), ...moto.env },
     })
-    assert.equal(code, 0, stderr)
-    assert.equal(document.valid, true)
+    assertDone({ code, document, stderr })
     assert.deepEqual(JSON.parse(stdout), document)
     assert.match(stderr, /no whole minute lies in the measured time/)
   })

@@ -25,6 +25,7 @@ const runAgainst = async (t, answer, more = '') => {
   const startMs = performance.now()
   const program = startProducer(t, `${line} ${more}`, {
     env: { REDIS_HOST: '127.0.0.1', REDIS_PORT: String(port), REDIS_PASSWORD: 'hunter2' },
+    pages: true,
   })
   let peakKb = 0
   const watch = setInterval(() => {

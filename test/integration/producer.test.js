@@ -283,7 +283,7 @@ test('exit code 4: a full server that evicts nothing', async (t) => {
 
 describe('the folder of a run', { concurrency: 2 }, () => {
   test('holds run.json, and a line a second whose counts sum to it', async (t) => {
-    const ended = await runProducer(t, '-q 500 -c 5 --duration 3 --run named')
+    const ended = await runProducer(t, '-q 500 -c 5 --duration 3 --run named', { pages: true })
     const { document, folder } = ended
     assertDone(ended)
     assert.ok(folder.endsWith('/named'))

@@ -5,7 +5,14 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ownFolder, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  ownFolder,
+  runProducer,
+  startProducer,
+  startProgram,
+  until,
+} from '../helpers/programs.js'
 
 /** A port that is free now; the listener that found it stays until the test lets it go. */
 const takenPort = async () => {
@@ -25,6 +32,7 @@ test('a run leaves a page and its charts; limits stand in the result, and one th
   const { code, document, folder, stdout, stderr } = await runProducer(
     t,
     '-q 500 --duration 2s --threshold latency.intended.p99<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
+    { pages: true },
   )
   assert.equal(code, 99, stderr)
   assert.deepEqual(
@@ -41,12 +49,11 @@ test('a run leaves a page and its charts; limits stand in the result, and one th
 })
 
 test('kept limits end with 0, and --no-report leaves only the data', async (t) => {
-  const { code, folder, stderr } = await runProducer(
-    t,
-    '-q 500 --duration 1s --no-report --threshold items.failed<=0',
-  )
-  assert.equal(code, 0, stderr)
-  assert.deepEqual(readdirSync(folder).sort(), ['intervals.ndjson', 'run.json'])
+  const ended = await runProducer(t, '-q 500 --duration 1s --no-report --threshold items.failed<=0', {
+    pages: true,
+  })
+  assertDone(ended)
+  assert.deepEqual(readdirSync(ended.folder).sort(), ['intervals.ndjson', 'run.json'])
 })
 
 test('a wrong limit is one line and exit 2, before anything is started', async (t) => {

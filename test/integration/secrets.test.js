@@ -58,7 +58,7 @@ for (const [way, make] of ways)
       const { code, stdout, stderr, folder, document } = await runProducer(
         t,
         `${short} ${line} --driver ${driver} --log-level trace`,
-        { env: at },
+        { env: at, pages: true },
       )
       assertDone({ code, document, stderr })
       for (const text of [stdout, stderr, ...textsUnder(folder)]) assertSecret(text)

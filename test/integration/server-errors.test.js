@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { at, outcomesOf, startProducer, until } from '../helpers/programs.js'
+import { at, faultsIn, outcomesOf, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -316,13 +316,6 @@ const assertAccounts = ({ items }) => {
   assert.equal(lost, items.failed + items.uncertain)
 }
 
-/** Why the run is not valid, but for a machine that three runs at once keep busy. @param {any} document */
-const reasonsIn = ({ warnings }) =>
-  warnings.filter(
-    (/** @type {any} */ { invalidates, code }) =>
-      invalidates && code !== 'rate' && code !== 'client-saturated',
-  )
-
 describe('errors of the server', { concurrency: 3 }, () => {
   for (const each of cases) {
     for (const driver of each.drivers ?? bothDrivers) {
@@ -333,7 +326,7 @@ describe('errors of the server', { concurrency: 3 }, () => {
         const { items, commands, warnings } = document
         const all = JSON.stringify({ items, commands, warnings })
         assert.equal(code, document.valid ? 0 : 4, all)
-        assert.equal(reasonsIn(document).length > 0, each.code === 4, all)
+        assert.equal(faultsIn(document).length > 0, each.code === 4, all)
         if (each.code === 0) assert.equal(items.acked, items.offered)
         if (each.cause !== undefined) {
           const counts = each.counted === 'failed_by' ? items.failed_by : commands.repeated_by
