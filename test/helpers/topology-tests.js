@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { faultCases, shortPace } from '../../scripts/faults/cases.js'
 import { play } from '../../scripts/faults/play.js'
 
 /** @typedef {import('../../scripts/faults/cases.js').FaultCase} FaultCase */
-
-const pauseMs = 1500
-const drivers = /** @type {const} */ (['socket', 'ioredis'])
 
 /** @type {FaultCase} */
 const everyChange = {
@@ -27,27 +23,6 @@ const everyChange = {
   },
 }
 
-/**
- * A master pauses its writers until its replica has caught up; here that takes longer than an interval, so that what
- * was begun before has not been sent when the next tick of its chunk is due.
- * @type {FaultCase}
- */
-const slowFailover = {
-  name: 'a failover of more than a second',
-  demands: 'nothing-lost',
-  quantity: () => 24_000,
-  act: async (stage) => {
-    const { master } = await stage.shard(2)
-    const client = new Redis({ ...master, password: stage.embedded.access.password })
-    await client.client('PAUSE', pauseMs, 'WRITE')
-    client.disconnect()
-    await sleep(pauseMs / 2)
-    await stage.change.failover(2)
-    await stage.replaced(master)
-    await sleep(pauseMs)
-  },
-}
-
 /** @param {string} name */
 const named = (name) => {
   const found = faultCases.find((fault) => fault.name === name)
@@ -55,7 +30,8 @@ const named = (name) => {
   return found
 }
 
-for (const driver of drivers) {
+/** @param {'socket' | 'ioredis'} driver */
+export const topologyTests = (driver) => {
   test(`${driver}: nothing is lost and every tick is in order while the cluster changes`, async () => {
     const { complaints, items, events, repeated } = await play(everyChange, driver, shortPace)
     assert.deepEqual(complaints, [])
@@ -91,10 +67,3 @@ for (const driver of drivers) {
       } else assert.ok(events.some(({ kind }) => kind === 'new-master'))
     })
 }
-
-test('socket: what was begun before a pause of the servers is sent after it', async () => {
-  const { complaints, items, longestMs } = await play(slowFailover, 'socket', shortPace)
-  assert.deepEqual(complaints, [])
-  assert.equal(items.acked, items.offered)
-  assert.ok(longestMs > 1000, `the pause was felt for ${longestMs} ms`)
-})

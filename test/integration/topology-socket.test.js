@@ -1,0 +1,42 @@
+// Topology changes and faults under the load of the driver on plain sockets.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { shortPace } from '../../scripts/faults/cases.js'
+import { play } from '../../scripts/faults/play.js'
+import { topologyTests } from '../helpers/topology-tests.js'
+
+/** @typedef {import('../../scripts/faults/cases.js').FaultCase} FaultCase */
+
+const pauseMs = 1500
+
+/**
+ * A master pauses its writers until its replica has caught up; here that takes longer than an interval, so that what
+ * was begun before has not been sent when the next tick of its chunk is due.
+ * @type {FaultCase}
+ */
+const slowFailover = {
+  name: 'a failover of more than a second',
+  demands: 'nothing-lost',
+  quantity: () => 24_000,
+  act: async (stage) => {
+    const { master } = await stage.shard(2)
+    const client = new Redis({ ...master, password: stage.embedded.access.password })
+    await client.client('PAUSE', pauseMs, 'WRITE')
+    client.disconnect()
+    await sleep(pauseMs / 2)
+    await stage.change.failover(2)
+    await stage.replaced(master)
+    await sleep(pauseMs)
+  },
+}
+
+topologyTests('socket')
+
+test('socket: what was begun before a pause of the servers is sent after it', async () => {
+  const { complaints, items, longestMs } = await play(slowFailover, 'socket', shortPace)
+  assert.deepEqual(complaints, [])
+  assert.equal(items.acked, items.offered)
+  assert.ok(longestMs > 1000, `the pause was felt for ${longestMs} ms`)
+})
