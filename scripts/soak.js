@@ -108,7 +108,11 @@ const soak = async ({ minutes, everyMs, choose, say }) => {
   const drivers = /** @type {const} */ (['socket', 'ioredis'])
   const writers = drivers.map((driver) => ({
     driver,
-    writer: stage.startWriter(`-q ${quantity[driver]} -c 4 --ttl 10 --driver ${driver} --prefix ${driver}:`),
+    writer: stage.startWriter(
+      `-q ${quantity[driver]} -c 4 --ttl 10 --driver ${driver} --prefix ${driver}:`,
+      stage.embedded.endpoints[0],
+      `${Math.ceil(minutes) + 30}m`,
+    ),
     /** @type {number[]} */
     memory: [],
   }))

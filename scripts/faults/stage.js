@@ -26,6 +26,8 @@ import { testEnvironment } from '../test.js'
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const settleLimitMs = 40_000
+// A writer ends by itself when nobody is left to end it.
+const longestWriter = '30m'
 
 /**
  * @param {object} options
@@ -182,8 +184,19 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
      * @param {string} line options of the producer besides the address
      * @param {{ host: string, port: number }} [at]
      */
-    startWriter(line, at = embedded.endpoints[0]) {
-      const args = ['-a', 'all', '--json', '--quiet', '--log-level', 'warn', '--out', folder]
+    startWriter(line, at = embedded.endpoints[0], longest = longestWriter) {
+      const args = [
+        '-a',
+        'all',
+        '--duration',
+        longest,
+        '--json',
+        '--quiet',
+        '--log-level',
+        'warn',
+        '--out',
+        folder,
+      ]
       const { child, ended, text, log } = start('producer.js', [
         ...addressOptions(at),
         ...args,

@@ -16,6 +16,15 @@ const longestRunMs = 120_000
 const watchedPrograms = 8
 let started = 0
 
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set()
+// A test file that is stopped leaves none behind: some write until somebody ends them.
+for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT']))
+  process.once(signal, () => {
+    for (const child of running) child.kill('SIGKILL')
+    process.kill(process.pid, signal)
+  })
+
 /**
  * @typedef {object} Ended
  * @property {number | null} code
@@ -98,6 +107,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
   t.after(() => child.kill('SIGKILL'))
   const limit = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   const texts = { stdout: '', stderr: '' }
@@ -110,6 +120,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
     child.once('error', reject)
     child.once('close', (code, signal) => {
       clearTimeout(limit)
+      running.delete(child)
       const folder = folderIn(out)
       resolve({ code, signal, ...texts, document: documentIn(join(folder, 'run.json')), folder })
     })
