@@ -238,7 +238,11 @@ await script({
     resume: { type: 'boolean' },
   },
   work: async (values, [command, ...words]) => {
-    if (command === 'list' && words.length === 0) return list()
+    if (command === 'list') {
+      if (words.length > 0)
+        throw new OptionError(`list takes no more words, not '${plainText(words[0]).slice(0, 40)}'`)
+      return list()
+    }
     if (command === 'show') return show(words)
     if (command === 'run') return run(values, words)
     throw new OptionError(

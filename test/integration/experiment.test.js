@@ -186,6 +186,7 @@ describe('scripts/experiment.js', () => {
     const bad = /** @type {[string[], RegExp][]} */ ([
       [[], /a command is missing/],
       [['lisst'], /'lisst' is no command/],
+      [['list', 'extra'], /list takes no more words, not 'extra'/],
       [['run'], /run needs an id, a path, or --all/],
       [['run', 'list', '--all'], /ids or --all, not both/],
       [['run', 'list', '--repeat', '2'], /--repeat must be a whole number from 3/],
