@@ -21,6 +21,14 @@ const nothingRead = ({ fetches, plan }) => {
       },
     ]
   if (fetches.items > 0) return []
+  const stored = fetches.numbers.cardinality?.mean ?? 0
+  if (stored > 0)
+    return [
+      {
+        code: 'no-items',
+        message: `about ${count(Math.round(stored))} items are stored, but none is younger than ${plan.ttlS} s: the writer is that far behind, or has ended; see its result (-q, --max-behind), or give the --ttl it writes with`,
+      },
+    ]
   return [
     {
       code: 'no-items',

@@ -214,6 +214,18 @@ describe('on one server', () => {
     assert.equal(document.valid, false)
   })
 
+  test('items that are all too old are told apart from none', async (t) => {
+    const server = await startServer(t)
+    const line = '--duration 600ms -p 200 --quiet'
+    const none = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
+    assert.equal(none.code, 4, none.stderr)
+    assert.match(none.document.warnings[0].message, /no writer of sorted-set is at work under no prefix/)
+    await server.redis.zadd('latest-ids', 1, 'item:1', 2, 'item:2')
+    const old = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
+    assert.equal(old.code, 4, old.stderr)
+    assert.match(old.document.warnings[0].message, /about 2 items are stored, but none is younger than 3 s/)
+  })
+
   test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
     const server = await startServer(t)
     await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
