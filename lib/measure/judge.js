@@ -10,8 +10,8 @@ import { scoreIn } from '../wire/id-list.js'
  * @typedef {import('../wire/id-list.js').IdList} IdList
  * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
  *
- * checked: values compared byte by byte. missing: an id whose value should be there and is not, on its master
- * either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
+ * checked: values compared byte by byte. missing: an id whose value should be there and is not, or was not for too
+ * long, on its master either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
  * or older there than its id, but right on the master when asked again: shards replicate by themselves. stale:
  * older than its id, on the master too (needs --stamp). corrupt: other bytes. unexpected: no item of the plan.
  * unjudged: could not be asked again, or nobody knows whether it should be there.
@@ -32,9 +32,10 @@ const stampBytes = 13
 export const clockSlackMs = 100
 // Asked again after so long: a tick is written to several servers, and none waits for another.
 const againAfterMs = [0, 50, 150, 400, 1000, 2000]
-// An item that its master did not have for so long, at that age, was not only late; less says nothing.
-const absentMs = 300
-const overdueMs = 2000
+// An item that its master did not have for so long, at that age, was not only late; less says nothing. One master
+// alone has each value before its id, but for a command that is sent again: there no age is too young.
+const absentMs = { one: 150, several: 300 }
+const overdueMs = { one: 0, several: 2000 }
 const mostSuspects = 10_000
 const shownExamples = 10
 
@@ -55,13 +56,16 @@ const noCounts = () => ({
  * @param {ReadPlan} needs.plan
  * @param {Declaration} needs.reader
  * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
- * @param {(id: string, sink: (value: Buffer | null) => void) => Promise<void>} needs.readAtMaster
+ * @param {((id: string, sink: (value: Buffer | null) => void) => Promise<void>) | null} needs.readAtMaster null: an id
+ *   and its value are one, so that neither can be without the other, or older
  * @param {(sinceMs: number) => Promise<boolean>} needs.wasRewritten every item has been written again since then,
  *   as far as the plan's signs of life tell
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
 export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
-  const { strategy, quantity, once, stamp, ttlS, startedMs } = plan
+  const { strategy, quantity, once, ttlS, startedMs } = plan
+  const stamp = plan.stamp && readAtMaster !== null
+  const place = plan.masters === 1 ? 'one' : 'several'
   const counts = noCounts()
   /** @type {string[]} */
   const examples = []
@@ -90,7 +94,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const askAgain = async (suspect, nowMs) => {
     const { id, n, score } = suspect
     let settled = false
-    await readAtMaster(id, (value) => {
+    await readAtMaster?.(id, (value) => {
       if (value === null) {
         if (Number.isNaN(suspect.absentFromMs)) suspect.absentFromMs = nowMs
         suspect.absentToMs = nowMs
@@ -101,7 +105,8 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         example(`${id}: other bytes on its master`)
         settled = true
       } else if (!stamp || !isStale(scoreIn(value, 0, stampBytes), score, nowMs)) {
-        counts.lagging++
+        if (wasAway(suspect)) missing(suspect, 'had no value for a while, on its master either')
+        else counts.lagging++
         settled = true
       } else suspect.stale = true
     })
@@ -110,9 +115,14 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
 
   /** Overdue, and not there for a while. @param {Suspect} suspect */
   const wasAway = ({ score, absentFromMs, absentToMs }) =>
-    absentToMs - absentFromMs >= absentMs &&
-    absentToMs - score >= Math.min(overdueMs, ttlMs / 2) &&
+    absentToMs - absentFromMs >= absentMs[place] &&
+    absentToMs - score >= Math.min(overdueMs[place], ttlMs / 2) &&
     !isOver(score, absentToMs)
+
+  const missing = (/** @type {Suspect} */ { id }, /** @type {string} */ words) => {
+    counts.missing++
+    example(`${id}: ${words}`)
+  }
 
   /** @param {Suspect[]} list @param {string} server */
   const recheck = async (list, server) => {
@@ -137,10 +147,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         counts.stale++
         example(`${suspect.id}: its value is older than its id`)
       } else if (!Number.isNaN(suspect.score)) {
-        counts.missing++
-        example(
-          `${suspect.id}: no value, though it was ranked ${Math.round(nowAt(server) - suspect.score)} ms ago`,
-        )
+        missing(suspect, `no value, though it was ranked ${Math.round(nowAt(server) - suspect.score)} ms ago`)
       }
     }
     await undated(left.filter(({ stale, score }) => !stale && Number.isNaN(score)))
@@ -155,10 +162,8 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
       return
     }
     const settled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
-    for (const { id } of list.filter((_, i) => !settled[i])) {
-      counts.missing++
-      example(`${id}: no value, though its writer lives`)
-    }
+    for (const suspect of list.filter((_, i) => !settled[i]))
+      missing(suspect, 'no value, though its writer lives')
   }
 
   return {

@@ -38,6 +38,7 @@
  * @typedef {object} Declaration
  * @property {(moment: Moment) => Ask[]} asks all of them may be sent at once
  * @property {ValueCommand | null} value null: the values come with the ids
+ * @property {ValueCommand} [again] asks once more for a value that came with its id, where they are kept apart
  * @property {boolean} dated ids come with the time they were written, when it is asked for
  * @property {boolean} unique an id may come twice
  */

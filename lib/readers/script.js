@@ -1,5 +1,7 @@
 // The same in one call: lua/fetch-latest-items.lua reads the sorted sets and the values.
 
+import { get } from './declare.js'
+
 /** @param {import('./context.js').ReadContext} context @returns {import('./declare.js').Declaration} */
 export const script = ({ plan, sets, limit, floor }) => ({
   asks: ({ nowMs }) => [
@@ -11,6 +13,7 @@ export const script = ({ plan, sets, limit, floor }) => ({
     },
   ],
   value: null,
+  again: get,
   dated: true,
   unique: false,
 })

@@ -20,7 +20,7 @@ import { idList, scoreIn } from '../wire/id-list.js'
  * @property {number} idsMs
  * @property {number} valuesMs
  * @property {number} durationMs
- * @property {number | null} ageMs of the newest item when the ids were there
+ * @property {number | null} ageMs of the newest item when the ids were there, or when its value was that tells it
  * @property {Record<string, number>} failedBy values that were refused for good; an ids phase that failed counts 1
  *
  * @typedef {object} Inspector looks at every value of a fetch
@@ -30,10 +30,16 @@ import { idList, scoreIn } from '../wire/id-list.js'
 const attempts = 5
 const stampBytes = 13
 
-/** Everything that one attempt brings. @param {Declaration} reader @param {boolean} stamped */
-const attemptOf = (reader, stamped) => {
+/**
+ * Everything that one attempt brings.
+ * @param {Declaration} reader
+ * @param {boolean} stamped
+ * @param {(server: string) => number} nowAt
+ */
+const attemptOf = (reader, stamped, nowAt) => {
   const list = idList({ unique: reader.unique })
-  const tally = { values: 0, nils: 0, bytes: 0, newest: Number.NEGATIVE_INFINITY }
+  const none = { values: 0, nils: 0, bytes: 0, newest: Number.NEGATIVE_INFINITY, newestAt: Number.NaN }
+  const tally = { ...none, server: '' }
   /** @type {Record<string, number>} */
   const numbers = {}
   /** @type {Record<string, number>} */
@@ -50,7 +56,9 @@ const attemptOf = (reader, stamped) => {
         tally.bytes += to - from
         if (!stamped || to - from < stampBytes) return
         const stamp = scoreIn(bytes, from, from + stampBytes)
-        if (stamp > tally.newest) tally.newest = stamp
+        if (stamp <= tally.newest) return
+        tally.newest = stamp
+        tally.newestAt = nowAt(tally.server)
       },
       nil: () => {
         tally.nils++
@@ -58,7 +66,7 @@ const attemptOf = (reader, stamped) => {
     },
     clear() {
       list.clear()
-      Object.assign(tally, { values: 0, nils: 0, bytes: 0, newest: Number.NEGATIVE_INFINITY })
+      Object.assign(tally, none)
       for (const name in numbers) delete numbers[name]
       for (const name in failedBy) delete failedBy[name]
     },
@@ -90,7 +98,7 @@ const both = (first, then) => ({
  */
 export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspector }) => {
   const stamped = plan.stamp && !reader.dated
-  let attempt = attemptOf(reader, stamped)
+  let attempt = attemptOf(reader, stamped, nowAt)
   let every = new Uint32Array(0)
   const firstPlaces = (/** @type {number} */ count) => {
     if (every.length < count) every = Uint32Array.from({ length: Math.ceil(count * 1.25) }, (_, i) => i)
@@ -123,7 +131,8 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
   const ids = async () => {
     for (let left = attempts; ; left--) {
       const server = driver.serverOf(plan.sets[0], consumer)
-      const { list, values } = attempt
+      const { list, values, tally } = attempt
+      tally.server = server
       const sink = inspector ? both(values, inspector.inspect(list, server)) : values
       try {
         await askIds(sink, nowAt(server))
@@ -133,7 +142,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
         if (cause === undefined) throw error
         const again = (cause === 'CLOSED' || cause === 'CONNECT') && left > 1
         // Replies of the lost attempt may still come: they have lists of their own.
-        attempt = attemptOf(reader, stamped)
+        attempt = attemptOf(reader, stamped, nowAt)
         if (!again) {
           attempt.failedBy[cause] = 1
           return null
@@ -150,8 +159,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     const found = await ids()
     const idsMs = clock() - startMs
     const { list, tally, numbers, failedBy } = attempt
-    const newest = tally.newest
-    const nowMs = found ? nowAt(found.server) : 0
+    const idsAt = found ? nowAt(found.server) : 0
     const chosen = newestOf(list, plan.limit)
     const count = chosen ? chosen.length : list.count
     if (found && !reader.value && tally.values + tally.nils === 0) {
@@ -168,7 +176,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     }
     const durationMs = clock() - startMs
     // Undated items tell their age by the stamp in their values.
-    const newestMs = Math.max(newest, tally.newest)
+    const { newest: newestMs, newestAt } = tally
     return {
       numbers: { ...numbers },
       ids: count > 0 ? count : tally.values,
@@ -180,7 +188,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
       idsMs,
       valuesMs: durationMs - idsMs,
       durationMs,
-      ageMs: Number.isFinite(newestMs) ? nowMs - newestMs : null,
+      ageMs: Number.isFinite(newestMs) ? (stamped ? newestAt : idsAt) - newestMs : null,
       failedBy: { ...failedBy },
     }
   }

@@ -21,18 +21,25 @@ const terms = ({ startedMs, renewedMs, ended, version, ...rest }) => JSON.string
  * @param {() => Promise<readonly PlanCard[]>} needs.read
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
+ * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and somebody writes now
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const planWatch = ({ card, read, now, onChanged, sleep }) => {
+export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => {
   let current = card
   let changed = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
   const look = async () => {
-    if (!card) return
     const cards = await read().catch(() => null)
     if (!cards) return
+    if (!card) {
+      const found = cards.find((other) => isLive(other, now()))
+      if (changed || !found) return
+      changed = true
+      onAppeared(found)
+      return
+    }
     current = cards.find((other) => terms(other) === terms(card)) ?? current
     const rival = cards.find(
       (other) =>
@@ -48,7 +55,7 @@ export const planWatch = ({ card, read, now, onChanged, sleep }) => {
   }
   return {
     start() {
-      if (card) timer = setInterval(look, everyMs)
+      timer = setInterval(look, everyMs)
     },
     stop: () => clearInterval(timer),
     /** Whether all items have been written again after that moment; waits for the writers' next sign of life. @param {number} sinceMs */

@@ -10,7 +10,6 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { readContextOf } from '../readers/context.js'
-import { get } from '../readers/declare.js'
 import { readerOf } from '../readers/index.js'
 import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
@@ -84,6 +83,7 @@ const followClocks = async (target, driver) => {
  */
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
+  const again = reader.value ?? reader.again ?? null
   const watch = planWatch({
     card,
     read: readCards,
@@ -97,6 +97,15 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
         invalidates: plan.verify,
       })
     },
+    onAppeared: ({ strategy }) => {
+      const other = strategy !== plan.strategy
+      if (!other && plan.knowsBytes) return
+      warn({
+        code: 'plan-appeared',
+        message: `a writer of ${strategy} has begun since under this prefix, and nothing was known of it at the start${other ? `: what is read is ${plan.strategy}` : ''}; start again to read by its plan`,
+        invalidates: other || plan.verify,
+      })
+    },
     sleep,
   })
   const judge = plan.verify
@@ -104,7 +113,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
         plan,
         reader,
         nowAt: clocks.now,
-        readAtMaster: masterReader(driver, reader.value ?? get),
+        readAtMaster: again && masterReader(driver, again),
         wasRewritten: watch.wasRewritten,
         sleep,
       })

@@ -214,6 +214,66 @@ describe('on one server', () => {
     assert.equal(document.valid, false)
   })
 
+  test('values that one master lacks for a while are missing, though they are written again', async (t) => {
+    const server = await startServer(t)
+    const writer = startProducer(t, '-q 100 -p 5000 --ttl 15s --duration 15', { env: at(server) })
+    await until('items', async () => (await server.redis.zcard('latest-ids')) === 100)
+    const consumer = startProgram(t, 'consumer.js', '--verify --duration 4 -p 500', { env: at(server) })
+    await until('fetches', () => consumer.intervals().length > 0)
+    await server.redis.del(...Array.from({ length: 20 }, (_, i) => `item:${i + 1}`))
+    const { code, document } = await consumer.ended
+    assert.equal(code, 4)
+    assert.ok(document.verify.missing >= 20, JSON.stringify(document.verify))
+    assert.equal(document.verify.corrupt + document.verify.unexpected, 0)
+    writer.kill('SIGKILL')
+  })
+
+  test('a stamped stream is right: the server dates an entry later than its writer', async (t) => {
+    const server = await startServer(t)
+    const writer = startProducer(t, '-q 200 --strategy stream --stamp --duration 15', { env: at(server) })
+    await until('items', async () => (await server.redis.xlen('latest-stream')) >= 200)
+    for (const driver of ['socket', 'ioredis']) {
+      const line = `--verify --duration 1500ms -p 500 --driver ${driver}`
+      const { code, document, stderr } = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
+      assertDone({ code, document, stderr })
+      assert.ok(document.verify.checked >= 400)
+      assert.equal(document.verify.stale, 0)
+    }
+    const stats = await server.redis.info('commandstats')
+    assert.doesNotMatch(stats, /cmdstat_get:/, 'nothing is asked for that cannot be there')
+    writer.kill('SIGKILL')
+  })
+
+  test('the age of undated items is that of the newest value when it came', async (t) => {
+    const server = await startServer(t)
+    const line = '-q 4000 -c 40 --ss --stamp --duration 15'
+    const writer = startProducer(t, line, { env: at(server) })
+    await writer.says(/all of 1 agent/)
+    await until('fetches', async () => (await server.redis.dbsize()) > 4000)
+    const { document, stderr } = await startProgram(t, 'consumer.js', '--duration 3', { env: at(server) })
+      .ended
+    assert.ok(document, stderr)
+    const { p50, max } = document.freshness_ms
+    // A tick every 25 ms, and none is read before it was due.
+    assert.ok(p50 > 0.01 && max < 2000, JSON.stringify(document.freshness_ms))
+    writer.kill('SIGKILL')
+  })
+
+  test('a plan that appears later is told', async (t) => {
+    const server = await startServer(t)
+    const consumer = startProgram(t, 'consumer.js', '--verify --duration 6', { env: at(server) })
+    await consumer.says(/no plan stands under no prefix/)
+    const writer = startProducer(t, '-q 100 --sl --duration 15', { env: at(server) })
+    const { code, document } = await consumer.ended
+    assert.equal(code, 4)
+    const said = document.warnings.find((/** @type {any} */ one) => one.code === 'plan-appeared')
+    assert.match(
+      said.message,
+      /a writer of list has begun since under this prefix.*what is read is sorted-set/,
+    )
+    writer.kill('SIGKILL')
+  })
+
   test('items that are all too old are told apart from none', async (t) => {
     const server = await startServer(t)
     const line = '--duration 600ms -p 200 --quiet'

@@ -22,8 +22,9 @@ const bytesOf = (n, change = {}, stampMs = startMs + 5000) =>
  * @param {boolean} [options.dated]
  * @param {(id: string, time: number) => Buffer | null} [options.master]
  * @param {boolean} [options.lives] the writer gives signs of life
+ * @param {boolean} [options.apart] ids and values are kept apart
  */
-const judging = ({ plan = {}, dated = true, master = () => null, lives = true } = {}) => {
+const judging = ({ plan = {}, dated = true, master = () => null, lives = true, apart = true } = {}) => {
   let nowMs = startMs + 6000
   let asked = 0
   const judge = judgeOf({
@@ -46,7 +47,7 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true } 
     }),
     reader: /** @type {any} */ ({ dated }),
     nowAt: () => nowMs,
-    readAtMaster: async (id, sink) => sink(master(id, ++asked)),
+    readAtMaster: apart ? async (id, sink) => sink(master(id, ++asked)) : null,
     wasRewritten: async () => lives,
     sleep: async (ms) => {
       nowMs += ms
@@ -123,6 +124,27 @@ const cases = [
     counts: { lagging: 1 },
   },
   {
+    name: 'of one master, which had none for 200 ms: each value goes there before its id',
+    value: null,
+    scoreMs: 5990,
+    options: { plan: { masters: 1 }, master: (_, time) => (time > 3 ? bytesOf(5) : null) },
+    counts: { missing: 1 },
+  },
+  {
+    name: 'of one master, which had none for 50 ms: it may have been sent again',
+    value: null,
+    scoreMs: 5990,
+    options: { plan: { masters: 1 }, master: (_, time) => (time > 2 ? bytesOf(5) : null) },
+    counts: { lagging: 1 },
+  },
+  {
+    name: 'of several masters, gone for seconds and then written again',
+    value: null,
+    scoreMs: 4500,
+    options: { plan: { ttlS: 9 }, master: (_, time) => (time > 5 ? bytesOf(5) : null) },
+    counts: { missing: 1 },
+  },
+  {
     name: 'late, and other bytes on the master',
     value: null,
     scoreMs: 5000,
@@ -185,6 +207,13 @@ const cases = [
     scoreMs: 5000,
     options: { plan: { stamp: true }, master: () => bytesOf(5, { stamp: true }, startMs + 4000) },
     counts: { checked: 1, stale: 1 },
+  },
+  {
+    name: 'an older stamp in a value that is one with its id',
+    value: bytesOf(5, { stamp: true }, startMs + 4000),
+    scoreMs: 5000,
+    options: { plan: { stamp: true }, apart: false },
+    counts: { checked: 1 },
   },
 ]
 for (const { name, id = 'item:5', value, scoreMs, options, counts } of cases)

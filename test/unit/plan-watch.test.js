@@ -29,6 +29,7 @@ const changes = async (cardsAt) => {
     onChanged: () => {
       told++
     },
+    onAppeared: () => assert.fail('there was one'),
     sleep: async () => {},
   })
   watch.start()
@@ -41,6 +42,30 @@ const changes = async (cardsAt) => {
   mock.timers.reset()
   return told
 }
+
+test('where there was none, one that is being written is told, once', async () => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  const seen = [[], [card({ strategy: 'list' }, { ended: true })], [card({ strategy: 'set' })], [card()]]
+  let looks = 0
+  /** @type {string[]} */
+  const told = []
+  const watch = planWatch({
+    card: null,
+    read: async () => seen[Math.min(looks++, 3)],
+    now: () => nowMs,
+    onChanged: () => assert.fail('there was none'),
+    onAppeared: ({ strategy }) => told.push(strategy),
+    sleep: async () => {},
+  })
+  watch.start()
+  for (let look = 1; look <= 5; look++) {
+    mock.timers.tick(1000)
+    await turn()
+  }
+  watch.stop()
+  mock.timers.reset()
+  assert.deepEqual(told, ['set'])
+})
 
 const later = { startedMs: nowMs - 1000 }
 

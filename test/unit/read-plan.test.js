@@ -76,12 +76,12 @@ test('several at a time are named, and the strategy tells', () => {
 const contradicting = [
   ['--sl', /^--sl contradicts what is written under no prefix: sorted-set of 100 items\. Leave it out/],
   ['--strategy hash', /^--strategy hash contradicts/],
-  ['-q 5', /^--quantity 5 contradicts .* \(quantity 100\)/],
-  ['--ttl 9', /^--ttl 9 contradicts .* \(ttlS 3\)/],
+  ['-q 5', /^--quantity 5 contradicts .* \(--quantity 100\)/],
+  ['--ttl 9', /^--ttl 9 contradicts .* \(--ttl 3\)/],
   ['--seed 2', /^--seed 2 contradicts/],
-  ['--stamp', /^--stamp contradicts .* \(stamp false\)/],
-  ['--ns 4', /^--ns 4 contradicts .* \(sortedSets 1\)/],
-  ['--spread', /^--spread contradicts .* \(placement plain\)/],
+  ['--stamp', /^--stamp contradicts .* \(without --stamp\)/],
+  ['--ns 4', /^--ns 4 contradicts .* \(--ns 1\)/],
+  ['--spread', /^--spread contradicts .* \(without --same-slot or --spread\)/],
   ['--payload zero', /^--payload zero contradicts/],
 ]
 for (const [line, pattern] of contradicting)
