@@ -102,12 +102,12 @@ const readerRules = [
 
   (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
 
-  (s, named) => s.verify && !s.values && `${named('verify')} with ${named('values')} off: it checks values`,
+  (s, named) => s.verify && !s.values && `${named('verify')} with --no-values: it checks values`,
 
   (s, named) =>
     s.mode === 'script' &&
     !s.values &&
-    `${named('mode')} with ${named('values')} off: the script is there to fetch values`,
+    `${named('mode')} with --no-values: the script is there to fetch values`,
 
   (s, named) =>
     s.mode === 'script' &&

@@ -60,6 +60,16 @@ const named = (settings, term) => {
   return option.on === value || value === true ? `--${name}` : `--${name} ${value}`
 }
 
+/** The option that writes so: `--ns 3`, `--stamp`. @param {Term} term @param {unknown} value */
+const written = (term, value) => {
+  const rows = OPTIONS.filter(({ key }) => key === term)
+  const on = rows.find((row) => row.on === value)
+  if (on || value === true) return `--${(on ?? rows[0]).name}`
+  if (value === false || rows.every((row) => row.on !== undefined))
+    return `without ${rows.map(({ name }) => `--${name}`).join(' or ')}`
+  return `--${rows[0].name} ${value}`
+}
+
 /** A plan in a few words. @param {PlanCard} card */
 export const cardWords = (card) => {
   const { strategy, quantity, totalAgents, sets, once, ended } = card
@@ -91,7 +101,7 @@ export const chosenCard = (settings, cards, isLive) => {
     const theirs = held(nearest)[term]
     throw new OptionError(
       `${named(settings, term)} contradicts what is written under ${prefix}: ${cards.map(cardWords).join('; ')}` +
-        `${term === 'strategy' ? '' : ` (${term} ${theirs})`}. Leave it out, for the plan in the target says it, or set --prefix`,
+        `${term === 'strategy' ? '' : ` (${written(term, theirs)})`}. Leave it out, for the plan in the target says it, or set --prefix`,
     )
   }
   const live = agreeing.filter(isLive)

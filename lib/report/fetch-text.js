@@ -11,6 +11,18 @@ import { clientWords, facts, moment, targetWords } from './words.js'
 
 const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
 
+/** The command that brings the values. @param {Record<string, any>} plan */
+const readCommand = ({ strategy, mode, fetch, limit }) => {
+  if (mode === 'script') return 'evalsha'
+  if (strategy === 'actual-value') return limit > 0 ? 'zrevrangebyscore' : 'zrangebyscore'
+  const own = new Map([
+    ['hash', 'hget'],
+    ['hash-ttl', 'hgetall'],
+    ['stream', 'xrevrange'],
+  ])
+  return own.get(strategy) ?? fetch
+}
+
 /** What is fetched, how often, by whom. @param {FetchDocument} run */
 export const planWords = ({ plan, consumers }) => {
   const every =
@@ -20,7 +32,7 @@ export const planWords = ({ plan, consumers }) => {
   return facts([
     plan.strategy,
     plan.limit > 0 ? `the newest ${count(plan.limit)}` : 'all that live',
-    plan.mode === 'script' ? 'by script' : !plan.values ? 'ids only' : plan.fetch.toUpperCase(),
+    plan.mode === 'script' ? 'by script' : plan.values ? readCommand(plan).toUpperCase() : 'ids only',
     `${every} by ${rest ? `${consumers}${rest}` : several(consumers, 'consumer')}`,
     `ttl ${plan.ttlS} s`,
     plan.sets.length > 1 && several(plan.sets.length, 'sorted set'),
@@ -54,26 +66,15 @@ export const readWords = ({ fetches, rate: rates }) =>
   ])
 
 /** @param {FetchDocument} run */
-export const verifyWords = ({ verify }) => {
+export const verifyWords = ({ verify, plan }) => {
   if (!verify) return ''
   const { examples, checked, ...found } = verify
   const seen = Object.entries(found).filter(([, n]) => n > 0)
+  const right = checked > 0 ? 'all right' : plan.knowsBytes ? '' : 'only whether values are there'
   return facts([
-    `${count(checked)} compared byte by byte`,
-    ...(seen.length > 0 ? seen.map(([what, n]) => `${count(n)} ${what}`) : ['all right']),
+    checked > 0 ? `${count(checked)} compared byte by byte` : 'nothing compared',
+    ...(seen.length > 0 ? seen.map(([what, n]) => `${count(n)} ${what}`) : [right]),
   ])
-}
-
-/** The command that brings the values. @param {Record<string, any>} plan */
-const readCommand = ({ strategy, mode, fetch, limit }) => {
-  if (mode === 'script') return 'evalsha'
-  if (strategy === 'actual-value') return limit > 0 ? 'zrevrangebyscore' : 'zrangebyscore'
-  const own = new Map([
-    ['hash', 'hget'],
-    ['hash-ttl', 'hgetall'],
-    ['stream', 'xrevrange'],
-  ])
-  return own.get(strategy) ?? fetch
 }
 
 /** Who answered the reads, of whomever. @param {FetchDocument} run */

@@ -41,10 +41,14 @@ const nothingRead = ({ fetches, plan }) => {
 const failures = ({ fetches }) => {
   if (fetches.failed === 0) return []
   const causes = Object.entries(fetches.failed_by).map(([cause, n]) => `${plainText(cause)} ${count(n)}`)
+  const gone = ['CLOSED', 'CONNECT', 'UNSETTLED'].some((cause) => cause in fetches.failed_by)
+  const words = gone
+    ? ': servers were gone or did not answer, see the events (embedded ones end with their producer)'
+    : ''
   return [
     {
       code: 'failed',
-      message: `${count(fetches.failed)} of ${count(fetches.failed + fetches.count)} fetches failed (${causes.join(', ')})`,
+      message: `${count(fetches.failed)} of ${count(fetches.failed + fetches.count)} fetches failed (${causes.join(', ')})${words}`,
       cause: Object.keys(fetches.failed_by)[0],
     },
   ]
@@ -82,7 +86,7 @@ const wrongValues = ({ verify, plan, fetches }) => {
     warnings.push({
       code: 'verify-limited',
       message:
-        'no plan stands in the target, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) tell them',
+        'no plan stood in the target at the start, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) tell them',
       invalidates: false,
     })
   else if (verify.checked === 0 && found.length === 0)
