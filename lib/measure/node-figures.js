@@ -47,6 +47,11 @@ const besidesData = [
   'mem_aof_buffer',
 ]
 
+// From 7.0 on a server keeps a histogram for each command that it has run once, which INFO counts nowhere: 24,688
+// bytes each in 7.0, 8.2 and Valkey 9.1. Ten of them were half of what a thousand small items take.
+const histogramBytes = 24_688
+const ofHistogram = 'latency_percentiles_usec_'
+
 /** A figure that JSON can hold. @param {number} n */
 export const known = (n) => (Number.isFinite(n) ? n : null)
 
@@ -58,7 +63,9 @@ export const known = (n) => (Number.isFinite(n) ? n : null)
 export const reading = ({ fields, commands, databases }, atMs) => {
   const number = (/** @type {string} */ name) => Number(fields[name] ?? Number.NaN)
   const role = fields.role === 'slave' ? 'replica' : fields.role === 'master' ? 'master' : undefined
-  const besides = besidesData.reduce((sum, name) => sum + (number(name) || 0), 0)
+  const histograms = Object.keys(fields).filter((name) => name.startsWith(ofHistogram)).length
+  const besides =
+    besidesData.reduce((sum, name) => sum + (number(name) || 0), 0) + histograms * histogramBytes
   return {
     atMs,
     serverMs: number('server_time_usec') / 1000,

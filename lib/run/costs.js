@@ -56,6 +56,9 @@ const liveItems = (plan, share) => {
   return plan.rate === 'max' ? null : (plan.items / share) * ((plan.ttlS * 1000) / plan.periodMs)
 }
 
+// Tables and buffers that a server grows by itself: below this they would pass for the items'.
+const leastBytes = 100_000
+
 /**
  * @param {object} known
  * @param {Plan} known.plan
@@ -84,14 +87,13 @@ export const serverCosts = ({
   // A --once run has not reached its steady size before a lifetime has passed.
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
   const counts = live !== null && grown && keysBefore < live / 20
+  const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
     memory_bytes_per_item:
-      counts && totals.data_bytes !== null && dataBefore !== null
-        ? (totals.data_bytes - dataBefore) / live
-        : null,
+      counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     commands: Object.fromEntries(

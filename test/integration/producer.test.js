@@ -305,3 +305,16 @@ describe('the folder of a run', { concurrency: 2 }, () => {
     assert.match(stderr, /^--run twice: results of that name exist/)
   })
 })
+
+test('memory of an item is of the items, on a server that ran no command before', async (t) => {
+  const line = '-q 2000 --duration 2'
+  const fresh = await runProducer(t, line)
+  const server = await startServer(t)
+  await runProducer(t, line, { env: at(server) })
+  await server.redis.flushall()
+  const used = await runProducer(t, line, { env: at(server) })
+  const [first, again] = [fresh, used].map(({ document }) => document.server.memory_bytes_per_item)
+  assert.ok(Math.abs(first / again - 1) < 0.15, `${first} B on a fresh server, ${again} B on a used one`)
+  const few = await runProducer(t, '-q 20 --duration 1')
+  assert.equal(few.document.server.memory_bytes_per_item, null)
+})
