@@ -8,11 +8,17 @@ import { slotOf } from '../wire/slot.js'
  * @returns {import('../report/verdict.js').Warning[]}
  */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
-  if (!owners || sets.length < 2 || masters.length < 2 || placement === 'same-slot') return []
+  if (!owners || masters.length < 2 || placement === 'same-slot') return []
+  if (sets.length < (placement === 'spread' ? 1 : 2)) return []
   const perMaster = masters.map((_, index) => sets.filter((set) => owners[slotOf(set)] === index).length)
-  if (Math.max(...perMaster) - Math.min(...perMaster) <= 1) return []
+  const few = placement === 'spread' && sets.length < masters.length
+  if (!few && Math.max(...perMaster) - Math.min(...perMaster) <= 1) return []
   const list = perMaster.map((n, i) => `shard ${i + 1} ${n}`).join(', ')
-  const advice = placement === 'spread' ? 'the slots themselves lie unevenly' : 'use --spread'
+  const advice = few
+    ? `--ns ${masters.length} or a multiple of it reaches every shard`
+    : placement === 'spread'
+      ? 'the slots themselves lie unevenly'
+      : 'use --spread'
   return [
     {
       code: 'placement',

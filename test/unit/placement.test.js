@@ -40,6 +40,12 @@ test('who is spread over slots that lie unevenly is told of the slots', () => {
   assert.match(message, /\(shard 1 0, shard 2 4\); the slots themselves lie unevenly$/)
 })
 
+test('fewer sets than shards leave some without any, and --spread does not help', () => {
+  const [{ message }] = warned({ sortedSets: 2, placement: 'spread' })
+  assert.match(message, /^2 sorted sets lie unevenly .* 0.*; --ns 3 or a multiple of it reaches every shard$/)
+  assert.equal(warned({ sortedSets: 1, placement: 'spread', strategy: 'script-batch' }).length, 1)
+})
+
 test('nothing is told where nothing can lie unevenly', () => {
   assert.deepEqual(warned({ sortedSets: 10, placement: 'same-slot' }), [])
   assert.deepEqual(warned({ sortedSets: 1 }), [])
