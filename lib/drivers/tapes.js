@@ -14,7 +14,7 @@ import { estimateBytes, tapeOf } from './tape.js'
 
 // An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
 // command of every item and the second of none.
-const portionItems = 8192
+const portionItems = 4096
 // There are fewer keys than this in an interval, or its portions are larger than they need be.
 const sampledItems = 4096
 

@@ -90,7 +90,7 @@ const lostItems = (run) => {
     {
       code: 'dropped',
       n: dropped,
-      message: `${count(dropped)} ${of} were dropped unsent, as the writer was too far behind its schedule${behindAdvice(run)}`,
+      message: `${count(dropped)} ${of} were dropped before all of their commands were sent, as the writer was too far behind its schedule${behindAdvice(run)}`,
     },
     {
       code: 'unsettled',

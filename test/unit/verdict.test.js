@@ -40,7 +40,7 @@ const table = [
     items({ acked: 999, dropped: 1 }),
     ['dropped'],
     [],
-    /1 of 1,000 items were dropped unsent.*--window/,
+    /1 of 1,000 items were dropped before all of their commands were sent.*--window/,
   ],
   ['unsettled', items({ acked: 999, unsettled: 1 }), ['unsettled'], [], /had no answer/],
   [
