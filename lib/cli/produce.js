@@ -5,10 +5,12 @@ import { cardOf } from '../plan/plan-card.js'
 import { openResults } from '../report/files.js'
 import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
+import { period } from '../report/units.js'
 import { agentWords, claimAgents } from '../run/agents.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
 import { placementWarnings } from '../run/placement.js'
+import { lengthMs } from '../run/second.js'
 import { unlessInterrupted } from '../run/start-up.js'
 import { millraceVersion, versionsOf } from '../run/versions.js'
 import { writeRun } from '../run/write-run.js'
@@ -56,6 +58,9 @@ export const produce = async (settings, { stop, stopNow }) => {
     undo.unshift(agents.release)
     const plan = planOf(settings, { ...facts, agents: agents.agents })
     say(agentWords(plan))
+    const wholeMs = lengthMs(plan)
+    if (wholeMs !== null && plan.durationMs !== null && wholeMs > plan.durationMs)
+      say(`lasts ${period(wholeMs)}: ticks are not cut short`)
     placementWarnings(plan, target.topology).forEach(warn)
 
     const parts = await writeRun({

@@ -105,13 +105,16 @@ export const rateWords = ({ rate: { nominal, achieved }, server }) =>
   ])
 
 /** @param {RunDocument} run */
-export const tickWords = ({ ticks, commands }) =>
-  facts([
-    `${count(ticks.count)} measured, ${count(ticks.late)} late`,
-    `lateness p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)}`,
+export const tickWords = ({ ticks, commands, plan }) => {
+  // Without a schedule nothing is late.
+  const free = plan.rate === 'max' || plan.pacing === 'closed'
+  return facts([
+    free ? `${count(ticks.count)} measured` : `${count(ticks.count)} measured, ${count(ticks.late)} late`,
+    !free && `lateness p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)}`,
     `${count(commands.sent)} commands`,
     commands.repeated > 0 && `${count(commands.repeated)} repeated`,
   ])
+}
 
 /** @param {RunDocument} run */
 export const costWords = ({ server, client }) =>

@@ -1,4 +1,5 @@
 // What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
+import { isScheduled } from '../plan/pacer.js'
 import { sleep } from './settlement.js'
 
 /**
@@ -68,6 +69,12 @@ export const isNoLine = (overS, counts, latencies, bystander = null) =>
 
 /** As people read it: the line before a whole second is that second's. @param {number} atMs */
 export const shownMs = (atMs) => Math.round(atMs / 100) * 100
+
+/** How long the run will take, in whole ticks where it has a schedule. @param {import('../plan/plan.js').Plan} plan */
+export const lengthMs = (plan) =>
+  plan.ticks !== null && (isScheduled(plan) || plan.durationMs === null)
+    ? plan.ticks * plan.spacingMs
+    : plan.durationMs
 
 /** @param {Record<string, number>} counts */
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
@@ -142,7 +149,7 @@ export const everySecond = ({
     })
     show({
       elapsedMs: shownMs(atMs),
-      totalMs: plan.durationMs ?? (plan.ticks === null ? null : plan.ticks * plan.spacingMs),
+      totalMs: lengthMs(plan),
       phase: now,
       nominalRate: plan.nominalHz,
       achievedRate: achieved,

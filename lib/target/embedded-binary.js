@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { basename, delimiter, join, resolve } from 'node:path'
 import { TargetError } from '../errors.js'
 
@@ -27,7 +27,8 @@ export const installHint =
 export function findServerBinary(serverBin, env = process.env) {
   if (serverBin !== undefined) {
     const file = serverBin.includes('/') ? executable(resolve(serverBin)) : inPath(serverBin, env)
-    if (!file) throw new TargetError(`--server-bin ${serverBin}: no such program`)
+    const why = existsSync(serverBin) ? 'no program that may be run' : 'no such program'
+    if (!file) throw new TargetError(`--server-bin ${serverBin}: ${why}`)
     return inspected(file, `--server-bin ${serverBin}`)
   }
   for (const name of serverNames) {

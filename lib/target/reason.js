@@ -17,6 +17,10 @@ const advice = [
     /WRONGPASS|invalid password|invalid username/,
     'wrong user or password; correct --username and REDIS_PASSWORD',
   ],
+  [
+    /without any password configured/,
+    'the server has no password; leave out the one in --url or REDIS_PASSWORD',
+  ],
   [/NOPERM|no permissions/, 'the user lacks rights; extend its ACL'],
   [/max number of clients/, 'the server takes no more connections; raise maxclients or close some'],
   [/WRONGTYPE/, 'a key of ours already holds another type; choose another --prefix or remove that key'],

@@ -238,7 +238,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     line: '--server-bin /bin/true',
     env: nothing,
   }))
-  refused('--server-bin is a folder', 3, /^--server-bin \/tmp: no such program$/, () => ({
+  refused('--server-bin is a folder', 3, /^--server-bin \/tmp: no program that may be run$/, () => ({
     line: '--server-bin /tmp',
     env: nothing,
   }))

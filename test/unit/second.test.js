@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerOf } from '../../lib/measure/ledger.js'
-import { isNoLine, onceASecond } from '../../lib/run/second.js'
+import { isNoLine, lengthMs, onceASecond } from '../../lib/run/second.js'
 import { windowOf } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -65,4 +65,11 @@ test('what was due in the window belongs to it, whenever it was answered', async
   window.close()
   assert.equal(window.covers(4999), true)
   assert.equal(window.covers(5000), false)
+})
+
+test('a run lasts whole ticks where it has a schedule', () => {
+  assert.equal(lengthMs(samplePlan({ durationMs: 1500 })), 2000)
+  assert.equal(lengthMs(samplePlan({ durationMs: 1500, rate: 'max' })), 1500)
+  assert.equal(lengthMs(samplePlan({ intervals: 3 })), 3000)
+  assert.equal(lengthMs(samplePlan()), null)
 })
