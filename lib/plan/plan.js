@@ -111,7 +111,7 @@ export const planOf = (settings, facts) => {
   if (scripted.has(strategy) && facts.masters > 1 && placement !== 'spread') {
     const flag = strategy === 'script-batch' ? '--ws' : '--sk'
     throw new OptionError(
-      `${flag} needs --spread, and --ns ${facts.masters} or more to reach every shard, on ${facts.masters} masters: a script may touch keys of one slot only, and item:<n> lies anywhere`,
+      `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
   return deepFreeze(buildPlan(settings, facts))
