@@ -307,7 +307,7 @@ describe('the folder of a run', { concurrency: 2 }, () => {
 })
 
 test('memory of an item is of the items, on a server that ran no command before', async (t) => {
-  const line = '-q 2000 --duration 2'
+  const line = '-q 5000 --duration 2'
   const fresh = await runProducer(t, line)
   const server = await startServer(t)
   await runProducer(t, line, { env: at(server) })
