@@ -103,12 +103,12 @@ export const valuesJob = ({
   /** @type {import('../wire/values.js').ReplySink} */
   const sink = {
     open() {},
-    number() {},
     bulk(bytes, from, to) {
       if (isLead) return
       sizes.seen(to - from)
       values.value(places[cursor++], bytes, from, to)
     },
+    number() {},
     nil() {
       if (!isLead) values.nil(places[cursor++])
     },

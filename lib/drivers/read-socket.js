@@ -21,11 +21,12 @@ import { verdictOf } from './verdict.js'
  * @param {number | null} first
  */
 const sizesSeen = (first) => {
-  let mean = first
+  // An array, since a variable with a fraction in it is allocated anew each time. NaN: none seen.
+  const mean = Float64Array.of(first ?? Number.NaN)
   return {
-    mean: () => mean,
+    mean: () => (Number.isNaN(mean[0]) ? null : mean[0]),
     seen: (/** @type {number} */ bytes) => {
-      mean = mean === null ? bytes : mean + (bytes - mean) / 16
+      mean[0] = Number.isNaN(mean[0]) ? bytes : mean[0] + (bytes - mean[0]) / 16
     },
   }
 }

@@ -169,10 +169,11 @@ export const sinkOf = (ask, collector) => {
  * @param {number} limit 0 = all
  * @returns {Uint32Array | null}
  */
-export const newestOf = ({ count, scoreOf }, limit) => {
+export const newestOf = (list, limit) => {
+  const { count } = list
   if (limit === 0 || count <= limit) return null
   const places = Uint32Array.from({ length: count }, (_, i) => i)
   // Without scores whoever came first: a set has no order.
-  places.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b)
+  places.sort((a, b) => list.scoreOf(b) - list.scoreOf(a) || a - b)
   return places.subarray(0, limit)
 }

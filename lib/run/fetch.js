@@ -30,6 +30,15 @@ import { idList, scoreIn } from '../wire/id-list.js'
 const attempts = 5
 const stampBytes = 13
 
+const emptyTally = () => ({
+  values: 0,
+  nils: 0,
+  bytes: 0,
+  newest: Number.NEGATIVE_INFINITY,
+  newestAt: Number.NaN,
+  server: '',
+})
+
 /**
  * Everything that one attempt brings.
  * @param {Declaration} reader
@@ -38,15 +47,14 @@ const stampBytes = 13
  */
 const attemptOf = (reader, stamped, nowAt) => {
   const list = idList({ unique: reader.unique })
-  const none = { values: 0, nils: 0, bytes: 0, newest: Number.NEGATIVE_INFINITY, newestAt: Number.NaN }
-  const tally = { ...none, server: '' }
+  let tally = emptyTally()
   /** @type {Record<string, number>} */
   const numbers = {}
   /** @type {Record<string, number>} */
   const failedBy = {}
   return {
     list,
-    tally,
+    tally: () => tally,
     numbers,
     failedBy,
     /** @type {ValueSink} */
@@ -66,7 +74,7 @@ const attemptOf = (reader, stamped, nowAt) => {
     },
     clear() {
       list.clear()
-      Object.assign(tally, none)
+      tally = emptyTally()
       for (const name in numbers) delete numbers[name]
       for (const name in failedBy) delete failedBy[name]
     },
@@ -107,7 +115,8 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
 
   /** @param {ValueSink} values @param {number} nowMs */
   const askIds = async (values, nowMs) => {
-    const { list, numbers, tally, failedBy } = attempt
+    const { list, numbers, failedBy } = attempt
+    const tally = attempt.tally()
     const collector = {
       list,
       values,
@@ -131,8 +140,8 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
   const ids = async () => {
     for (let left = attempts; ; left--) {
       const server = driver.serverOf(plan.sets[0], consumer)
-      const { list, values, tally } = attempt
-      tally.server = server
+      const { list, values } = attempt
+      attempt.tally().server = server
       const sink = inspector ? both(values, inspector.inspect(list, server)) : values
       try {
         await askIds(sink, nowAt(server))
@@ -158,7 +167,8 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
     const startMs = clock()
     const found = await ids()
     const idsMs = clock() - startMs
-    const { list, tally, numbers, failedBy } = attempt
+    const { list, numbers, failedBy } = attempt
+    const tally = attempt.tally()
     const idsAt = found ? nowAt(found.server) : 0
     const chosen = newestOf(list, plan.limit)
     const count = chosen ? chosen.length : list.count

@@ -30,102 +30,130 @@ export const scoreIn = (bytes, from, to) => {
 }
 
 /**
- * Grows, is emptied, and is filled again: a consumer needs one for all its fetches.
- * @param {{ unique?: boolean }} [options] unique: an id that is there already is not taken a second time
+ * Grows, is emptied, and is filled again: a consumer needs one for all its fetches. A class, since a literal with
+ * getters has a hidden class of its own each time: with 32 consumers every access to a list was looked up anew.
  */
-export const idList = ({ unique = false } = {}) => {
-  let bytes = Buffer.allocUnsafeSlow(16_384)
-  let ends = new Uint32Array(1024)
-  let scores = new Float64Array(0)
-  /** Places of ids plus one, by hash; twice as many as ids at least. */
-  let table = new Int32Array(unique ? 4096 : 0)
-  let count = 0
-  let filled = 0
-  let duplicates = 0
+class Ids {
+  #bytes = Buffer.allocUnsafeSlow(16_384)
+  #ends = new Uint32Array(1024)
+  #scores = new Float64Array(0)
+  /** Places of ids plus one, by hash; twice as many as ids at least. Empty: ids may come twice. */
+  #table
+  #count = 0
+  #filled = 0
+  #duplicates = 0
 
-  const startOf = (/** @type {number} */ i) => (i === 0 ? 0 : ends[i - 1])
+  /** @param {boolean} unique */
+  constructor(unique) {
+    this.#table = new Int32Array(unique ? 4096 : 0)
+  }
+
+  get count() {
+    return this.#count
+  }
+  get duplicates() {
+    return this.#duplicates
+  }
+  get bytes() {
+    return this.#bytes
+  }
+
+  /** @param {number} i */
+  startOf(i) {
+    return i === 0 ? 0 : this.#ends[i - 1]
+  }
+
+  /** @param {number} i */
+  endOf(i) {
+    return this.#ends[i]
+  }
+
+  /** @param {number} i */
+  text(i) {
+    return this.#bytes.toString('utf8', this.startOf(i), this.endOf(i))
+  }
 
   /** Where in the table the id is or would be. @param {Buffer} from @param {number} at @param {number} to */
-  const placeOf = (from, at, to) => {
+  #placeOf(from, at, to) {
+    const table = this.#table
     const mask = table.length - 1
     for (let place = hashOf(from, at, to) & mask; ; place = (place + 1) & mask) {
       const other = table[place] - 1
       if (other < 0) return place
-      const start = startOf(other)
-      if (ends[other] - start !== to - at) continue
+      const start = this.startOf(other)
+      if (this.#ends[other] - start !== to - at) continue
       let k = 0
-      while (k < to - at && bytes[start + k] === from[at + k]) k++
+      while (k < to - at && this.#bytes[start + k] === from[at + k]) k++
       if (k === to - at) return place
     }
   }
-  const growTable = () => {
-    table = new Int32Array(table.length * 4)
-    for (let i = 0; i < count; i++) table[placeOf(bytes, startOf(i), ends[i])] = i + 1
+
+  #growTable() {
+    this.#table = new Int32Array(this.#table.length * 4)
+    for (let i = 0; i < this.#count; i++) {
+      this.#table[this.#placeOf(this.#bytes, this.startOf(i), this.endOf(i))] = i + 1
+    }
   }
 
-  const list = {
-    get count() {
-      return count
-    },
-    get duplicates() {
-      return duplicates
-    },
-    get bytes() {
-      return bytes
-    },
-    startOf,
-    endOf: (/** @type {number} */ i) => ends[i],
-    text: (/** @type {number} */ i) => bytes.toString('utf8', startOf(i), ends[i]),
-    /**
-     * Returns the id's place, or -1 where it is there already and the list is unique.
-     * @param {Buffer} from
-     * @param {number} at
-     * @param {number} to
-     */
-    add(from, at, to) {
-      const size = to - at
-      let place = 0
-      if (unique) {
-        if ((count + 1) * 2 > table.length) growTable()
-        place = placeOf(from, at, to)
-        if (table[place] > 0) {
-          duplicates++
-          return -1
-        }
+  /**
+   * Returns the id's place, or -1 where it is there already and the list is unique.
+   * @param {Buffer} from
+   * @param {number} at
+   * @param {number} to
+   */
+  add(from, at, to) {
+    const size = to - at
+    const unique = this.#table.length > 0
+    let place = 0
+    if (unique) {
+      if ((this.#count + 1) * 2 > this.#table.length) this.#growTable()
+      place = this.#placeOf(from, at, to)
+      if (this.#table[place] > 0) {
+        this.#duplicates++
+        return -1
       }
-      if (filled + size > bytes.length) {
-        const more = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, filled + size))
-        bytes.copy(more, 0, 0, filled)
-        bytes = more
-      }
-      if (count === ends.length) {
-        const more = new Uint32Array(count * 2)
-        more.set(ends)
-        ends = more
-      }
-      if (size < 48) for (let k = 0; k < size; k++) bytes[filled + k] = from[at + k]
-      else from.copy(bytes, filled, at, to)
-      filled += size
-      ends[count] = filled
-      if (unique) table[place] = count + 1
-      return count++
-    },
-    /** @param {number} i @param {number} score */
-    setScore(i, score) {
-      if (i >= scores.length) {
-        const more = new Float64Array(Math.max(ends.length, i + 1))
-        more.set(scores)
-        scores = more
-      }
-      scores[i] = score
-    },
-    /** NaN where none came with the id. @param {number} i */
-    scoreOf: (i) => (i < scores.length ? scores[i] : Number.NaN),
-    clear() {
-      if (unique) table.fill(0)
-      scores.fill(Number.NaN)
-      count = filled = duplicates = 0
-    },
+    }
+    const filled = this.#filled
+    if (filled + size > this.#bytes.length) {
+      const more = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, filled + size))
+      this.#bytes.copy(more, 0, 0, filled)
+      this.#bytes = more
+    }
+    if (this.#count === this.#ends.length) {
+      const more = new Uint32Array(this.#count * 2)
+      more.set(this.#ends)
+      this.#ends = more
+    }
+    const bytes = this.#bytes
+    if (size < 48) for (let k = 0; k < size; k++) bytes[filled + k] = from[at + k]
+    else from.copy(bytes, filled, at, to)
+    this.#filled = filled + size
+    this.#ends[this.#count] = this.#filled
+    if (unique) this.#table[place] = this.#count + 1
+    return this.#count++
   }
-  return list
+
+  /** @param {number} i @param {number} score */
+  setScore(i, score) {
+    if (i >= this.#scores.length) {
+      const more = new Float64Array(Math.max(this.#ends.length, i + 1))
+      more.set(this.#scores)
+      this.#scores = more
+    }
+    this.#scores[i] = score
+  }
+
+  /** NaN where none came with the id. @param {number} i */
+  scoreOf(i) {
+    return i < this.#scores.length ? this.#scores[i] : Number.NaN
+  }
+
+  clear() {
+    this.#table.fill(0)
+    this.#scores.fill(Number.NaN)
+    this.#count = this.#filled = this.#duplicates = 0
+  }
 }
+
+/** @param {{ unique?: boolean }} [options] unique: an id that is there already is not taken a second time */
+export const idList = ({ unique = false } = {}) => new Ids(unique)
