@@ -19,13 +19,15 @@ import { serverCosts } from './costs.js'
  * @property {readonly number[]} liveAgents
  */
 
-/** Items that were stored in the measured window. @param {WriteRun} run */
-const storedIn = ({ plan, steps, records: { ledger }, window }) => {
-  if (isScheduled(plan)) return ledger.measured.acked
-  // With no schedule, ticks lie across the window's edges: the answers within it are counted.
-  const carriers = steps.filter(({ kind }) => kind !== 'once').length
-  return Math.round(window.carried() / carriers)
-}
+/** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
+const answeredIn = ({ steps, window }) =>
+  Math.round(window.carried() / steps.filter(({ kind }) => kind !== 'once').length)
+
+/**
+ * Items that were stored in the measured window; with no schedule ticks lie across its edges, and answers count.
+ * @param {WriteRun} run
+ */
+const storedIn = (run) => (isScheduled(run.plan) ? run.records.ledger.measured.acked : answeredIn(run))
 
 /**
  * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
@@ -42,9 +44,14 @@ const rateIn = ({ plan, records, writing }, endMs, { stored, measuredS }) => {
   return measuredS > 0 ? stored / measuredS : null
 }
 
-/** Items that have another outcome, and repeats: each may have been stored all the same. @param {WriteRun} run */
-const unsureIn = ({ records: { ledger } }) =>
-  ledger.measured.offered - ledger.measured.acked + ledger.commands.repeated
+/**
+ * Items that have another outcome, repeats, and what is of ticks before the window: the servers may have counted each.
+ * @param {WriteRun} run
+ */
+const unsureIn = (run) => {
+  const { measured, commands } = run.records.ledger
+  return measured.offered - measured.acked + commands.repeated + Math.max(0, answeredIn(run) - storedIn(run))
+}
 
 /** @param {WriteRun} run @returns {Pick<RunParts, 'items' | 'written' | 'agents' | 'commands'>} */
 const accountOf = ({ records: { ledger } }) => ({

@@ -37,6 +37,15 @@ describe('one server', { concurrency: 2 }, () => {
       assert.equal(document.server.share, 1)
     })
 
+  test('the ticks just before the end of a warm-up are no other writer', async (t) => {
+    const ended = await runProducer(t, '-q 50 -p 10 --warm-up 1 --duration 2')
+    assertDone(ended)
+    const { server, items } = ended.document
+    assert.equal(items.acked, 10_000)
+    assert.ok(server.commands.setex.calls > 5000, 'the counters are read a little early')
+    assert.equal(server.share, 1)
+  })
+
   test('-a 2-3 of -t 4 writes exactly these; the last agent takes the rest', async (t) => {
     const server = await startServer(t)
     const items = async () =>
