@@ -8,6 +8,7 @@ import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { alignedTable } from '../lib/report/layout.js'
 import { consumerCases } from './bench/consumer.js'
+import { verdict } from './bench/room.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
 
 /** @typedef {import('./bench/room.js').Case} Case */
@@ -70,7 +71,7 @@ const measure = async (wanted, rounds, quick) => {
       { title: 'what', cell: ({ name }) => name, left: true },
       { title: 'wanted', cell: ({ limit }) => limit },
       { title: 'found', cell: ({ figure }) => figure },
-      { title: '', cell: ({ met }) => (met ? 'ok' : 'NOT MET'), left: true },
+      { title: '', cell: verdict, left: true },
     ],
     rows,
     Math.max(160, process.stdout.columns ?? 0),

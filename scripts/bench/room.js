@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * @typedef {{ name: string, limit: string, figure: string, met: boolean }} Row
+ * @typedef {{ name: string, limit: string, figure: string, met: boolean, full?: boolean }} Row full: the server was, so
+ * that a figure of the client that misses its limit shows nothing
  * @typedef {{ seconds: (n: number) => number, folder: string }} Room seconds: how long what should take n seconds
  * may take
  * @typedef {object} Case
@@ -11,6 +12,9 @@ import { fileURLToPath } from 'node:url'
  * @property {(room: Room) => Promise<Record<string, number>>} round figures of one round
  * @property {(figures: Record<string, number[]>) => Row[]} rows
  */
+
+/** @param {Row} row */
+export const verdict = ({ met, full }) => (met ? 'ok' : full ? 'not shown: the server is full' : 'NOT MET')
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
