@@ -41,14 +41,15 @@ const mix = (/** @type {number} */ n) => {
  * @param {number} width
  */
 const identity = (n, width) => {
-  let text = ''
+  // One text at once, not letter by letter: each step would be a text of its own.
+  const letters = /** @type {number[]} */ (Array(width))
   let rest = n
   for (let i = 0; i < width; i++) {
     const next = Math.floor(rest / 64)
-    text += alphabet[rest - next * 64]
+    letters[i] = codes[rest - next * 64]
     rest = next
   }
-  return text
+  return String.fromCharCode(...letters)
 }
 
 /**

@@ -12,12 +12,18 @@
 const digitsOf = (/** @type {number} */ n) =>
   n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : n < 10_000 ? 4 : n < 100_000 ? 5 : String(n).length
 
+/** @param {string} text */
+const textWidth = (text) => {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return Buffer.byteLength(text)
+  return text.length
+}
+
 /** @param {Part} part */
 const partWidth = (part) => {
-  if (typeof part === 'string') return Buffer.byteLength(part)
+  if (typeof part === 'string') return textWidth(part)
   if (typeof part === 'number')
     return part >= 0 && Number.isInteger(part) ? digitsOf(part) : String(part).length
-  return 'hole' in part ? part.width : part.length
+  return part instanceof Uint8Array ? part.length : part.width
 }
 
 /** @param {Argument} arg */
@@ -92,12 +98,12 @@ const putPart = (out, at, part, values, note) => {
   if (typeof part === 'number') {
     return part >= 0 && Number.isInteger(part) ? putInteger(out, at, part) : putText(out, at, String(part))
   }
-  if ('hole' in part) {
-    note?.(part, at)
-    return putText(out, at, values[part.hole])
+  if (part instanceof Uint8Array) {
+    out.set(part, at)
+    return at + part.length
   }
-  out.set(part, at)
-  return at + part.length
+  note?.(part, at)
+  return putText(out, at, values[part.hole])
 }
 
 /**
