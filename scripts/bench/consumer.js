@@ -34,7 +34,7 @@ const beside = async (room, writing, readings) => {
   const writer = start(room, 'producer.js', [...writing, '--duration', '10m'])
   try {
     const documents = []
-    // Until every item has been written, and the first lifetime is over.
+    // Until every item has been written.
     await read(room, ['--limit', '1', '--duration', '4'])
     for (const args of readings) documents.push(await read(room, args))
     writer.child.kill('SIGINT')
@@ -52,7 +52,8 @@ export const consumerCases = () => [
       const full = ['--pacing', 'closed', '-p', '500']
       const { documents, written } = await beside(
         room,
-        ['-q', '300000'],
+        // A lifetime that keeps them all fresh, also where the server is too slow to write each once a second.
+        ['-q', '300000', '--ttl', '60'],
         [
           ['--limit', '1', '--duration', '2'],
           [...full, '--duration', String(room.seconds(12))],
