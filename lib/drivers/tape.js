@@ -109,8 +109,7 @@ const sharedDigits = (a, b) => {
 }
 
 /**
- * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: 7 ns a hole
- * instead of 15.
+ * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: half the time.
  * @param {Kept} kept
  * @param {number} from
  * @param {number} to
@@ -123,7 +122,7 @@ const patch = (kept, from, to, values, count) => {
     const text = values[hole]
     const first = sharedDigits(kept.low[hole], text)
     if (first === width) continue
-    // Not text.charCodeAt(): that is looked up anew for every digit of every hole, at twice the time.
+    // Not text.charCodeAt(), which is looked up anew for every digit of every hole: 23 ns a hole instead of 35.
     const digits = Buffer.from(text, 'latin1')
     const end = lowerBound(at, offsets[to])
     for (let i = lowerBound(at, offsets[from]); i < end; i++) {
