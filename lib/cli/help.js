@@ -61,8 +61,11 @@ const notes = [
   'Numbers may end in k or M, sizes in kB, MB, KiB or MiB. --no-json and so on switch a flag off.',
 ]
 
+/** The file of a program, as it is typed. @param {Program} program */
+export const programFile = (program) => programs[program].file ?? `${program}.js`
+
 /**
- * What holds when the option is not given.
+ * The value of an option that is not given.
  * @param {Option} option
  */
 export const defaultText = ({ otherwise, default: value, type }) =>
@@ -81,7 +84,8 @@ export function meaning({ help, choices = [] }) {
  * @param {number} columns
  */
 export function helpText(program, columns) {
-  const { does, examples, words, file = `${program}.js` } = programs[program]
+  const { does, examples, words } = programs[program]
+  const file = programFile(program)
   const help = yargs([])
     .detectLocale(false)
     .scriptName(`node ${file}`)

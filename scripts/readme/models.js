@@ -1,0 +1,154 @@
+// The answers of the README: what the data models cost, from docs/data, beside what they can do.
+import { several } from '../../lib/report/units.js'
+import { changeWords, figureText, isClear, ratioNamed, ratioText } from './findings.js'
+import { modelRows } from './pictures.js'
+import { table } from './reference.js'
+
+/** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+const cpu = 'server.cpu_us_per_item'
+const memory = 'server.memory_bytes_per_item'
+
+/** What no run can measure. */
+const models = [
+  {
+    name: 'sorted set',
+    option: '`sorted-set` (default)',
+    newest: 'yes',
+    expiry: 'score',
+    repeat: 'yes',
+    use: 'you need ranges by time and exact expiry',
+  },
+  {
+    name: 'sorted set of values',
+    option: '`--actual-value`',
+    newest: 'yes',
+    expiry: 'score',
+    repeat: 'yes',
+    use: 'a value never changes: a changed value is a new member',
+  },
+  {
+    name: 'list',
+    option: '`--sl`',
+    newest: 'yes',
+    expiry: 'length',
+    repeat: 'no',
+    use: 'the newest n are enough, and an id may appear twice',
+  },
+  {
+    name: 'set per minute',
+    option: '`--ss`',
+    newest: 'no (unordered)',
+    expiry: 'minute',
+    repeat: 'yes',
+    use: 'you ask which ids were active, not in which order',
+  },
+  {
+    name: 'stream',
+    option: '`--strategy stream`',
+    newest: 'yes',
+    expiry: 'length, approximate',
+    repeat: 'no',
+    use: 'readers consume everything in order, values included',
+  },
+  {
+    name: 'hash per item',
+    option: '`--strategy hash`',
+    newest: 'yes',
+    expiry: 'score',
+    repeat: 'yes',
+    use: 'an item has fields that are read one by one',
+  },
+  {
+    name: 'fields with a ttl',
+    option: '`--strategy hash-ttl`',
+    newest: 'no (all live items)',
+    expiry: 'its own ttl',
+    repeat: 'yes',
+    use: 'the server has HSETEX or HEXPIRE and order does not matter',
+  },
+  {
+    name: 'script per batch',
+    option: '`--ws`',
+    newest: 'yes',
+    expiry: 'score',
+    repeat: 'yes',
+    use: 'network bytes cost more than server CPU',
+  },
+  {
+    name: 'script per item',
+    option: '`--sk`',
+    newest: 'yes',
+    expiry: 'score',
+    repeat: 'yes',
+    use: 'each item must be stored atomically with its id',
+  },
+]
+
+/** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */
+export const modelsPart = (document) => {
+  const { variants, figuresOf } = modelRows(document)
+  const cost = (/** @type {string} */ name, /** @type {string} */ figure) =>
+    variants
+      .map((variant) => figuresOf(name, variant)?.[figure]?.median)
+      .map((value) => figureText(figure, value))
+      .join(' / ')
+  return [
+    `Costs per item, ${variants.join(' / ')}:`,
+    '',
+    table(
+      [
+        'model',
+        'option',
+        'server CPU',
+        'memory',
+        'newest n',
+        'old items expire by',
+        'safe to retry',
+        'use it when',
+      ],
+      models.map(({ name, option, newest, expiry, repeat, use }) => [
+        name,
+        option,
+        cost(name, cpu),
+        cost(name, memory),
+        newest,
+        expiry,
+        repeat,
+        use,
+      ]),
+    ),
+  ].join('\n')
+}
+
+/** Where and when, in one sentence. @param {ExperimentDocument} document */
+const measuredWords = ({ started, hardware, versions }) =>
+  `Measured on ${started.slice(0, 10)} on ${hardware}, with Redis ${versions.servers.map((version) => version.replace(/^valkey/, 'Valkey')).join(' and ')}`
+
+/**
+ * Five findings with machine, date and server version.
+ * @param {Map<string, ExperimentDocument>} experiments
+ */
+export const answersPart = (experiments) => {
+  const document = experiments.get('models')
+  if (!document) throw new Error('docs/data/models.ndjson is missing')
+  const to = (/** @type {string} */ name) => `${name} / sorted set`
+  const both = (/** @type {string} */ name) =>
+    `${changeWords(ratioNamed(document, to(name), cpu), 'server CPU')} and ${changeWords(ratioNamed(document, to(name), memory), 'memory')}`
+  const single = ratioNamed(document, to('script per item'), cpu)
+  const { figuresOf, variants } = modelRows(document)
+  const [older, newer] = variants
+  const bytes = (/** @type {string} */ variant) =>
+    figureText(memory, figuresOf('sorted set', variant)?.[memory]?.median)
+  return [
+    `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
+    `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
+    '([data](docs/data/models.ndjson)):',
+    '',
+    `- **List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
+    `- **Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
+    `- **Stream**: ${both('stream')}.`,
+    `- **A script call per item**: ${isClear(single) ? `server CPU times ${ratioText(single)}` : changeWords(single, 'server CPU')}.`,
+    `- **The server version counts as much as the model**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
+  ].join('\n')
+}
