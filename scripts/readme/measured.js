@@ -66,7 +66,7 @@ const isFrontPage = (/** @type {string} */ id) => !ids().includes(id)
 /** @param {ExperimentDocument} document */
 const partOf = (document) => {
   const { question, verdict, rows, command, id, setup, started, hardware, versions } = document
-  const marks = [...new Set(rows.flatMap(({ marks }) => marks.map(({ text }) => text)))]
+  const marks = rows.flatMap(({ label, marks }) => marks.map(({ text }) => `${label}: ${text}`))
   return [
     `### ${id}`,
     '',

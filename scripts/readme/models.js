@@ -85,16 +85,20 @@ const models = [
   },
 ]
 
+/** @param {import('../../lib/report/experiment-document.js').ExperimentRow} row */
+const isInvalid = ({ marks }) => marks.some(({ code }) => code === 'invalid')
+
 /** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */
 export const modelsPart = (document) => {
-  const { variants, figuresOf } = modelRows(document)
+  const { variants, rowOf } = modelRows(document)
   const cost = (/** @type {string} */ name, /** @type {string} */ figure) =>
     variants
-      .map((variant) => figuresOf(name, variant)?.[figure]?.median)
-      .map((value) => figureText(figure, value))
+      .map((variant) => rowOf(name, variant))
+      .map((row) => figureText(figure, row?.figures[figure]?.median) + (row && isInvalid(row) ? ' †' : ''))
       .join(' / ')
+  const someInvalid = document.rows.some(isInvalid)
   return [
-    `Costs per item, ${variants.join(' / ')}:`,
+    `Costs per item, ${variants.join(' / ')}${someInvalid ? ' († some of its runs are not valid)' : ''}:`,
     '',
     table(
       [
@@ -136,10 +140,10 @@ export const answersPart = (experiments) => {
   const both = (/** @type {string} */ name) =>
     `${changeWords(ratioNamed(document, to(name), cpu), 'server CPU')} and ${changeWords(ratioNamed(document, to(name), memory), 'memory')}`
   const single = ratioNamed(document, to('script per item'), cpu)
-  const { figuresOf, variants } = modelRows(document)
+  const { rowOf, variants } = modelRows(document)
   const [older, newer] = variants
   const bytes = (/** @type {string} */ variant) =>
-    figureText(memory, figuresOf('sorted set', variant)?.[memory]?.median)
+    figureText(memory, rowOf('sorted set', variant)?.figures[memory]?.median)
   return [
     `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
     `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
@@ -149,6 +153,6 @@ export const answersPart = (experiments) => {
     `- **Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
     `- **Stream**: ${both('stream')}.`,
     `- **A script call per item**: ${isClear(single) ? `server CPU times ${ratioText(single)}` : changeWords(single, 'server CPU')}.`,
-    `- **The server version counts as much as the model**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
+    `- **The version of the server matters as well**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
   ].join('\n')
 }

@@ -22,18 +22,19 @@ const inBothLooks = (name, { title, height, option }) =>
 export const modelRows = ({ rows }) => {
   const cases = [...new Set(rows.map(({ factors }) => String(factors.case)))]
   const variants = [...new Set(rows.map(({ factors }) => String(factors.variant)))]
-  const figuresOf = (/** @type {string} */ name, /** @type {string} */ variant) =>
-    rows.find(({ factors }) => factors.case === name && factors.variant === variant)?.figures
-  return { cases, variants, figuresOf }
+  const rowOf = (/** @type {string} */ name, /** @type {string} */ variant) =>
+    rows.find(({ factors }) => factors.case === name && factors.variant === variant)
+  return { cases, variants, rowOf }
 }
 
 /** @param {ExperimentDocument} document */
 const modelsPicture = (document) => {
-  const { cases, variants, figuresOf } = modelRows(document)
+  const { cases, variants, rowOf } = modelRows(document)
   const cpu = (/** @type {string} */ name) =>
     Math.min(
       ...variants.map(
-        (variant) => figuresOf(name, variant)?.['server.cpu_us_per_item']?.median ?? Number.POSITIVE_INFINITY,
+        (variant) =>
+          rowOf(name, variant)?.figures['server.cpu_us_per_item']?.median ?? Number.POSITIVE_INFINITY,
       ),
     )
   const rows = cases.toSorted((a, b) => cpu(a) - cpu(b))
@@ -48,7 +49,7 @@ const modelsPicture = (document) => {
       series: variants.map((name, at) => ({
         name,
         ...looksOf[at],
-        figures: rows.map((row) => figuresOf(row, name)),
+        figures: rows.map((row) => rowOf(row, name)?.figures),
       })),
       panels: [
         { figure: 'server.cpu_us_per_item', left: 168, width: 330 },
