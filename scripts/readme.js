@@ -12,7 +12,7 @@ import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
 import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
-import { aclPart, keysPart, metricsPart, prometheusPart } from './readme/reference.js'
+import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -67,6 +67,7 @@ const partsOf = (experiments, read) => {
         ])
       : []),
     ['README.md', 'sample', samplePart()],
+    ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
     ['docs/reports.md', 'metrics', metricsPart()],

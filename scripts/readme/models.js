@@ -2,7 +2,7 @@
 import { several } from '../../lib/report/units.js'
 import { changeWords, figureText, isClear, ratioNamed, ratioText } from './findings.js'
 import { modelRows } from './pictures.js'
-import { table } from './reference.js'
+import { isSafeToRetry, table } from './reference.js'
 
 /** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -13,74 +13,74 @@ const memory = 'server.memory_bytes_per_item'
 const models = [
   {
     name: 'sorted set',
+    strategy: 'sorted-set',
     option: '`sorted-set` (default)',
     newest: 'yes',
     expiry: 'score',
-    repeat: 'yes',
     use: 'you need ranges by time and exact expiry',
   },
   {
     name: 'sorted set of values',
+    strategy: 'actual-value',
     option: '`--actual-value`',
     newest: 'yes',
     expiry: 'score',
-    repeat: 'yes',
     use: 'a value never changes: a changed value is a new member',
   },
   {
     name: 'list',
+    strategy: 'list',
     option: '`--sl`',
     newest: 'yes',
     expiry: 'length',
-    repeat: 'no',
     use: 'the newest n are enough, and an id may appear twice',
   },
   {
     name: 'set per minute',
+    strategy: 'set',
     option: '`--ss`',
     newest: 'no (unordered)',
     expiry: 'minute',
-    repeat: 'yes',
     use: 'you ask which ids were active, not in which order',
   },
   {
     name: 'stream',
+    strategy: 'stream',
     option: '`--strategy stream`',
     newest: 'yes',
     expiry: 'length, approximate',
-    repeat: 'no',
     use: 'readers consume everything in order, values included',
   },
   {
     name: 'hash per item',
+    strategy: 'hash',
     option: '`--strategy hash`',
     newest: 'yes',
     expiry: 'score',
-    repeat: 'yes',
     use: 'an item has fields that are read one by one',
   },
   {
     name: 'fields with a ttl',
+    strategy: 'hash-ttl',
     option: '`--strategy hash-ttl`',
     newest: 'no (all live items)',
     expiry: 'its own ttl',
-    repeat: 'yes',
     use: 'the server has HSETEX or HEXPIRE and order does not matter',
   },
   {
     name: 'script per batch',
+    strategy: 'script-batch',
     option: '`--ws`',
     newest: 'yes',
     expiry: 'score',
-    repeat: 'yes',
     use: 'network bytes cost more than server CPU',
   },
   {
     name: 'script per item',
+    strategy: 'script-item',
     option: '`--sk`',
     newest: 'yes',
     expiry: 'score',
-    repeat: 'yes',
     use: 'each item must be stored atomically with its id',
   },
 ]
@@ -111,14 +111,14 @@ export const modelsPart = (document) => {
         'safe to retry',
         'use it when',
       ],
-      models.map(({ name, option, newest, expiry, repeat, use }) => [
+      models.map(({ name, strategy, option, newest, expiry, use }) => [
         name,
         option,
         cost(name, cpu),
         cost(name, memory),
         newest,
         expiry,
-        repeat,
+        isSafeToRetry(strategy) ? 'yes' : 'no',
         use,
       ]),
     ),

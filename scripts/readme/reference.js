@@ -1,9 +1,11 @@
 // Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user.
 
-import { extraSetKeys, keysOf, sortedSetKeys } from '../../lib/plan/keys.js'
 import { FIGURES } from '../../lib/report/figures.js'
 import { metricsOf } from '../../lib/report/metrics.js'
 import { planKey } from '../../lib/target/plan-key.js'
+import { familiesOf } from '../../lib/workloads/derive.js'
+import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
+import { termsOf } from '../../lib/workloads/latest/terms.js'
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
@@ -49,59 +51,101 @@ export const prometheusPart = () => {
   )
 }
 
-/** What follows from the options is shown with a small number of sets. */
-const sets = 2
+/** @typedef {import('../../lib/workloads/declare.js').Declaration} Declaration */
 
-/** Keys, as the code that writes them names them. */
+const terms = {
+  prefix: '',
+  quantity: 1000,
+  ttlS: 3,
+  once: false,
+  valueBytes: 128,
+  payload: /** @type {const} */ ('random'),
+  seed: 1,
+  stamp: false,
+  extraSets: [''],
+  buckets: 10,
+}
+
+/** What options change in the names of keys. */
+const placements = /** @type {const} */ ([
+  { option: '', sets: 1, placement: 'plain' },
+  { option: '`--ns N`', sets: 2, placement: 'plain' },
+  { option: '`--ns N --same-slot`', sets: 2, placement: 'same-slot' },
+  { option: '`--ns N --spread`', sets: 2, placement: 'spread' },
+])
+
+/** `item:<n>` @param {import('../../lib/workloads/declare.js').Family} family */
+const patternOf = ({ parts }) =>
+  code(parts.map((part) => (typeof part === 'string' ? part : `<${part.variable}>`)).join(''))
+
+/** The keys of every strategy, as its declaration names them, and those of every run. */
 export const keysPart = () => {
-  const plain = { prefix: '', quantity: 1, extraSets: [], taggedItems: false, buckets: 10 }
-  const keys = keysOf({ ...plain, sets: sortedSetKeys('', 1, 'plain') })
-  const numbered = (/** @type {(n: number) => string} */ name) => name(0).replace(/0$/, '<n>')
-  const minuted = (/** @type {import('../../lib/wire/encode.js').Part[]} */ [base]) => `${base}<minute>`
-  const several = (/** @type {string[]} */ names) => names.map(code).join(', ')
+  /** @type {Map<string, { type: string, strategies: Set<string>, option: string }>} */
+  const found = new Map()
+  for (const { option, sets, placement } of placements)
+    for (const declared of allStrategies()) {
+      const taggedItems = declared.oneSlot && placement === 'spread'
+      const own = termsOf({ ...terms, sets: Array.from({ length: sets }, () => ''), placement, taggedItems })
+      for (const family of familiesOf(declared.keys(own))) {
+        const name = patternOf(family)
+        const known = found.get(name) ?? { type: family.type, strategies: new Set(), option }
+        known.strategies.add(declared.name)
+        if (family.pattern.includes('-extra')) known.option = '`--extra-sorted-sets N`'
+        found.set(name, known)
+      }
+    }
   return table(
-    ['key', 'type', 'holds', 'written by'],
+    ['key', 'type', 'strategies', 'with'],
     [
+      ...[...found].map(([name, { type, strategies, option }]) => [
+        name,
+        type,
+        [...strategies].join(', '),
+        option,
+      ]),
+      [code(planKey('')), 'hash', 'every run: its plan', ''],
       [
-        code(numbered(keys.item)),
+        code(planKey('').replace('plan', 'lease:<load>:<writer>')),
         'string',
-        'the value of item n',
-        'all but actual-value, hash, stream, hash-ttl',
-      ],
-      [
-        several(sortedSetKeys('', 1, 'plain')),
-        'zset',
-        'ids (or values), score = ms',
-        'sorted-set, actual-value, script-batch, script-item, hash',
-      ],
-      [several(sortedSetKeys('', sets, 'plain')), 'zset', 'item i in set i mod N', 'the same with `--ns 2`'],
-      [
-        several(sortedSetKeys('', sets, 'same-slot')),
-        'zset',
-        'the same, in one slot',
-        '`--ns 2 --same-slot`',
-      ],
-      [
-        several(sortedSetKeys('', sets, 'spread')),
-        'zset',
-        'the same, spread evenly over the slots',
-        '`--ns 2 --spread`',
-      ],
-      [several(extraSetKeys('', 1)), 'zset', 'the same members again', '`--extra-sorted-sets 1`'],
-      [code(keys.list), 'list', 'ids, newest last', 'list, list-hll'],
-      [code(minuted(keys.minuteSet)), 'set', 'ids of a minute (epoch seconds / 60)', 'set'],
-      [code(minuted(keys.minuteCount)), 'HyperLogLog', 'number of ids of a minute', 'list-hll'],
-      [code(numbered(keys.hash)), 'hash', 'the value of item n', 'hash'],
-      [code(keys.stream), 'stream', 'ids and values', 'stream'],
-      [code(keys.bucket(0).replace(/0$/, '<bucket>')), 'hash', 'about 100 items, a field each', 'hash-ttl'],
-      [code(planKey('')), 'hash', 'the plan of the run', 'every run'],
-      [
-        code(`${planKey('').replace('plan', 'lease')}:<load>:<writer>`),
-        'string',
-        'the lease of a writer',
+        'a writer: its lease',
         '`-a auto`',
       ],
     ],
+  )
+}
+
+/** @param {import('../../lib/workloads/declare.js').Command} command */
+const commandText = ({ name, args }) => {
+  const script = args.find((arg) => typeof arg === 'object' && 'script' in arg)
+  return script ? `${name} lua/${/** @type {any} */ (script).script}.lua` : name
+}
+
+/** @param {Declaration} declared @param {string} name of an operation */
+const commandsIn = (declared, name) => {
+  const own = termsOf({ ...terms, extraSets: [], sets: [''], placement: 'plain', taggedItems: false })
+  return declared.operations(own, declared.keys(own))[name]
+}
+
+/** Whether an item whose reply was lost may be written again. @param {string} name of a strategy */
+export const isSafeToRetry = (name) => {
+  const declared = strategyNamed(name)
+  return commandsIn(declared, 'store').every(({ repeat = declared.repeat }) => repeat === 'safe')
+}
+
+/** The commands of a strategy, as its declaration has them. */
+export const strategiesPart = () => {
+  const kinds = /** @type {const} */ (['each', 'gather', 'every'])
+  return table(
+    ['strategy', 'option', 'model', 'per item', 'for many items at once', 'regularly'],
+    allStrategies().map((declared) => {
+      const commands = commandsIn(declared, 'store')
+      const flags = declared.flags.map((flag) => code(`--${flag.name}`))
+      const names = kinds.map((kind) =>
+        [...new Set(commands.filter((command) => command.kind === kind).map(commandText))].join(', '),
+      )
+      const usual = declared.name === defaultStrategy ? 'default' : code(`--strategy ${declared.name}`)
+      return [code(declared.name), flags.join(' ') || usual, declared.title, ...names]
+    }),
   )
 }
 
