@@ -136,7 +136,7 @@ const strategyFlags = () =>
 // biome-ignore format: a table, an option a row
 /** @type {Record<string, Row[]>} */
 const groups = {
-  'What is written': [
+  'Items and data model': [
     { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       default: '10000',
       help: 'items per interval, shared by all agents; the same ones in every interval, unless --once' },
@@ -172,7 +172,7 @@ const groups = {
     { name: 'seed', for: both, key: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1',
       help: 'random seed of the values' },
   ],
-  'How it is sent': [
+  'Rate and sending': [
     { name: 'period', aliases: ['p'], for: both, key: 'periodMs', type: 'duration', range: ['1ms', '24h'], unit: 'ms',
       default: '1000ms',
       help: 'interval in which all items are written once; for a consumer, the time from one fetch to the next' },
@@ -202,7 +202,7 @@ const groups = {
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
   ],
-  'What is read (the consumer; how it is stored comes from the plan that the writer leaves in the target)': [
+  'Reading (the data model comes from the plan that the writer leaves in the target)': [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
       help: 'fetch only the newest N items; 0 = all that have not expired' },
     { name: 'mode', key: 'mode', type: 'choice', choices: ['manual', 'script'], default: 'manual', for: reader,
@@ -221,7 +221,7 @@ const groups = {
     { name: 'count', key: 'count', type: 'flag', for: reader,
       help: 'count unique items with every structure that exists, side by side' },
   ],
-  'Where (without an address: a private server, started here)': [
+  'Target (without an address: a local server, started for the run)': [
     { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
       help: 'the target is a cluster; without an address one is started (a consumer attaches to it)' },
     { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
@@ -270,7 +270,7 @@ const groups = {
       for: ['producer', 'reshard'],
       help: 'replicas of each master of a local cluster' },
   ],
-  'What may be done to the target': [
+  Permissions: [
     { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'none'],
       default: 'none',
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, or would exceed ' +
@@ -281,7 +281,7 @@ const groups = {
       help: 'end the run when a node has evicted more keys, uses more of its memory, or a replica is further ' +
         'behind; off = never' },
   ],
-  'What scripts/reshard.js changes': [
+  'Changes of a cluster': [
     { name: 'slots', key: 'slots', type: 'text', pattern: /^\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*$/,
       expects: 'slots such as 0-1499,3000', for: ['reshard'],
       help: 'of move: the slots' },
@@ -297,7 +297,7 @@ const groups = {
     { name: 'wait', key: 'waitMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '60m', for: ['reshard'],
       help: 'how long to wait for the change, where only the provider can make it' },
   ],
-  'How long': [
+  Duration: [
     { name: 'duration', for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
       otherwise: 'until interrupted', insteadOf: ['intervals'],
       help: 'stop after this time (60, 60s, 5m, 1h)' },
@@ -307,7 +307,7 @@ const groups = {
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
       help: 'time at the start that is accounted for, but excluded from latencies, CPU and costs (to the next tick)' },
   ],
-  'CloudWatch (of a target in ElastiCache)': [
+  'CloudWatch (for a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,
       help: 'after the run, wait for the metrics of CloudWatch (minutes late) and add them for every node' },
     { name: 'aws-region', key: 'awsRegion', type: 'text', pattern: /^[a-z]{2}(-[a-z]+)+-\d$/,
