@@ -55,6 +55,7 @@ test('one file is enough for a strategy', async (t) => {
     .ended
   assert.equal(await cli(server, 'KEYS', 'own:*'), 'own:latest-valuesx', cleaned.stderr)
 
+  await cli(server, 'DEL', 'own:latest-valuesx')
   const once = await runProducer(t, '--oh -q 500 --prefix once: --once --ttl 60 --duration 1s', { env })
   assertDone(once)
   const verified = await startProgram(t, 'scripts/verify.js', once.folder, { env, out: false }).ended
