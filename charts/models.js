@@ -51,67 +51,56 @@ export const modelsChart = ({ rows, series, panels }) => {
         }),
       ),
       yAxis: panels.map((_, at) => upright(at)),
-      series: panels.flatMap(({ figure, unit }, at) => [
-        ...series.map(({ name, color, symbol, figures }, nth) => ({
-          type: 'scatter',
-          name,
-          xAxisIndex: at,
-          yAxisIndex: at,
-          symbol,
-          symbolSize: 10,
-          itemStyle: { color },
-          data: figures.flatMap((row, r) =>
-            row?.[figure] ? [[row[figure].median, r + offset(nth, series.length)]] : [],
-          ),
-          markLine: {
-            silent: true,
-            symbol: ['rect', 'rect'],
-            symbolSize: [8, 2],
-            label: { show: false },
-            lineStyle: { color, type: 'solid', width: 1.5 },
+      series: panels.flatMap(({ figure, unit }, at) => {
+        const scatter = { type: 'scatter', xAxisIndex: at, yAxisIndex: at }
+        const unseen = { ...scatter, name: '', symbolSize: 0, silent: true }
+        const lineOf = (/** @type {object} */ look) => ({ silent: true, label: { show: false }, ...look })
+        return [
+          ...series.map(({ name, color, symbol, figures }, nth) => ({
+            ...scatter,
+            name,
+            symbol,
+            symbolSize: 10,
             itemStyle: { color },
+            data: figures.flatMap((row, r) =>
+              row?.[figure] ? [[row[figure].median, r + offset(nth, series.length)]] : [],
+            ),
+            markLine: lineOf({
+              symbol: ['rect', 'rect'],
+              symbolSize: [8, 2],
+              lineStyle: { color, type: 'solid', width: 1.5 },
+              itemStyle: { color },
+              data: figures.flatMap((row, r) => {
+                const y = r + offset(nth, series.length)
+                const own = row?.[figure]
+                return own && own.high > own.low ? [[{ coord: [own.low, y] }, { coord: [own.high, y] }]] : []
+              }),
+            }),
+          })),
+          // The figures in words, right of their intervals.
+          ...series.map(({ figures }, nth) => ({
+            ...unseen,
             data: figures.flatMap((row, r) => {
-              const y = r + offset(nth, series.length)
               const own = row?.[figure]
-              return own && own.high > own.low ? [[{ coord: [own.low, y] }, { coord: [own.high, y] }]] : []
+              if (!own) return []
+              const value = [own.high, r + offset(nth, series.length)]
+              return [{ value, label: { formatter: formatted(unit, own.median) } }]
+            }),
+            label: { show: true, position: 'right', distance: 7, color: '@ink', fontSize: 12 },
+          })),
+          // The names of the rows and a faint line along each.
+          {
+            ...unseen,
+            data: at === 0 ? rows.map((name, r) => ({ value: [0, r], label: { formatter: name } })) : [],
+            label: { show: true, position: 'left', distance: 12, color: '@ink', fontSize: 13 },
+            markLine: lineOf({
+              symbol: 'none',
+              lineStyle: { color: '@grid', type: 'solid', width: 1 },
+              data: lines,
             }),
           },
-        })),
-        // The figures in words, right of their intervals.
-        ...series.map(({ figures }, nth) => ({
-          type: 'scatter',
-          name: '',
-          xAxisIndex: at,
-          yAxisIndex: at,
-          symbolSize: 0,
-          silent: true,
-          data: figures.flatMap((row, r) => {
-            const own = row?.[figure]
-            if (!own) return []
-            const value = [own.high, r + offset(nth, series.length)]
-            return [{ value, label: { formatter: formatted(unit, own.median) } }]
-          }),
-          label: { show: true, position: 'right', distance: 7, color: '@ink', fontSize: 12 },
-        })),
-        // The names of the rows and a faint line along each.
-        {
-          type: 'scatter',
-          name: '',
-          xAxisIndex: at,
-          yAxisIndex: at,
-          symbolSize: 0,
-          silent: true,
-          data: at === 0 ? rows.map((name, r) => ({ value: [0, r], label: { formatter: name } })) : [],
-          label: { show: true, position: 'left', distance: 12, color: '@ink', fontSize: 13 },
-          markLine: {
-            silent: true,
-            symbol: 'none',
-            label: { show: false },
-            lineStyle: { color: '@grid', type: 'solid', width: 1 },
-            data: lines,
-          },
-        },
-      ]),
+        ]
+      }),
     }),
   }
 }

@@ -19,21 +19,18 @@ export const isClear = ({ ours: { low, high } }) => low !== null && high !== nul
 /** @param {number} ratio */
 const percentOff = (ratio) => Math.abs(Math.round((ratio - 1) * 100))
 
-/** `25 % less`, `2.15 times the` @param {ExperimentRatio} ratio */
-export const findingWords = (ratio) => {
-  const { ratio: value } = ratio.ours
-  if (!isClear(ratio)) return 'no clearly different'
-  return `${percentOff(value)} % ${value < 1 ? 'less' : 'more'}`
-}
+/** `25 % less` @param {ExperimentRatio} ratio */
+export const differenceWords = ({ ours: { ratio } }) =>
+  `${percentOff(ratio)} % ${ratio < 1 ? 'less' : 'more'}`
 
 /** `25 % less CPU (20 to 30 %)`; with its interval. @param {ExperimentRatio} ratio @param {string} what */
 export const changeWords = (ratio, what) => {
-  const { low, high, ratio: value } = ratio.ours
+  const { low, high } = ratio.ours
   if (low === null || high === null || !isClear(ratio))
     return `no clear difference in ${what} (ratio ${ratioText(ratio)})`
   const ends = [percentOff(low), percentOff(high)].sort((a, b) => a - b)
   const range = ends[0] === ends[1] ? '' : ` (${ends[0]} to ${ends[1]} %)`
-  return `${percentOff(value)} % ${value < 1 ? 'less' : 'more'} ${what}${range}`
+  return `${differenceWords(ratio)} ${what}${range}`
 }
 
 /** `0.75 (0.67 to 0.84)` @param {ExperimentRatio} ratio */

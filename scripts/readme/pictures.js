@@ -3,7 +3,7 @@ import { modelsChart } from '../../charts/models.js'
 import { shardAddedChart } from '../../charts/shard-added.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { figureNamed } from '../../lib/report/figures.js'
-import { findingWords, ratioNamed } from './findings.js'
+import { differenceWords, isClear, ratioNamed } from './findings.js'
 
 /** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -65,7 +65,9 @@ const modelsPicture = (document) => {
 /** The title of the first picture, and what its text says. @param {ExperimentDocument} document */
 export const modelsFinding = (document) => {
   const ratio = ratioNamed(document, 'list / sorted set', 'server.cpu_us_per_item')
-  return `A list costs ${findingWords(ratio)} CPU per item than a sorted set`
+  return isClear(ratio)
+    ? `A list costs ${differenceWords(ratio)} CPU per item than a sorted set`
+    : 'No clear difference in CPU per item between a list and a sorted set'
 }
 
 /**

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { shardAddedChart } from '../../charts/shard-added.js'
 import { readSettings } from '../../lib/cli/options.js'
-import { dataFolder, dataOf, documents } from '../../scripts/readme/data.js'
+import { dataFolder, dataOf, documents, runNamed } from '../../scripts/readme/data.js'
+import { changeWords } from '../../scripts/readme/findings.js'
 import { between } from '../../scripts/readme/marks.js'
 import { olderPart } from '../../scripts/readme/measured.js'
 import { answersPart } from '../../scripts/readme/models.js'
 import { envExample } from '../../scripts/readme/options.js'
+import { modelsFinding } from '../../scripts/readme/pictures.js'
 import { generatedFiles, staleFiles } from '../../scripts/readme.js'
 import { ownFolder } from '../helpers/programs.js'
 
@@ -96,4 +99,42 @@ test('.env.example changes nothing, as it is and with every line in force', () =
   }
   assert.deepEqual(read(envExample()), read(''))
   assert.deepEqual(read(envExample().replaceAll(/^#(\w+=)/gm, '$1')), read(''))
+})
+
+test('a picture is titled with what its data show, and with no more', () => {
+  const [models] = documents().values()
+  const titled = (/** @type {object} */ ours) =>
+    modelsFinding({
+      ...models,
+      ratios: models.ratios.map((ratio) => ({ ...ratio, ours: { ...ratio.ours, ...ours } })),
+    })
+  assert.equal(
+    titled({ ratio: 0.75, low: 0.7, high: 0.8 }),
+    'A list costs 25 % less CPU per item than a sorted set',
+  )
+  assert.equal(
+    titled({ ratio: 1.5, low: 1.2, high: 1.9 }),
+    'A list costs 50 % more CPU per item than a sorted set',
+  )
+  assert.match(titled({ ratio: 0.75, low: 0.5, high: 1.1 }), /^No clear difference/)
+
+  const run = runNamed('add-shard')
+  assert.ok(run)
+  const { offered } = run.items
+  assert.match(shardAddedChart(run).title, /no item is lost$/)
+  assert.match(
+    shardAddedChart({ ...run, items: { offered, acked: offered - 1200 } }).title,
+    /1,200 items are not acknowledged$/,
+  )
+})
+
+test('an interval that includes 1 is no difference', () => {
+  const ratio = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) =>
+    /** @type {any} */ ({ ours: { ratio: value, low, high } })
+  assert.equal(changeWords(ratio(0.75, 0.7, 0.8), 'CPU'), '25 % less CPU (20 to 30 %)')
+  assert.equal(changeWords(ratio(1.2, 1.1, 1.3), 'CPU'), '20 % more CPU (10 to 30 %)')
+  assert.equal(
+    changeWords(ratio(0.9, 0.7, 1.1), 'CPU'),
+    'no clear difference in CPU (ratio 0.90 (0.70 to 1.10))',
+  )
 })
