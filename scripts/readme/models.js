@@ -129,6 +129,18 @@ export const modelsPart = (document) => {
 const measuredWords = ({ started, hardware, versions }) =>
   `Measured on ${started.slice(0, 10)} on ${hardware}, with Redis ${versions.servers.map((version) => version.replace(/^valkey/, 'Valkey')).join(' and ')}`
 
+const mostBullets = 5
+
+/** What a second shard gains, where it was measured. @param {Map<string, ExperimentDocument>} experiments @returns {string[]} */
+const shardBullet = (experiments) => {
+  const [hot] = experiments.get('shards')?.ratios ?? []
+  const [ten] = experiments.get('ten-sorted-sets')?.ratios ?? []
+  if (!hot || !ten || !isClear(hot) || !isClear(ten)) return []
+  return [
+    `**One sorted set lives on one shard**: of three masters, its own needs ${ratioText(hot)} times the CPU of the coldest. Ten sorted sets change the CPU of the busiest by ${ratioText(ten)}.`,
+  ]
+}
+
 /**
  * Five findings with machine, date and server version.
  * @param {Map<string, ExperimentDocument>} experiments
@@ -144,15 +156,19 @@ export const answersPart = (experiments) => {
   const [older, newer] = variants
   const bytes = (/** @type {string} */ variant) =>
     figureText(memory, rowOf('sorted set', variant)?.figures[memory]?.median)
+  const bullets = [
+    `**List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
+    `**Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
+    `**A script call per item**: ${isClear(single) ? `server CPU times ${ratioText(single)}` : changeWords(single, 'server CPU')}.`,
+    ...shardBullet(experiments),
+    `**The version of the server matters as well**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
+    `**Stream**: ${both('stream')}.`,
+  ]
   return [
     `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
     `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
     '([data](docs/data/models.ndjson)):',
     '',
-    `- **List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
-    `- **Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
-    `- **Stream**: ${both('stream')}.`,
-    `- **A script call per item**: ${isClear(single) ? `server CPU times ${ratioText(single)}` : changeWords(single, 'server CPU')}.`,
-    `- **The version of the server matters as well**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
+    ...bullets.slice(0, mostBullets).map((bullet) => `- ${bullet}`),
   ].join('\n')
 }
