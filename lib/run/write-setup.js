@@ -9,6 +9,7 @@ import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
 import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
+import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
@@ -31,6 +32,7 @@ import { writer } from './writer.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
+ * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
@@ -61,10 +63,17 @@ const openDriver = async (options) => {
  * @param {import('./write-records.js').Records} needs.records
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
+ * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
-  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const sampler = nodeSampler({
+    nodes: target.nodes,
+    info: target.info,
+    clock: elapsed,
+    db: target.access.db,
+    onRows,
+  })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
   const probe = bystander({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
@@ -81,7 +90,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed })
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
   const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
-  const { guard = () => null, onGuarded = () => {} } = needs
+  const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
@@ -105,7 +114,12 @@ export const setUpWriting = async (needs) => {
   })
   onReady(driver)
 
-  const watchers = watchersOf({ plan, target, records, clock, elapsed })
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -117,8 +131,7 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
-  const { look } = guarding
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, second }
+  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
+  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, data, second }
 }

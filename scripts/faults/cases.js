@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @property {string} name
  * @property {'nothing-lost' | 'accounted'} demands nothing-lost: no item failed, uncertain, dropped or unsettled,
  * and every tick in order; accounted: the run goes on, every item has its outcome, and losses are told as such
+ * @property {boolean} [emptied] masters come back without their data, and the result must say so; else it must not
  * @property {boolean} [single] one server
  * @property {boolean} [proxied] behind a proxy that can cut connections
  * @property {boolean} [verified] items are written once, and scripts/verify.js looks afterwards for what was
@@ -121,6 +122,7 @@ export const faultCases = [
   {
     name: 'all nodes gone and back, empty',
     demands: 'accounted',
+    emptied: true,
     verified: true,
     act: async (stage, { outageMs }) => {
       for (const server of stage.servers) stage.kill(server)
@@ -132,6 +134,7 @@ export const faultCases = [
   {
     name: 'outage of a minute',
     demands: 'accounted',
+    emptied: true,
     single: true,
     quantity: ({ outageQuantity, quantity }, driver) =>
       driver === 'socket' ? outageQuantity : quantity.ioredis,

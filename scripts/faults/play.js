@@ -48,11 +48,14 @@ const verifyComplaints = ({ checked }, items, { complete }) => {
  * @param {{ faults: string[], reads: number } | null} order
  * @param {import('./stage.js').Verified | null} verified
  */
-const complaintsOf = ({ demands }, document, order, verified) => {
+const complaintsOf = ({ demands, emptied }, document, order, verified) => {
   const { items, warnings, commands, written } = document
   const complaints = /** @type {string[]} */ ([])
+  const codes = warnings.map((/** @type {any} */ { code }) => code)
   if (items.offered !== outcomes(items)) complaints.push('the accounting does not close')
-  if (warnings.some((/** @type {any} */ { code }) => code === 'accounting')) complaints.push('accounting')
+  if (codes.includes('accounting')) complaints.push('accounting')
+  if (codes.includes('data-lost') !== (emptied ?? false))
+    complaints.push(`${emptied ? 'no' : 'a'} loss of data is in the result`)
   if (items.unsettled > 0) complaints.push(`${items.unsettled} unsettled`)
   if (items.uncertain > 0) complaints.push(`${items.uncertain} uncertain`)
   if (verified) complaints.push(...verifyComplaints(verified, items, written))
