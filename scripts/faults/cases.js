@@ -44,7 +44,7 @@ export const shortPace = {
   frozenMs: 3000,
   outageMs: 3000,
   outageQuantity: 8000,
-  tailMs: 1500,
+  tailMs: 0,
   cuts: 5,
 }
 
@@ -103,8 +103,6 @@ export const faultCases = [
       const { master } = await stage.shard(1)
       stage.kill(master)
       await stage.replaced(master)
-      // ioredis asks for the slots every two seconds.
-      await sleep(4000)
     },
   },
   {

@@ -24,7 +24,8 @@ import { stageOf } from './stage.js'
  */
 
 const leadMs = 2000
-const startLimitMs = 30_000
+const limitMs = 120_000
+const chunks = 4
 
 /** @param {any} items */
 const outcomes = ({ acked, failed, uncertain, dropped, unsettled }) =>
@@ -73,8 +74,25 @@ const complaintsOf = ({ demands, emptied }, document, order, verified) => {
 
 /** @param {() => boolean} holds @param {() => string} what */
 const untilTrue = async (holds, what) => {
-  for (const limit = performance.now() + startLimitMs; !holds(); await sleep(20))
+  for (const limit = performance.now() + limitMs; !holds(); await sleep(20))
     if (performance.now() > limit) throw new Error(what())
+}
+
+/**
+ * In a second that began after now items are acknowledged, and no more are under way than a tick has: what waited
+ * for the fault has its outcome, and an interrupted run does not wait long for it.
+ * @param {import('./stage.js').Writer} writer
+ * @param {number} tickItems
+ */
+const caughtUp = async (writer, tickItems) => {
+  const seen = writer.intervals().length
+  const holds = () => {
+    if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
+    const lines = writer.intervals()
+    const open = lines.reduce((sum, { items }) => sum + items.offered - outcomes(items), 0)
+    return lines.length > seen + 1 && lines[lines.length - 1].items.acked > 0 && open <= tickItems
+  }
+  await untilTrue(holds, () => `the writer does not catch up: ${JSON.stringify(writer.intervals().at(-1))}`)
 }
 
 /**
@@ -88,7 +106,10 @@ export const play = async (fault, driver, pace) => {
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
   const kind = fault.verified ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
-  const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
+  const writer = stage.startWriter(
+    `-q ${quantity} -c ${chunks} --driver ${driver} ${kind}`,
+    proxy ?? undefined,
+  )
   try {
     const order = fault.verified
       ? null
@@ -105,7 +126,7 @@ export const play = async (fault, driver, pace) => {
     await fault.act(stage, pace, proxy ?? { cut: () => {}, cuts: () => 0 })
     const tookMs = performance.now() - startMs
     await sleep(pace.tailMs)
-    if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
+    await caughtUp(writer, quantity / chunks)
     const document = await writer.end()
     const watched = order ? await order.stop() : null
     const verified = fault.verified ? await stage.verified(document) : null
