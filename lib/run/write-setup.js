@@ -4,6 +4,7 @@ import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
 import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
+import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
@@ -54,6 +55,14 @@ const openDriver = async (options) => {
   const { ioredisDriver } = await import('../drivers/ioredis.js')
   return ioredisDriver(options)
 }
+
+/** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
+const aheadOf = (target) =>
+  serversAheadMs({
+    servers: target.topology.masters,
+    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    epochMs: Date.now,
+  })
 
 /**
  * What watches the run: the client itself, every node, and a bystander.
@@ -113,6 +122,7 @@ export const setUpWriting = async (needs) => {
     onEncoding,
   })
   onReady(driver)
+  const aheadMs = plan.once ? await aheadOf(target) : null
 
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
   const onRows = (/** @type {NodeRow[]} */ rows) => {
@@ -133,5 +143,5 @@ export const setUpWriting = async (needs) => {
   })
   const write = results.interval
   const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
-  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, data, second }
+  return { plan, steps, records, aheadMs, journal, driver, ...watchers, writing, guarding, data, second }
 }
