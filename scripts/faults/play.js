@@ -25,7 +25,6 @@ import { stageOf } from './stage.js'
 
 const leadMs = 2000
 const limitMs = 120_000
-const chunks = 4
 
 /** @param {any} items */
 const outcomes = ({ acked, failed, uncertain, dropped, unsettled }) =>
@@ -79,20 +78,21 @@ const untilTrue = async (holds, what) => {
 }
 
 /**
- * In a second that began after now items are acknowledged, and no more are under way than a tick has: what waited
- * for the fault has its outcome, and an interrupted run does not wait long for it.
+ * In a second that began after now items are acknowledged, and no more are under way than an interval has: what
+ * waited for the fault has its outcome, and an interrupted run does not wait long for it.
  * @param {import('./stage.js').Writer} writer
- * @param {number} tickItems
+ * @param {number} quantity
  */
-const caughtUp = async (writer, tickItems) => {
+const caughtUp = async (writer, quantity) => {
   const seen = writer.intervals().length
+  let open = 0
   const holds = () => {
     if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
     const lines = writer.intervals()
-    const open = lines.reduce((sum, { items }) => sum + items.offered - outcomes(items), 0)
-    return lines.length > seen + 1 && lines[lines.length - 1].items.acked > 0 && open <= tickItems
+    open = lines.reduce((sum, { items }) => sum + items.offered - outcomes(items), 0)
+    return lines.length > seen + 1 && lines[lines.length - 1].items.acked > 0 && open <= quantity
   }
-  await untilTrue(holds, () => `the writer does not catch up: ${JSON.stringify(writer.intervals().at(-1))}`)
+  await untilTrue(holds, () => `the writer does not catch up: ${open} items are under way`)
 }
 
 /**
@@ -106,10 +106,7 @@ export const play = async (fault, driver, pace) => {
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
   const kind = fault.verified ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
-  const writer = stage.startWriter(
-    `-q ${quantity} -c ${chunks} --driver ${driver} ${kind}`,
-    proxy ?? undefined,
-  )
+  const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
   try {
     const order = fault.verified
       ? null
@@ -126,7 +123,7 @@ export const play = async (fault, driver, pace) => {
     await fault.act(stage, pace, proxy ?? { cut: () => {}, cuts: () => 0 })
     const tookMs = performance.now() - startMs
     await sleep(pace.tailMs)
-    await caughtUp(writer, quantity / chunks)
+    await caughtUp(writer, quantity)
     const document = await writer.end()
     const watched = order ? await order.stop() : null
     const verified = fault.verified ? await stage.verified(document) : null
