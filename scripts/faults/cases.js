@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  *
  * @typedef {object} Pace how long things last, and how much is sent
  * @property {{ socket: number, ioredis: number }} quantity items/s
+ * @property {string} [maxBehind] of a writer that may lose nothing, where it is not the default
  * @property {number} slots that are moved
  * @property {number} frozenMs
  * @property {number} outageMs
@@ -41,6 +42,8 @@ export const longPace = {
 export const shortPace = {
   // So few that a machine with other work keeps up.
   quantity: { socket: 2000, ioredis: 1000 },
+  // What is late because of other work on the machine is not dropped for it.
+  maxBehind: '60s',
   slots: 400,
   frozenMs: 3000,
   outageMs: 3000,

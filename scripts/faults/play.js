@@ -105,8 +105,12 @@ export const play = async (fault, driver, pace) => {
   const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
+  const behind = pace.maxBehind && fault.demands === 'nothing-lost' ? ` --max-behind ${pace.maxBehind}` : ''
   const kind = fault.verified ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
-  const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
+  const writer = stage.startWriter(
+    `-q ${quantity} -c 4 --driver ${driver} ${kind}${behind}`,
+    proxy ?? undefined,
+  )
   try {
     const order = fault.verified
       ? null
