@@ -38,9 +38,11 @@ export const produce = async (settings, { stop, stopNow }) => {
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const whole = planOf(settings, facts)
+    const card = cardOf(whole, millraceVersion())
     const look = preflight({
       target,
-      plan: planOf(settings, facts),
+      plan: whole,
       allow: settings.allow,
       say,
       warn,
@@ -49,10 +51,12 @@ export const produce = async (settings, { stop, stopNow }) => {
     const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
       settings,
+      card,
       target,
       run: results.run,
       say,
       onLost: screen.lost,
+      onRival: screen.rival,
       signal: stop,
     })
     undo.unshift(agents.release)
@@ -66,8 +70,8 @@ export const produce = async (settings, { stop, stopNow }) => {
     const parts = await writeRun({
       plan,
       target,
-      announce: () => agents.announce(cardOf(plan, millraceVersion())),
-      liveAgents: agents.live,
+      announce: () => agents.announce(card),
+      others: agents.others,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,

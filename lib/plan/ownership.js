@@ -6,7 +6,7 @@ import { extraSetKeys, keysOf, sortedSetKeys } from './keys.js'
 const dayMinutes = 24 * 60
 const ourShapes =
   /^([^{}\s]{0,100}?)(?:item:|latest-hash:|latest-fields:|latest-ids|latest-stream$|millrace:plan$|millrace:lease:)/
-const leaseShape = /^[^{}\s]{0,100}?millrace:lease:[0-9a-f]{10}:[1-9]\d{0,4}$/
+const leaseShape = /^[^{}\s]{0,100}?millrace:lease:(?:read:[a-z-]{1,40}:)?[1-9]\d{0,4}$/
 const withoutItemKeys = new Set(['actual-value', 'hash', 'stream', 'hash-ttl'])
 const withSortedSets = new Set(['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash'])
 

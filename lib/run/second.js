@@ -87,6 +87,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
@@ -101,6 +102,7 @@ export const everySecond = ({
   felt,
   health,
   sampler,
+  presence,
   driver,
   elapsed,
   phase,
@@ -134,7 +136,7 @@ export const everySecond = ({
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()
-    const nodes = await sampler.sample()
+    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs)])
     look(nodes)
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
@@ -145,6 +147,7 @@ export const everySecond = ({
       latency_us: { intended, service },
       bystander_us,
       client,
+      writers,
       nodes,
     })
     show({

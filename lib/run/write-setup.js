@@ -5,6 +5,7 @@ import { socketDriver } from '../drivers/socket.js'
 import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
 import { nodeSampler } from '../measure/node-sampler.js'
+import { presenceWatch } from '../measure/presence.js'
 import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
 import { dial } from '../target/dial.js'
@@ -29,17 +30,22 @@ import { writer } from './writer.js'
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {() => Promise<number>} others how many writers of other processes are at work
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
-/** @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
-const makeReady = async (plan, target, event) => {
+/** @param {Plan} plan @param {Target} target */
+const makeReady = async (plan, target) => {
   if (plan.strategy.startsWith('script-')) {
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
   }
+}
+
+/** Once no other plan is being written there, whose ids may be younger than they seem. @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
+const clearLeftovers = async (plan, target, event) => {
   if (!STRATEGIES[plan.strategy].sortedSets) return
   const sets = [...plan.sets, ...plan.extraSets]
   const removed = await removeLeftovers(target, sets, Date.now() - plan.ttlS * 1000)
@@ -80,7 +86,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed })
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, others, results, show, onEncoding, onReady, onEvent } = needs
   const { guard = () => null, onGuarded = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -89,7 +95,7 @@ export const setUpWriting = async (needs) => {
   const steps = strategies[plan.strategy](contextOf(plan))
   const records = recordsOf(plan)
 
-  await makeReady(plan, target, journal.event)
+  await makeReady(plan, target)
   const driver = await openDriver({
     plan,
     steps,
@@ -117,8 +123,12 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
+  const writers = { total: plan.totalAgents, own: plan.agents.length }
+  const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
   const { look } = guarding
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, second }
+  const watched = { ...records, ...watchers, presence, driver }
+  const second = everySecond({ plan, ...watched, elapsed, phase, look, write, show })
+  const clearOld = () => clearLeftovers(plan, target, journal.event)
+  return { plan, steps, records, journal, driver, ...watchers, presence, clearOld, writing, guarding, second }
 }

@@ -8,7 +8,7 @@ export const writeUnattended = (plan, target) => {
     plan,
     target,
     announce: async () => {},
-    liveAgents: async () => [],
+    others: async () => 0,
     results: { interval: () => {}, event: () => {} },
     show: () => {},
     onEncoding: () => {},
