@@ -7,6 +7,7 @@ import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
 import { period } from '../report/units.js'
 import { agentWords, claimAgents } from '../run/agents.js'
+import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
 import { placementWarnings } from '../run/placement.js'
@@ -37,16 +38,19 @@ export const produce = async (settings, { stop, stopNow }) => {
     undo.unshift(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
+    const { allow } = settings
+    const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
     const whole = planOf(settings, facts)
     const card = cardOf(whole, millraceVersion())
     const look = preflight({
       target,
       plan: whole,
-      allow: settings.allow,
+      allow,
       say,
       warn,
       clock: () => performance.now(),
+      epochMs: time.now,
     })
     const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
@@ -57,6 +61,7 @@ export const produce = async (settings, { stop, stopNow }) => {
       say,
       onLost: screen.lost,
       onRival: screen.rival,
+      epochMs: time.now,
       signal: stop,
     })
     undo.unshift(agents.release)
@@ -71,6 +76,7 @@ export const produce = async (settings, { stop, stopNow }) => {
       plan,
       target,
       announce: () => agents.announce(card),
+      time,
       others: agents.others,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),

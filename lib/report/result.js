@@ -33,6 +33,7 @@ import { verdict } from './verdict.js'
  * @property {Items} items
  * @property {AgentItems[]} [agents] of a writer, each with its part of the items
  * @property {import('../measure/presence.js').Presence} [writers] how many of the plan's agents were at work
+ * @property {import('../measure/clocks.js').ClockFigures[]} [clocks] of the servers against ours
  * @property {{ sent: number, repeated: number, errors_by: Record<string, number>, repeated_by?: Record<string, number> }} commands
  *   repeated_by: why commands were sent again, and connections were made again
  * @property {{ nominal: Figure, achieved: Figure }} rate
@@ -62,6 +63,7 @@ import { verdict } from './verdict.js'
  * @property {Items} items
  * @property {AgentItems[]} agents
  * @property {NonNullable<RunParts['writers']> | null} writers
+ * @property {NonNullable<RunParts['clocks']>} clocks
  * @property {RunParts['commands']} commands
  * @property {RunParts['rate']} rate
  * @property {{ intended: Percentiles, service: Percentiles }} latency_us
@@ -160,6 +162,7 @@ const measurements = (parts) => ({
   items: plainData(parts.items),
   agents: plainData(parts.agents ?? []),
   writers: readable(plainData(parts.writers ?? null)),
+  clocks: readable(plainData(parts.clocks ?? [])),
   commands: plainData(parts.commands),
   rate: filled({ nominal: null, achieved: null }, parts.rate),
   latency_us: {

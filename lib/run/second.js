@@ -88,6 +88,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
+ * @param {(atMs: number) => Promise<void>} needs.watchClocks
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
@@ -103,6 +104,7 @@ export const everySecond = ({
   health,
   sampler,
   presence,
+  watchClocks,
   driver,
   elapsed,
   phase,
@@ -136,7 +138,7 @@ export const everySecond = ({
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()
-    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs)])
+    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
     look(nodes)
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({

@@ -72,7 +72,7 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, steps, records, driver, writing, window, second, journal, presence } = run
+  const { plan, steps, records, driver, writing, window, second, journal, presence, time } = run
   const { endMs, interrupted, client, sampled } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
@@ -88,6 +88,7 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     interrupted,
     plan,
     writers,
+    clocks: time.figures(),
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },

@@ -30,6 +30,7 @@ import { writer } from './writer.js'
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
  * @property {() => Promise<number>} others how many writers of other processes are at work
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
@@ -44,11 +45,17 @@ const makeReady = async (plan, target) => {
   }
 }
 
-/** Once no other plan is being written there, whose ids may be younger than they seem. @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
-const clearLeftovers = async (plan, target, event) => {
+/**
+ * Once no other plan is being written there, whose ids may be younger than they seem.
+ * @param {Plan} plan
+ * @param {Target} target
+ * @param {number} nowMs by the servers' clocks
+ * @param {(kind: string, text: string) => void} event
+ */
+const clearLeftovers = async (plan, target, nowMs, event) => {
   if (!STRATEGIES[plan.strategy].sortedSets) return
   const sets = [...plan.sets, ...plan.extraSets]
-  const removed = await removeLeftovers(target, sets, Date.now() - plan.ttlS * 1000)
+  const removed = await removeLeftovers(target, sets, nowMs - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -86,7 +93,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed })
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, others, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent } = needs
   const { guard = () => null, onGuarded = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -112,7 +119,7 @@ export const setUpWriting = async (needs) => {
   onReady(driver)
 
   const watchers = watchersOf({ plan, target, records, clock, elapsed })
-  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
+  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
   const { phase } = watchers.window
   const guarding = onGuard({
     guard,
@@ -127,8 +134,24 @@ export const setUpWriting = async (needs) => {
   const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
   const { look } = guarding
   const write = results.interval
-  const watched = { ...records, ...watchers, presence, driver }
+  const watchClocks = async (/** @type {number} */ atMs) => {
+    for (const text of await time.look(atMs)) journal.note('clock', text)
+  }
+  const watched = { ...records, ...watchers, presence, watchClocks, driver }
   const second = everySecond({ plan, ...watched, elapsed, phase, look, write, show })
-  const clearOld = () => clearLeftovers(plan, target, journal.event)
-  return { plan, steps, records, journal, driver, ...watchers, presence, clearOld, writing, guarding, second }
+  const clearOld = () => clearLeftovers(plan, target, time.now(), journal.event)
+  return {
+    plan,
+    steps,
+    records,
+    journal,
+    driver,
+    ...watchers,
+    presence,
+    time,
+    clearOld,
+    writing,
+    guarding,
+    second,
+  }
 }

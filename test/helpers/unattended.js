@@ -8,6 +8,7 @@ export const writeUnattended = (plan, target) => {
     plan,
     target,
     announce: async () => {},
+    time: { now: Date.now, look: async () => [], figures: () => [] },
     others: async () => 0,
     results: { interval: () => {}, event: () => {} },
     show: () => {},
