@@ -294,7 +294,7 @@ const groups = {
     { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'none'],
       default: 'none',
       help: 'write although it holds keys of others (foreign-keys), is a replica, would pass 70 % of its memory, ' +
-        'or this box and its clock differ by more than a second; several with commas' },
+        'or its clock and that of this box differ by more than 1 s (clock); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'of scripts/cleanup.js: remove what it counts; without it nothing is changed' },
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',

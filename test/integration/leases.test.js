@@ -232,7 +232,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     await first.says(/all of 2 agents/)
     first.kill('SIGKILL')
     await first.ended
-    const next = await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env })
+    const next = await runProducer(t, '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
     assertDone(next)
     assert.match(next.stderr, /waiting 30 s for a lease to run out/)
   })
