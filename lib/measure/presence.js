@@ -10,6 +10,7 @@
  * @property {number} measured_s
  * @property {number} absent_s with fewer than all
  * @property {number} unknown_s without an answer
+ * @property {number | null} before others that were at work before our first item
  * @property {boolean} steady the same number in every measured second
  */
 
@@ -32,7 +33,7 @@ const sumsOf = ({ total, own }) => {
       fewest = Math.min(fewest, live)
       most = Math.max(most, live)
     },
-    /** @returns {Presence} */
+    /** @returns {Omit<Presence, 'before'>} */
     summary: () => ({
       total,
       own,
@@ -56,20 +57,22 @@ export const presenceOf = (writers) => {
   const rest = sumsOf(writers)
   /** @type {{ atMs: number, live: number | null } | null} */
   let last = null
+  /** @type {number | null} */
+  let before = null
   return {
     /** @param {number} atMs @param {number | null} live null: unknown @param {(atMs: number) => boolean} isMeasured */
     add(atMs, live, isMeasured) {
-      const before = last
+      const from = last
       last = { atMs, live }
-      if (!before || atMs <= before.atMs || !isMeasured((before.atMs + atMs) / 2)) return
-      const better =
-        before.live === null || live === null ? (before.live ?? live) : Math.max(before.live, live)
-      const overMs = atMs - before.atMs
+      if (!from && live !== null) before = Math.max(0, live - writers.own)
+      if (!from || atMs <= from.atMs || !isMeasured((from.atMs + atMs) / 2)) return
+      const better = from.live === null || live === null ? (from.live ?? live) : Math.max(from.live, live)
+      const overMs = atMs - from.atMs
       const sums = overMs >= wholeMs ? whole : rest
       sums.add(overMs, better)
     },
-    /** Of whole seconds; of a shorter run, of what there is. */
-    summary: () => (whole.isEmpty() ? rest : whole).summary(),
+    /** Of whole seconds; of a shorter run, of what there is. @returns {Presence} */
+    summary: () => ({ ...(whole.isEmpty() ? rest : whole).summary(), before }),
   }
 }
 

@@ -97,7 +97,8 @@ export const serverCosts = ({
   const live = liveItems(plan, share)
   // A --once run has not reached its steady size before a lifetime has passed.
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
-  const counts = live !== null && grown && keysBefore < live / 20
+  // What others had stored before our first item is part of what was there before.
+  const counts = live !== null && grown && keysBefore < live / 20 && !writers.before
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
   return {

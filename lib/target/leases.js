@@ -196,9 +196,10 @@ export const leases = ({
         if (kept === 1) continue
         // It may only have run out while nobody could reach the server.
         if (await claim(agent)) continue
-        held.delete(agent)
         asked.delete(agent)
-        onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
+        // On a slow server renewals may overlap.
+        if (held.delete(agent))
+          onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
       } catch {
         // The server is away; the next renewal tells.
       }

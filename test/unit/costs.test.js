@@ -14,6 +14,7 @@ const beside = (others) => ({
   measured_s: 1,
   absent_s: 0,
   unknown_s: 0,
+  before: 0,
   steady: true,
 })
 /** Writers came and went. */
@@ -91,7 +92,7 @@ test('items that failed make no other writer of their commands, and memory no sm
     evicted: 0,
     commands: setex(1000),
   }
-  const costs = serverCosts({
+  const measured = {
     ...known(),
     stored: 600,
     unsure: 400,
@@ -99,9 +100,12 @@ test('items that failed make no other writer of their commands, and memory no sm
     dataBefore: 0,
     keysBefore: 0,
     elapsedMs: 1000,
-  })
+  }
+  const costs = serverCosts(measured)
   assert.equal(costs.share, 1)
   assert.equal(costs.cpu_us_per_item, 2)
   assert.equal(costs.net_bytes_per_item, 200)
   assert.equal(costs.memory_bytes_per_item, 400)
+  const late = serverCosts({ ...measured, writers: { ...beside(1), before: 1 } })
+  assert.equal(late.memory_bytes_per_item, null, "another writer's items were there before")
 })

@@ -21,6 +21,7 @@ describe('how many writers were at work', () => {
       measured_s: 2,
       absent_s: 0,
       unknown_s: 0,
+      before: 2,
       steady: true,
     })
   })

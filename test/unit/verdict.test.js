@@ -194,6 +194,7 @@ describe('writers that were not there', () => {
     measured_s: 60,
     absent_s: 60,
     unknown_s: 0,
+    before: 0,
     steady: true,
   }
   const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
