@@ -6,27 +6,6 @@ import { isScheduled } from '../plan/pacer.js'
  * @typedef {import('../measure/node-sampler.js').NodeTotals} NodeTotals
  */
 
-/** The command that stores exactly one item, where the strategy has one. @param {Plan} plan @param {import('../strategies/declare.js').Step[]} steps */
-export const countingCommand = ({ strategy }, [first]) => {
-  // In commandstats are those that a script runs, too.
-  if (strategy === 'script-batch') return 'setex'
-  return first.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
-}
-
-/** The commands of the strategy, and those that its scripts run. @param {import('../strategies/declare.js').Step[]} steps */
-const strategyCommands = (steps) => {
-  const names = steps.map((step) => {
-    const args =
-      step.kind === 'each'
-        ? step.args(1)
-        : step.kind === 'gather'
-          ? step.args(step.key(1), [1])
-          : step.args(step.keys[0])
-    return String(args[0]).toLowerCase()
-  })
-  return new Set(names.includes('evalsha') ? [...names, 'setex', 'zadd'] : names)
-}
-
 // What others may run of our commands before it is worth a word.
 const foreignPart = 0.05
 
@@ -36,15 +15,15 @@ const foreignPart = 0.05
  * are not certain (writers came or went, or write as fast as they can), the servers' count decides.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored items that we stored in the window
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {import('../measure/presence.js').Presence} known.writers
  */
-export const shareOf = ({ plan, steps, stored, unsure, commands, writers }) => {
+export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) => {
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
-  const counting = countingCommand(plan, steps)
+  const counting = strategy.countingCommand
   const calls = counting === null ? 0 : (commands[counting]?.calls ?? 0)
   if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
@@ -72,7 +51,7 @@ const leastBytes = 100_000
 /**
  * @param {object} known
  * @param {Plan} known.plan
- * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
@@ -83,7 +62,7 @@ const leastBytes = 100_000
  */
 export const serverCosts = ({
   plan,
-  steps,
+  strategy,
   stored,
   unsure,
   totals,
@@ -93,24 +72,27 @@ export const serverCosts = ({
   writers,
 }) => {
   const { commands } = totals
-  const { share, all, foreign } = shareOf({ plan, steps, stored, unsure, commands, writers })
+  const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
   const live = liveItems(plan, share)
   // A --once run has not reached its steady size before a lifetime has passed.
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
   // What others had stored before our first item is part of what was there before.
   const counts = live !== null && grown && keysBefore < live / 20 && !writers.before
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
-  const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
+  // Of a run that stored nothing the servers' work has no item to be divided by.
+  const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
     memory_bytes_per_item:
-      counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
+      counts && stored > 0 && grownBytes !== null && grownBytes >= leastBytes * plan.masters
+        ? grownBytes / live
+        : null,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     foreign_calls: foreign,
     commands: Object.fromEntries(
-      Object.entries(totals.commands).filter(([name]) => strategyCommands(steps).has(name)),
+      Object.entries(totals.commands).filter(([name]) => strategy.commandNames.has(name)),
     ),
   }
 }

@@ -1,15 +1,15 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
-import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
 import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
+import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
-import { contextOf } from '../strategies/context.js'
-import { strategies } from '../strategies/index.js'
 import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
@@ -34,28 +34,27 @@ import { writer } from './writer.js'
  * @property {() => Promise<number>} others how many writers of other processes are at work
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
+ * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
-/** @param {Plan} plan @param {Target} target */
-const makeReady = async (plan, target) => {
-  if (plan.strategy.startsWith('script-')) {
+/** @param {ReturnType<typeof strategyOf>} strategy @param {Target} target */
+const makeReady = async ({ scripts }, target) => {
+  if (scripts.length > 0)
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
-  }
 }
 
 /**
  * Once no other plan is being written there, whose ids may be younger than they seem.
  * @param {Plan} plan
+ * @param {ReturnType<typeof strategyOf>} strategy
  * @param {Target} target
  * @param {number} nowMs by the servers' clocks
  * @param {(kind: string, text: string) => void} event
  */
-const clearLeftovers = async (plan, target, nowMs, event) => {
-  if (!STRATEGIES[plan.strategy].sortedSets) return
-  const sets = [...plan.sets, ...plan.extraSets]
-  const removed = await removeLeftovers(target, sets, nowMs - plan.ttlS * 1000)
+const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
+  const removed = await removeLeftovers(target, purgedKeys, nowMs - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -66,6 +65,14 @@ const openDriver = async (options) => {
   return ioredisDriver(options)
 }
 
+/** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
+const aheadOf = (target) =>
+  serversAheadMs({
+    servers: target.topology.masters,
+    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    epochMs: Date.now,
+  })
+
 /**
  * What watches the run: the client itself, every node, and a bystander.
  * @param {object} needs
@@ -74,10 +81,17 @@ const openDriver = async (options) => {
  * @param {import('./write-records.js').Records} needs.records
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
+ * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
-  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const sampler = nodeSampler({
+    nodes: target.nodes,
+    info: target.info,
+    clock: elapsed,
+    db: target.access.db,
+    onRows,
+  })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
   const probe = bystander({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
@@ -94,15 +108,16 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed })
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
   const { plan, target, time, others, results, show, onEncoding, onReady, onEvent } = needs
-  const { guard = () => null, onGuarded = () => {} } = needs
+  const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
-  const steps = strategies[plan.strategy](contextOf(plan))
+  const strategy = strategyOf(plan)
+  const steps = strategy.steps()
   const records = recordsOf(plan)
 
-  await makeReady(plan, target)
+  await makeReady(strategy, target)
   const driver = await openDriver({
     plan,
     steps,
@@ -117,8 +132,14 @@ export const setUpWriting = async (needs) => {
     onEncoding,
   })
   onReady(driver)
+  const aheadMs = plan.once ? await aheadOf(target) : null
 
-  const watchers = watchersOf({ plan, target, records, clock, elapsed })
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -132,18 +153,19 @@ export const setUpWriting = async (needs) => {
   })
   const writers = { total: plan.totalAgents, own: plan.agents.length }
   const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
-  const { look } = guarding
   const write = results.interval
   const watchClocks = async (/** @type {number} */ atMs) => {
     for (const text of await time.look(atMs)) journal.note('clock', text)
   }
   const watched = { ...records, ...watchers, presence, watchClocks, driver }
-  const second = everySecond({ plan, ...watched, elapsed, phase, look, write, show })
-  const clearOld = () => clearLeftovers(plan, target, time.now(), journal.event)
+  const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
+  const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
   return {
     plan,
+    strategy,
     steps,
     records,
+    aheadMs,
     journal,
     driver,
     ...watchers,
@@ -152,6 +174,7 @@ export const setUpWriting = async (needs) => {
     clearOld,
     writing,
     guarding,
+    data,
     second,
   }
 }

@@ -7,12 +7,12 @@ import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../errors.js'
 import { differingTerms, leaseMs } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
+import { scriptBody } from '../workloads/lua.js'
 import { endpointOf } from './address.js'
 import { disconnect } from './disconnect.js'
 import { processStart } from './embedded-state.js'
 import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
-import { scriptBody } from './scripts.js'
 
 /**
  * @typedef {object} Terms

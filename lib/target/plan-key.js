@@ -5,7 +5,7 @@ import { cardHash, cardIn, differingTerms, leaseMs, markerS, renewalMs, rivalsOf
 import { cardWords } from '../plan/read-plan.js'
 import { period } from '../report/units.js'
 import { slotOf } from '../wire/slot.js'
-import { scriptBody } from './scripts.js'
+import { scriptBody } from '../workloads/lua.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard

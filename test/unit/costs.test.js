@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { serverCosts, shareOf } from '../../lib/run/costs.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Us, beside other writers all the time. @param {number} others @returns {import('../../lib/measure/presence.js').Presence} */
@@ -23,7 +22,7 @@ const unsteady = { ...beside(1), mean: 1.5, steady: false }
 /** @param {Partial<import('../../settings.js').Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
-  return { plan, steps: strategies[plan.strategy](contextOf(plan)), writers: beside(0), unsure: 0 }
+  return { plan, strategy: strategyOf(plan), writers: beside(0), unsure: 0 }
 }
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 
@@ -108,4 +107,25 @@ test('items that failed make no other writer of their commands, and memory no sm
   assert.equal(costs.memory_bytes_per_item, 400)
   const late = serverCosts({ ...measured, writers: { ...beside(1), before: 1 } })
   assert.equal(late.memory_bytes_per_item, null, "another writer's items were there before")
+})
+
+test('a run that stored nothing has no costs, whatever its refused commands took', () => {
+  const costs = serverCosts({
+    ...known(),
+    stored: 0,
+    unsure: 1000,
+    totals: {
+      cpu_s: 0.002,
+      net_bytes: 200_000,
+      data_bytes: 400_000,
+      expired: 0,
+      evicted: 0,
+      commands: setex(1000),
+    },
+    dataBefore: 0,
+    keysBefore: 0,
+    elapsedMs: 1000,
+  })
+  const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
+  assert.deepEqual([cpu, memory, net], [null, null, null])
 })
