@@ -2,6 +2,7 @@
 import { cpus, totalmem } from 'node:os'
 import { figureNamed } from '../report/figures.js'
 import { figureOfRow, quotable } from '../report/statistics.js'
+import { stateBy, stateWords } from '../report/verdict.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioOf, standing } from './ratio.js'
@@ -58,6 +59,7 @@ const marksOf = (legs, cell, turns) => {
   const own = turns.filter((turn) => turn.cell === cell.id)
   const last = legs.at(-1)
   const invalid = legs.filter(({ valid }) => !valid)
+  const reasons = [...new Set(invalid.flatMap((leg) => leg.reasons))]
   const factor = Math.min(1, ...legs.map(({ turn }) => turn.factor))
   const skipped = own.find((turn) => turn.skipped)?.skipped
   const failed = own.filter((turn) => turn.failed)
@@ -82,7 +84,7 @@ const marksOf = (legs, cell, turns) => {
     [
       invalid.length > 0,
       'invalid',
-      `${invalid.length} of ${legs.length} runs not valid (${[...new Set(invalid.flatMap(({ reasons }) => reasons))].join(', ')})`,
+      `${invalid.length} of ${legs.length} runs ${stateWords({ valid: false, state: stateBy(reasons) })} (${reasons.join(', ')})`,
     ],
     [cell.note !== null, 'note', cell.note ?? ''],
   ]

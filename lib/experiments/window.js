@@ -1,6 +1,8 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
+import { presenceOf } from '../measure/presence.js'
+import { absentCode, absentWriters, ruling } from '../report/verdict.js'
 
 /**
  * @typedef {Record<string, any>} Document run.json
@@ -140,6 +142,22 @@ const together = (runs) => {
   }
 }
 
+/** How many writers were at work within the window. @param {Document} plan @param {readonly Line[]} lines */
+const presenceOver = ({ totalAgents, agents }, lines) => {
+  const [first] = lines
+  if (lines.every(({ writers }) => writers === undefined)) return null
+  const record = presenceOf({ total: totalAgents, own: agents.length })
+  record.add(first.at_ms - first.over_ms, null, () => true)
+  for (const { at_ms: atMs, writers = null } of lines) record.add(atMs, writers, () => true)
+  return record.summary()
+}
+
+/** Who was absent within the window decides, not who was in the rest of the run. @param {Document} document */
+const judgedAgain = (document) => {
+  const others = document.warnings.filter((/** @type {any} */ { code }) => code !== absentCode)
+  return ruling(others, absentWriters(/** @type {any} */ (document)))
+}
+
 /**
  * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
  * all runs together.
@@ -182,10 +200,12 @@ export const windowOf = (runs, window) => {
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
+  const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
-    ...first.document,
-    ...(runs.length > 1 && together(runs)),
+    ...whole,
+    plan,
     agents: [], // their items are told of whole runs only
+    writers: presenceOver(plan, lines),
     started: new Date(window.fromMs).toISOString(),
     duration_s: overS,
     measured_s: overS,
@@ -224,8 +244,7 @@ export const windowOf = (runs, window) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []
     }),
-    valid: runs.every(({ document }) => document.valid),
     warnings: [...new Map(warnings.map((warning) => [warning.message, warning])).values()],
   }
-  return { document, lines }
+  return { document: { ...document, ...judgedAgain(document) }, lines }
 }

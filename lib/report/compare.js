@@ -220,7 +220,7 @@ export const comparisonText = (comparison, { columns = 110 } = {}) => {
   return [
     ...tables,
     ...unmatched.map((label) => `only on one side: ${plainText(label)}`),
-    ...(invalid.length > 0 ? [`not valid, and compared all the same: ${plainText(invalid.join(', '))}`] : []),
+    ...(invalid.length > 0 ? [`compared although they are not valid: ${plainText(invalid.join(', '))}`] : []),
     ...rulings.map(rulingWords),
   ]
     .join('\n')

@@ -1,4 +1,5 @@
 // Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
+import { clockLimitMs } from '../measure/clocks.js'
 import { count, percent, plainText, several } from './units.js'
 import { ruling } from './verdict.js'
 
@@ -8,9 +9,6 @@ import { ruling } from './verdict.js'
  */
 
 const busyLimitPct = 90
-// Beyond this, cut-offs and ages mean little.
-const clockLimitMs = 1000
-
 /** @param {Evidence} run @returns {Warning[]} */
 const nothingRead = ({ fetches, plan }) => {
   if (fetches.count === 0)
@@ -106,6 +104,18 @@ const wrongValues = ({ verify, plan, fetches }) => {
   return warnings
 }
 
+/** A writer whose clock is ahead of the servers'. @param {Evidence} run @returns {Warning[]} */
+const fromFuture = ({ fetches: { count: all, from_future: future } }) =>
+  future
+    ? [
+        {
+          code: 'clock-writer',
+          message: `the newest item of ${count(future.fetches)} of ${count(all)} fetches was from up to ${(future.max_ms / 1000).toFixed(1)} s in the future: the clock of its writer is ahead of the servers', so its age is unknown and not in the freshness`,
+          invalidates: future.max_ms > clockLimitMs,
+        },
+      ]
+    : []
+
 /** @param {Evidence} run @returns {Warning[]} */
 const observations = (run) => {
   const { fetches, client, clocks, interrupted, duration_s: durationS, plan, nodes } = run
@@ -144,7 +154,7 @@ const observations = (run) => {
     .map(([, code, message]) => ({ code, message, invalidates: false }))
 }
 
-const rules = [nothingRead, failures, overruns, wrongValues, observations]
+const rules = [nothingRead, failures, overruns, wrongValues, fromFuture, observations]
 
 /**
  * @param {Evidence} run

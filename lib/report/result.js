@@ -32,6 +32,8 @@ import { verdict } from './verdict.js'
  * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found }} [target]
  * @property {Items} items
  * @property {AgentItems[]} [agents] of a writer, each with its part of the items
+ * @property {import('../measure/presence.js').Presence} [writers] how many of the plan's agents were at work
+ * @property {import('../measure/clocks.js').ClockFigures[]} [clocks] of the servers against ours
  * @property {{ sent: number, repeated: number, errors_by: Record<string, number>, repeated_by?: Record<string, number> }} commands
  *   repeated_by: why commands were sent again, and connections were made again
  * @property {{ nominal: Figure, achieved: Figure }} rate
@@ -60,13 +62,15 @@ import { verdict } from './verdict.js'
  * @property {NonNullable<RunParts['target']> | null} target
  * @property {Items} items
  * @property {AgentItems[]} agents
+ * @property {NonNullable<RunParts['writers']> | null} writers
+ * @property {NonNullable<RunParts['clocks']>} clocks
  * @property {RunParts['commands']} commands
  * @property {RunParts['rate']} rate
  * @property {{ intended: Percentiles, service: Percentiles }} latency_us
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'foreign_calls'>, Figure> & { foreign_calls: { command: string, calls: number } | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -88,6 +92,7 @@ const noServer = {
   memory_bytes_per_item: null,
   net_bytes_per_item: null,
   evicted: null,
+  foreign_calls: null,
   commands: null,
 }
 
@@ -156,6 +161,8 @@ const measurements = (parts) => ({
   target: plainData(parts.target ?? null),
   items: plainData(parts.items),
   agents: plainData(parts.agents ?? []),
+  writers: readable(plainData(parts.writers ?? null)),
+  clocks: readable(plainData(parts.clocks ?? [])),
   commands: plainData(parts.commands),
   rate: filled({ nominal: null, achieved: null }, parts.rate),
   latency_us: {

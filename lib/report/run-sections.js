@@ -4,6 +4,7 @@ import * as fetchWords from './fetch-text.js'
 import { FIGURES, figureNamed, shownFigure } from './figures.js'
 import { verdictWords } from './text.js'
 import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
+import { stateWords } from './verdict.js'
 import * as words from './words.js'
 
 /**
@@ -29,6 +30,8 @@ const highlightsOf = {
     'replica.cpu_pct',
   ],
 }
+
+const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 
 const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
 const percentileColumns = ['p50', 'p90', 'p99', 'p99.9', 'max'].map((title) => ({ title }))
@@ -232,7 +235,7 @@ export const runSections = (document) => {
     question: questionOf(run),
     verdict: {
       good: run.valid,
-      word: run.valid ? 'Valid' : 'Not valid',
+      word: capital(stateWords(run)),
       sentence: run.kind === 'consumer' ? fetchWords.verdictWords(run) : verdictWords(run),
     },
     highlights: names.flatMap((name) => {

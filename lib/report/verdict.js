@@ -9,8 +9,12 @@ import { count, percent, plainText, rate, several, share } from './units.js'
  * @property {string} [cause]
  */
 /** @typedef {import('./result.js').Measurements} Evidence */
+/** @typedef {'valid' | 'partial' | 'not-valid'} State partial: all is well but for writers that were not there */
 
 const limits = Object.freeze({ rateRatio: 0.99, clientBusyPct: 90, engineCpuPct: 95, share: 0.95 })
+
+/** The reason that leaves a run partial where it is the only one. */
+export const absentCode = 'absent-writers'
 
 /** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
 const adviceByCause = new Map(
@@ -151,6 +155,24 @@ const rateHeld = (run) => {
   return [{ code: 'rate', message }]
 }
 
+/**
+ * Writers of the plan that were not there: what was measured is a part of its load.
+ * @param {Evidence} run
+ * @returns {Warning[]}
+ */
+export const absentWriters = ({ writers, plan }) => {
+  if (!writers || writers.absent_s === 0 || writers.fewest === null) return []
+  const { total, own, fewest, absent_s: absentS, measured_s: measuredS } = writers
+  const unit = plan.periodMs === 1000 ? 'items/s' : 'items an interval'
+  const mine = `this box writes ${count(plan.items)} of ${count(plan.quantity)} ${unit}`
+  const who = `${count(fewest)} of ${several(total, 'writer')} ${fewest === 1 ? 'is' : 'are'} here`
+  // A second or less may be the edge of a box's time.
+  const times =
+    absentS < measuredS ? `in ${absentS.toFixed(1)} of ${measuredS.toFixed(1)} measured seconds only ` : ''
+  const all = own === fewest ? 'add -a all to be all of them' : 'start the others'
+  return [{ code: absentCode, message: `${times}${who}: ${mine}; ${all}` }]
+}
+
 /** @param {Evidence} run @returns {Warning[]} */
 const clientBusy = (run) => {
   const { busy_pct: busyPct } = run.client
@@ -203,6 +225,11 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
       `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
     ],
     [
+      Boolean(server.foreign_calls),
+      'foreign-load',
+      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application writes there, and their CPU and network per item include what it cost`,
+    ],
+    [
       gaps > 0,
       'gaps',
       `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out`,
@@ -221,15 +248,25 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
 /**
  * @param {Warning[]} given what others noticed
  * @param {Warning[]} found
- * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
+ * @returns {{ valid: boolean, state: State, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
 export const ruling = (given, found) => {
   const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
   warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
-  return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
+  const reasons = warnings.filter(({ invalidates }) => invalidates)
+  return { valid: reasons.length === 0, state: stateBy(reasons.map(({ code }) => code)), warnings }
 }
 
-const rules = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations]
+/** @param {readonly string[]} codes of what makes a run invalid @returns {State} */
+export const stateBy = (codes) => {
+  if (codes.length === 0) return 'valid'
+  return codes.every((code) => code === absentCode) ? 'partial' : 'not-valid'
+}
+
+/** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */
+export const stateWords = ({ valid, state = valid ? 'valid' : 'not-valid' }) => state.replace('-', ' ')
+
+const rules = [absentWriters, lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations]
 
 /**
  * @param {Evidence} run

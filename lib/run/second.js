@@ -87,6 +87,8 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
+ * @param {(atMs: number) => Promise<void>} needs.watchClocks
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
@@ -100,6 +102,8 @@ export const everySecond = ({
   felt,
   health,
   sampler,
+  presence,
+  watchClocks,
   driver,
   elapsed,
   phase,
@@ -132,7 +136,7 @@ export const everySecond = ({
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()
-    const nodes = await sampler.sample()
+    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
       at_ms: Math.round(atMs),
@@ -142,6 +146,7 @@ export const everySecond = ({
       latency_us: { intended, service },
       bystander_us,
       client,
+      writers,
       nodes,
     })
     show({

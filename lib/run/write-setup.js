@@ -5,6 +5,7 @@ import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
+import { presenceWatch } from '../measure/presence.js'
 import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -29,6 +30,8 @@ import { writer } from './writer.js'
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
+ * @property {() => Promise<number>} others how many writers of other processes are at work
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
@@ -36,16 +39,22 @@ import { writer } from './writer.js'
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
+/** @param {ReturnType<typeof strategyOf>} strategy @param {Target} target */
+const makeReady = async ({ scripts }, target) => {
+  if (scripts.length > 0)
+    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
+}
+
 /**
+ * Once no other plan is being written there, whose ids may be younger than they seem.
  * @param {Plan} plan
  * @param {ReturnType<typeof strategyOf>} strategy
  * @param {Target} target
+ * @param {number} nowMs by the servers' clocks
  * @param {(kind: string, text: string) => void} event
  */
-const makeReady = async (plan, { scripts, purgedKeys }, target, event) => {
-  if (scripts.length > 0)
-    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
-  const removed = await removeLeftovers(target, purgedKeys, Date.now() - plan.ttlS * 1000)
+const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
+  const removed = await removeLeftovers(target, purgedKeys, nowMs - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -98,7 +107,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, o
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent } = needs
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -108,7 +117,7 @@ export const setUpWriting = async (needs) => {
   const steps = strategy.steps()
   const records = recordsOf(plan)
 
-  await makeReady(plan, strategy, target, journal.event)
+  await makeReady(strategy, target)
   const driver = await openDriver({
     plan,
     steps,
@@ -131,7 +140,7 @@ export const setUpWriting = async (needs) => {
     guarding.look(rows)
   }
   const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
-  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
+  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
   const { phase } = watchers.window
   const guarding = onGuard({
     guard,
@@ -142,8 +151,15 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
+  const writers = { total: plan.totalAgents, own: plan.agents.length }
+  const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
+  const watchClocks = async (/** @type {number} */ atMs) => {
+    for (const text of await time.look(atMs)) journal.note('clock', text)
+  }
+  const watched = { ...records, ...watchers, presence, watchClocks, driver }
+  const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
+  const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
   return {
     plan,
     strategy,
@@ -153,6 +169,9 @@ export const setUpWriting = async (needs) => {
     journal,
     driver,
     ...watchers,
+    presence,
+    time,
+    clearOld,
     writing,
     guarding,
     data,

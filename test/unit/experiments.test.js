@@ -336,6 +336,25 @@ describe('a window of runs', () => {
     toMs: startMs + to * 1000,
   })
 
+  test('who was absent within the window decides, not who was in the rest of the run', () => {
+    const plan = { totalAgents: 3, agents: [{ agent: 1 }], quantity: 3000, periodMs: 1000 }
+    const one = run([1000, 1000, 1000, 1000], plan)
+    const absent = { code: 'absent-writers', message: 'at first', invalidates: true }
+    const valid = {
+      document: { ...one.document, valid: false, warnings: [absent] },
+      lines: one.lines.map((line, i) => ({ ...line, writers: i < 1 ? 1 : 3 })),
+    }
+    const later = windowOf([valid], whole(1, 4))?.document
+    assert.deepEqual([later?.valid, later?.state, later?.warnings], [true, 'valid', []])
+    const partial = { ...valid, lines: valid.lines.map((line) => ({ ...line, writers: 2 })) }
+    const found = windowOf([partial], whole(1, 4))?.document
+    assert.deepEqual([found?.valid, found?.state], [false, 'partial'])
+    assert.match(
+      found?.warnings[0].message,
+      /^2 of 3 writers are here: this box writes 1,000 of 3,000 items\/s/,
+    )
+  })
+
   test('only seconds that lie wholly within', () => {
     const found = windowOf([run([1000, 2000, 1000, 1000])], { fromMs: startMs + 900, toMs: startMs + 3100 })
     assert.ok(found)

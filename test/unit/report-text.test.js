@@ -37,7 +37,7 @@ const badParts = {
 
 test('run.json has the keys of the design in their order', () => {
   const run = runDocument(sampleParts())
-  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target', 'agents']
+  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target', 'agents', 'writers', 'clocks', 'state']
   const designed =
     'schema run kind started duration_s plan versions items commands rate latency_us bystander_us ticks client server nodes events valid warnings'
   assert.deepEqual(

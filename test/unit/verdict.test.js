@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runDocument } from '../../lib/report/result.js'
-import { verdict } from '../../lib/report/verdict.js'
+import { runSections } from '../../lib/report/run-sections.js'
+import { headline, textReport } from '../../lib/report/text.js'
+import { stateWords, verdict } from '../../lib/report/verdict.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 /** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
@@ -125,6 +127,13 @@ const table = [
   ],
   ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
+  [
+    'an application that runs our command',
+    { server: { ...sample.server, foreign_calls: { command: 'setex', calls: 8000 } } },
+    [],
+    ['foreign-load'],
+    /ran 8,000 SETEX that none of this run's writers sent/,
+  ],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
   ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],
   ['interrupted', { interrupted: true }, [], ['interrupted'], /stopped by hand after 65\.0 s/],
@@ -171,7 +180,60 @@ test('every cause that a server can name has advice; an invented one is told in 
 })
 
 test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
-  const { valid, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
+  const { valid, state, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
   const readBack = JSON.parse(JSON.stringify(measured))
-  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, warnings })
+  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, state, warnings })
+})
+
+describe('writers that were not there', () => {
+  const alone = {
+    total: 8,
+    own: 1,
+    fewest: 1,
+    mean: 1,
+    measured_s: 60,
+    absent_s: 60,
+    unknown_s: 0,
+    before: 0,
+    steady: true,
+  }
+  const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
+  const judged = (/** @type {Partial<RunParts>} */ change) => runDocument(sampleParts({ plan, ...change }))
+  /** @param {import('../../lib/report/result.js').RunDocument} run */
+  const words = ({ warnings }) => warnings.find(({ code }) => code === 'absent-writers')?.message ?? ''
+
+  test('a run of one of eight writers is partial, and says so first', () => {
+    const run = judged({ writers: alone })
+    assert.deepEqual([run.valid, run.state], [false, 'partial'])
+    const sentence =
+      '1 of 8 writers is here: this box writes 37,500 of 300,000 items/s; add -a all to be all of them'
+    assert.equal(words(run), sentence)
+    const [, second, ...rest] = textReport(run, { columns: 140 }).split('\n')
+    assert.equal(second, `PARTIAL: ${sentence}`)
+    assert.ok(rest.includes('PARTIAL: do not quote these figures as those of the whole load'))
+    assert.match(headline(run), / · partial$/)
+    const page = runSections(run)
+    assert.deepEqual([page.verdict.good, page.verdict.word], [false, 'Partial'])
+  })
+
+  test('a box that was late or left', () => {
+    const run = judged({ writers: { ...alone, fewest: 7, mean: 7.9, absent_s: 3, steady: false } })
+    assert.equal(run.state, 'partial')
+    assert.match(
+      words(run),
+      /^in 3\.0 of 60\.0 measured seconds only 7 of 8 writers are here: .*; start the others$/,
+    )
+  })
+
+  test('with another reason it is not valid, with all writers it is valid', () => {
+    assert.equal(judged({ writers: alone, ...items({ acked: 999, unsettled: 1 }) }).state, 'not-valid')
+    const all = judged({ writers: { ...alone, fewest: 8, absent_s: 0 } })
+    assert.deepEqual([all.valid, all.state], [true, 'valid'])
+    assert.equal(judged({ writers: { ...alone, fewest: null, absent_s: 0, unknown_s: 60 } }).state, 'valid')
+  })
+
+  test('results of before have no state', () => {
+    assert.equal(stateWords({ valid: true }), 'valid')
+    assert.equal(stateWords({ valid: false }), 'not valid')
+  })
 })
