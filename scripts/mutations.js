@@ -9,7 +9,7 @@ import { mutations } from './mutations/list.js'
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const copied = ['lib', 'lua', 'scripts', 'test', 'settings.js', 'package.json']
-const limitMs = 120_000
+const limitMs = 90_000
 
 /**
  * Whether the command fails in the folder; one that does not end has failed too.

@@ -1,5 +1,5 @@
 // Plays seeds of the simulated cluster: node scripts/simulate.js [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
-// --first stops at the first that fails.
+// --first stops at the first that fails, which is not shrunk then.
 import { parseArgs } from 'node:util'
 import { socketDriver } from '../lib/drivers/socket.js'
 import { describeFault } from '../test/simulation/faults.js'
@@ -20,6 +20,11 @@ if (!open) throw new Error(`--driver ${values.driver}: there are ${Object.keys(d
 const driver = { name: values.driver, open }
 const [from, to = from] = values.seed.split('-').map(Number)
 
+const firstBroken = async (/** @type {number} */ seed) => {
+  const { broken } = await playSeed(driver, seed)
+  return broken.length === 0 ? null : `seed ${seed}: ${broken[0]}`
+}
+
 if (values.faults !== undefined) {
   const keep = values.faults === 'none' ? [] : values.faults.split(',').map(Number)
   const { broken, faults, items } = await playSeed(driver, from, keep)
@@ -31,7 +36,7 @@ if (values.faults !== undefined) {
   const started = performance.now()
   let failed = 0
   for (let seed = from; seed <= to && !(values.first && failed > 0); seed++) {
-    const failure = await failureOf(driver, seed)
+    const failure = await (values.first ? firstBroken(seed) : failureOf(driver, seed))
     if (failure === null) continue
     failed++
     console.log(failure)

@@ -38,6 +38,7 @@ const recoveryMs = 4700
 // As fast as it can: a shorter run on slower servers.
 const fastest = { durationMs: 1500, serviceMs: 0.4 }
 const settleMs = 20_000
+const longestMs = 60_000
 const outcomes = ['acked', 'failed', 'uncertain', 'dropped', 'unsettled']
 
 /** Each item appended to a list of its own: a repeat would show. @param {import('../../lib/strategies/context.js').Context} context */
@@ -261,7 +262,7 @@ export const play = async ({ seed, keep, openDriver }) => {
     driver.close()
     return { whole, mostWaiting }
   }
-  const { whole, mostWaiting } = await clock.runUntil(run(), 600_000)
+  const { whole, mostWaiting } = await clock.runUntil(run(), longestMs)
   return {
     seed,
     plan,
