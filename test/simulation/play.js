@@ -89,7 +89,8 @@ const drawPlan = (random) => {
       sortedSets: scripted ? Math.max(2, masters) : 1 + random.below(3),
       placement: scripted && cluster ? 'spread' : 'plain',
       stamp: true,
-      valueBytes: 30,
+      // Now and then more than a write's worth for a slot.
+      valueBytes: random.chance(0.1) ? 20_000 : 30,
       once: random.chance(0.06),
       maxMembers: random.pick([1, 3, 1000]),
       windowBytes: random.pick([300, 3000, 512_000]),

@@ -129,7 +129,7 @@ const order = ({ executed, ticks }) => {
 /** @param {Played} played */
 const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
   const problems = /** @type {string[]} */ ([])
-  const most = plan.windowBytes + writeBytes + largestCommand
+  const most = plan.windowBytes + writeBytes + plan.valueBytes + largestCommand
   if (mostUnanswered > most) problems.push(`${mostUnanswered} bytes unanswered, and ${most} is the most`)
   if (mostWaiting > most * 8) problems.push(`${mostWaiting} bytes wait`)
   if (mostOpen > 1) problems.push(`${mostOpen} connections to one address at once`)
