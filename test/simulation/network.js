@@ -36,7 +36,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
   /** @type {Map<string, number>} open or opening, by address */
   const open = new Map()
   let mostOpen = 0
-  let mostUnanswered = 0
+  let mostUnanswered = 0 // when more was written
 
   const count = (/** @type {string} */ address, /** @type {number} */ by) => {
     const n = (open.get(address) ?? 0) + by
@@ -162,8 +162,8 @@ export const networkOf = ({ clock, random, listenerAt }) => {
         if (destroyed || !connection) return false
         queue.push({ bytes, released: then })
         queuedBytes += bytes.length
-        connection.writtenBytes += bytes.length
         mostUnanswered = Math.max(mostUnanswered, connection.writtenBytes - connection.executedBytes)
+        connection.writtenBytes += bytes.length
         flush()
         return true
       },

@@ -7,7 +7,6 @@ import { lossy } from './faults.js'
 /** @typedef {import('./play.js').Played} Played */
 
 const longestRepeatMs = 4000
-const largestCommand = 4096
 
 /** @param {Played} played */
 const accounting = ({ ledger, ticks, recorded }) => {
@@ -129,9 +128,10 @@ const order = ({ executed, ticks }) => {
 /** @param {Played} played */
 const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
   const problems = /** @type {string[]} */ ([])
-  const most = plan.windowBytes + writeBytes + plan.valueBytes + largestCommand
-  if (mostUnanswered > most) problems.push(`${mostUnanswered} bytes unanswered, and ${most} is the most`)
-  if (mostWaiting > most * 8) problems.push(`${mostWaiting} bytes wait`)
+  if (mostUnanswered >= plan.windowBytes)
+    problems.push(`more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`)
+  const most = plan.masters * (plan.windowBytes + writeBytes + plan.valueBytes)
+  if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
   if (mostOpen > 1) problems.push(`${mostOpen} connections to one address at once`)
   return problems
 }
