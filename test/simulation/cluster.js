@@ -286,7 +286,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       },
       isBlackHole: () => false,
       isTrickling: () => node.trickling,
-      latencyMs: () => 0.05 + random.next() * (node.slowness > 1 ? 3 : 0.4),
+      latencyMs: () => 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
     }
     listeners.set(node, listener)
     return listener

@@ -36,6 +36,7 @@ const kinds = [
   'full',
   'fatal',
 ]
+const spanMs = 600
 const maps = ['stale', 'wrong', 'hole', 'fails']
 
 /** Items may be lost to these even where steps are repeatable. */
@@ -48,13 +49,18 @@ export const lossy = new Set(['silence', 'slow', 'down', 'failover', 'fatal', 'f
  */
 export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs }) => {
   const list = cluster ? [...kinds, ...clusterKinds] : kinds
+  // Close together in every other seed: then one begins before the last is over.
+  const closeMs = random.chance(0.5) ? fromMs + random.below(toMs - fromMs - spanMs) : null
   return Array.from({ length: random.below(7) }, () => {
     const kind = random.pick(list)
     const first = random.below(slotCount - 1)
     const forMs = 50 + random.below(random.chance(0.2) ? 3000 : 900)
     return {
       kind,
-      atMs: fromMs + random.below(Math.max(1, toMs - fromMs - forMs)),
+      atMs:
+        closeMs === null
+          ? fromMs + random.below(Math.max(1, toMs - fromMs - forMs))
+          : closeMs + random.below(spanMs),
       forMs,
       node: random.below(masters),
       to: random.below(masters + spares),
@@ -114,7 +120,7 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       node.silentUntilMs = Math.max(node.silentUntilMs, untilMs)
       return
     case 'slow':
-      node.slowness = 20 + random.below(200)
+      node.slowness = random.pick([50, 500, 5000])
       later(() => {
         node.slowness = 1
       })

@@ -129,7 +129,9 @@ const order = ({ executed, ticks }) => {
 const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
   const problems = /** @type {string[]} */ ([])
   if (mostUnanswered >= plan.windowBytes)
-    problems.push(`more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`)
+    problems.push(
+      `more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`,
+    )
   const most = plan.masters * (plan.windowBytes + writeBytes + plan.valueBytes)
   if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
   if (mostOpen > 1) problems.push(`${mostOpen} connections to one address at once`)
