@@ -4,7 +4,7 @@
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/drivers/connection.js', unit: [] }
-const lane = { file: 'lib/drivers/lane.js', unit: [] }
+const lane = { file: 'lib/drivers/lane.js', unit: ['lane'] }
 const holds = { file: 'lib/drivers/holds.js', unit: ['holds'] }
 const repeats = { file: 'lib/drivers/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
