@@ -90,7 +90,7 @@ const drawPlan = (random) => {
       placement: scripted && cluster ? 'spread' : 'plain',
       stamp: true,
       // Now and then more than a write's worth for a slot.
-      valueBytes: random.chance(0.1) ? 20_000 : 30,
+      valueBytes: random.chance(name === 'stream' ? 0.5 : 0.1) ? 20_000 : 30,
       once: random.chance(0.06),
       maxMembers: random.pick([1, 3, 1000]),
       windowBytes: random.pick([300, 3000, 512_000]),
