@@ -9,12 +9,10 @@ import { payloadOf } from '../../lib/plan/payload.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
-import { readContextOf } from '../../lib/readers/context.js'
-import { readerOf } from '../../lib/readers/index.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
 import { openTarget } from '../../lib/target/open.js'
-import { fetchScript, scriptSha } from '../../lib/target/scripts.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { until } from './programs.js'
 import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
@@ -67,10 +65,9 @@ export const readBack = async ({ target, cluster }, card, line, expected, look) 
     agents: [1],
     cluster,
     masters: target.topology.masters.length,
-    fetchScript: scriptSha(fetchScript),
   })
   look?.(plan)
-  const reader = readerOf(readContextOf(plan))
+  const reader = strategyOf(plan).reader()
   const driver = await drivers[plan.driver]({ plan, target, clock, random: Math.random, onEvent: () => {} })
   try {
     // Whoever has lost the script is given it again.

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
-import { readContextOf } from '../../lib/readers/context.js'
-import { readerOf } from '../../lib/readers/index.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
 import { openTarget } from '../../lib/target/open.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { peer } from '../helpers/peers.js'
 import {
   clock,
@@ -70,7 +70,6 @@ describe('on one server with a replica', () => {
       agents: [1],
       cluster: false,
       masters: 1,
-      fetchScript: 'f'.repeat(40),
     })
     for (const driverOf of Object.values(drivers)) {
       for (const [mode, cause] of /** @type {const} */ ([
@@ -79,7 +78,14 @@ describe('on one server with a replica', () => {
       ])) {
         const own = { ...plan, mode }
         const driver = await driverOf({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
-        const reader = readerOf(readContextOf(own))
+        const known = strategyOf(own).reader()
+        const lost = (/** @type {string} */ arg) =>
+          arg === scriptSha('fetch-latest-items') ? 'f'.repeat(40) : arg
+        const reader = {
+          ...known,
+          asks: (/** @type {{ nowMs: number }} */ at) =>
+            known.asks(at).map((ask) => ({ ...ask, args: ask.args.map(lost) })),
+        }
         const fetch = fetcherOf({
           plan: own,
           reader,
@@ -102,7 +108,7 @@ describe('on a cluster with replicas', () => {
 
   test('--mode script is refused on several masters, with the reason', async () => {
     const settings = /** @type {ReaderSettings} */ (settingsOf('consumer', '--mode script', true))
-    const facts = { card: null, agents: [1], cluster: true, masters: 3, fetchScript: '' }
+    const facts = { card: null, agents: [1], cluster: true, masters: 3 }
     assert.throws(() => readPlanOf(settings, facts), /--mode script on 3 masters: .*use --mode manual/)
   })
 })

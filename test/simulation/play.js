@@ -4,11 +4,12 @@
 import { chunkId } from '../../lib/drivers/tapes.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { each, gather, score } from '../../lib/strategies/declare.js'
-import { strategies } from '../../lib/strategies/index.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { isStrategy } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { each, gather } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { virtualClock } from './clock.js'
@@ -41,20 +42,23 @@ const settleMs = 20_000
 const longestMs = 60_000
 const outcomes = ['acked', 'failed', 'uncertain', 'dropped', 'unsettled']
 
-/** Each item appended to a list of its own: a repeat would show. @param {import('../../lib/strategies/context.js').Context} context */
-const appends = ({ keys }) => [each((n) => ['RPUSH', keys.item(n), score], { repeatable: false })]
-/** Several items in a command that must not be repeated. @param {import('../../lib/strategies/context.js').Context} context */
-const gathers = ({ keys }) => [
-  each((n) => ['SETEX', keys.item(n), 60, score]),
-  gather(
-    5,
-    (n) => `list:${n % 9}`,
-    (key, ns) => ['RPUSH', key, ...ns.flatMap((n) => [keys.item(n), score])],
-    { repeatable: false },
-  ),
-]
-/** @type {Record<string, (context: import('../../lib/strategies/context.js').Context) => import('../../lib/strategies/declare.js').Step[]>} */
-const workloads = { ...strategies, appends, gathers }
+const score = Object.freeze({ hole: /** @type {const} */ ('score'), width: 13 })
+
+/** @type {Record<string, () => import('../../lib/workloads/step.js').Step[]>} steps that must not be repeated */
+const careful = {
+  // Each item to a list of its own: a repeat would show.
+  appends: () => [each((n) => ['RPUSH', `item:${n}`, score], { repeatable: false })],
+  // Several items in a command.
+  gathers: () => [
+    each((n) => ['SETEX', `item:${n}`, 60, score]),
+    gather(
+      5,
+      (n) => `list:${n % 9}`,
+      (key, ns) => ['RPUSH', key, ...ns.flatMap((n) => [`item:${n}`, score])],
+      { repeatable: false },
+    ),
+  ],
+}
 
 /** @param {import('../helpers/random.js').Random} random */
 const drawPlan = (random) => {
@@ -81,7 +85,7 @@ const drawPlan = (random) => {
   const maxBehindMs = random.pick([1000, 2000, 4000])
   const plan = samplePlan(
     {
-      strategy: /** @type {any} */ (Object.hasOwn(strategies, name) ? name : 'sorted-set'),
+      strategy: /** @type {any} */ (isStrategy(name) ? name : 'sorted-set'),
       quantity: totalAgents * chunks * (1 + random.below(8)),
       totalAgents,
       chunks,
@@ -189,8 +193,8 @@ export const play = async ({ seed, keep, openDriver }) => {
   const random = seeded(seed + 0xc1)
   const clock = virtualClock({ random })
   const cluster = simulatedCluster({ clock, random, ...drawn })
-  const scripts = Object.values(plan.scripts)
-  const steps = workloads[name](contextOf(plan))
+  const scripts = ['store-item', 'store-items'].map(scriptSha)
+  const steps = careful[name]?.() ?? strategyOf(plan).steps()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const { ledger, ticks, offered } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
   const recorded = { items: 0, problems: /** @type {string[]} */ ([]) }

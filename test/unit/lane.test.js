@@ -4,7 +4,7 @@ import { batchOf } from '../../lib/drivers/batch.js'
 import { laneOf } from '../../lib/drivers/lane.js'
 import { tapeOf } from '../../lib/drivers/tape.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { each } from '../../lib/strategies/declare.js'
+import { each } from '../../lib/workloads/step.js'
 
 /** @typedef {import('../../lib/drivers/connection.js').Tick} Tick */
 
