@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
-import { laneOf } from '../../lib/drivers/lane.js'
+import { entryOf, laneOf } from '../../lib/drivers/lane.js'
 import { tapeOf } from '../../lib/drivers/tape.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { each } from '../../lib/workloads/step.js'
@@ -12,7 +12,7 @@ const values = tickValues(1_790_000_000_000, 60)
 const ok = '+OK\r\n'
 
 /** A lane to a server that answers what the test says. */
-const laneToTest = async () => {
+const laneToTest = async (windowBytes = 1000) => {
   const done = /** @type {string[]} */ ([])
   let bytes = 0
   /** @type {(chunk: Buffer) => void} */
@@ -30,7 +30,7 @@ const laneToTest = async () => {
   const never = () => assert.fail('was not expected')
   const lane = laneOf({
     address: '127.0.0.1:1',
-    windowBytes: 1000,
+    windowBytes,
     chunks: 8,
     oneSlot: false,
     open: async ({ onBytes }) => {
@@ -117,4 +117,13 @@ test('a tick waits until the one before of the same chunk has its answers', asyn
   assert.equal(bytes(), first)
   answer(ok)
   assert.equal(bytes(), 2 * first)
+})
+
+test('a repeat that is longer than a write goes in several', async () => {
+  const { lane, answer, done } = await laneToTest(1 << 20)
+  const { tick, jobs } = turnOf(0, 0, 50_000)
+  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
+  lane.pump()
+  answer(ok + ok)
+  assert.deepEqual(done, ['0: 1', '0: 1'])
 })
