@@ -19,7 +19,18 @@ const fatal = [
   "OOM command not allowed when used memory > 'maxmemory'.",
   'MISCONF Redis is configured to save',
 ]
-const clusterKinds = ['move', 'move', 'migrate', 'migrate', 'migrate', 'map', 'map', 'misdirect']
+const clusterKinds = [
+  'move',
+  'move',
+  'migrate',
+  'migrate',
+  'migrate',
+  'map',
+  'map',
+  'misdirect',
+  'handover',
+  'handover',
+]
 const kinds = [
   'refuse',
   'refuse',
@@ -40,7 +51,7 @@ const spanMs = 600
 const maps = ['stale', 'wrong', 'hole', 'fails']
 
 /** Items may be lost to these even where steps are repeatable. */
-export const lossy = new Set(['silence', 'slow', 'down', 'failover', 'fatal', 'full'])
+export const lossy = new Set(['silence', 'handover', 'slow', 'down', 'failover', 'fatal', 'full'])
 
 /**
  * @param {Random} random
@@ -118,6 +129,13 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       return
     case 'silence':
       node.silentUntilMs = Math.max(node.silentUntilMs, untilMs)
+      return
+    // Its slots go while it owes replies, and the others tell: what it owes must not be passed.
+    case 'handover':
+      if (!cluster.nodes[to].up || cluster.nodes[to].replica || to === fault.node) return
+      node.silentUntilMs = Math.max(node.silentUntilMs, clock.now() + forMs + 400)
+      cluster.move(slots, to)
+      for (const other of cluster.nodes) if (other !== node) cluster.cut(other, mode)
       return
     case 'slow':
       node.slowness = random.pick([50, 500, 5000])
