@@ -208,6 +208,7 @@ export const windowOf = (runs, window) => {
     client: {
       ...first.document.client,
       cpu_pct: clientCpu,
+      thread_cpu_pct: meanOver(clients.flat(), 'thread_cpu_pct'),
       busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
       cpu_us_per_item: items.acked > 0 ? clientUs / items.acked : null,
       rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),

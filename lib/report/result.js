@@ -81,6 +81,8 @@ const noClient = {
   rss_mb_max: null,
   loop_delay_ms_p99: null,
   busy_pct: null,
+  thread_cpu_pct: null,
+  stopped_ms: null,
 }
 const noServer = {
   share: null,

@@ -10,7 +10,14 @@ import { count, percent, plainText, rate, several, share } from './units.js'
  */
 /** @typedef {import('./result.js').Measurements} Evidence */
 
-const limits = Object.freeze({ rateRatio: 0.99, clientBusyPct: 90, engineCpuPct: 95, share: 0.95 })
+const limits = Object.freeze({
+  rateRatio: 0.99,
+  clientBusyPct: 90,
+  clientCpuShare: 0.8,
+  engineCpuPct: 95,
+  share: 0.95,
+  fixedShare: 0.05,
+})
 
 /** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
 const adviceByCause = new Map(
@@ -47,8 +54,35 @@ const unknownCause = 'look the word up in the documentation and the log of the s
 /** @param {Evidence} run */
 const isScheduled = (run) => run.rate.nominal !== null && run.plan.pacing !== 'closed'
 
+/**
+ * A loop that was never idle, and why: it had work for a whole core; or others took the core from it, and its CPU is
+ * far below the time it was busy.
+ * @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client
+ * @returns {'saturated' | 'contended' | null}
+ */
+export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
+  if ((busyPct ?? 0) <= limits.clientBusyPct) return null
+  const usedPct = threadPct ?? cpuPct ?? 100
+  return usedPct < Number(busyPct) * limits.clientCpuShare ? 'contended' : 'saturated'
+}
+
+/** @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client */
+export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
+  `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
+
+/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
+export const clientStopped = ({ stopped_ms: stoppedMs }) =>
+  stoppedMs
+    ? [
+        {
+          code: 'client-stopped',
+          message: `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
+        },
+      ]
+    : []
+
 /** @param {Evidence} run */
-const clientWasTheLimit = ({ client }) => (client.busy_pct ?? 0) > limits.clientBusyPct
+const clientWasTheLimit = ({ client }) => clientLimit(client) !== null || Boolean(client.stopped_ms)
 
 /**
  * The master whose engine works hardest; undefined without masters.
@@ -119,7 +153,8 @@ const causes = ({ items, commands }) => {
 }
 
 /**
- * What was refused or lost, and then done after all, cost time, and says something about the servers.
+ * What was refused or lost, and then done after all, cost time, and says something about the servers. Where items came
+ * too late for it, it is the reason; a connection that broke is the least of them, since a refusal says why.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
@@ -128,11 +163,12 @@ const repeats = ({ items, commands }) =>
     .filter(
       ([cause]) => !toldByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
+    .toSorted(([a], [b]) => Number(a === 'CLOSED') - Number(b === 'CLOSED'))
     .map(([cause, n]) => ({
       code: 'repeated',
       cause: plainText(cause),
       message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
-      invalidates: false,
+      invalidates: items.dropped + items.unsettled > 0,
     }))
 
 /** @param {Evidence} run @returns {Warning[]} */
@@ -162,7 +198,15 @@ const clientBusy = (run) => {
         invalidates: false,
       },
     ]
-  if (!clientWasTheLimit(run)) return []
+  const limit = clientLimit(run.client)
+  if (limit === null) return []
+  if (limit === 'contended')
+    return [
+      {
+        code: 'client-contended',
+        message: `the sending thread was ${contendedWords(run.client)}: other processes took the CPU; end them, or give this process a core of its own (taskset)`,
+      },
+    ]
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   return [
     {
@@ -229,7 +273,17 @@ export const ruling = (given, found) => {
   return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
 }
 
-const rules = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations]
+// The first reason named should be the cause: what happened to the client, then what servers said, then what came of it.
+const rules = [
+  (/** @type {Evidence} */ { client }) => clientStopped(client),
+  clientBusy,
+  causes,
+  repeats,
+  lostItems,
+  rateHeld,
+  serverBusy,
+  observations,
+]
 
 /**
  * @param {Evidence} run

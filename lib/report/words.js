@@ -140,7 +140,8 @@ export const commandWords = ({ server }) =>
 export const clientWords = ({ client }) =>
   facts([
     `CPU ${percent(client.cpu_pct)}`,
-    `busiest thread ${percent(client.busy_pct)}`,
+    typeof client.thread_cpu_pct === 'number' && `sending thread ${percent(client.thread_cpu_pct)}`,
+    `event loop ${percent(client.busy_pct)} busy`,
     `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
     `event loop delay p99 ${micros(client.loop_delay_ms_p99 === null ? null : client.loop_delay_ms_p99 * 1000)}`,
   ])

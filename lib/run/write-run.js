@@ -18,7 +18,7 @@ import { setUpWriting } from './write-setup.js'
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
+const begin = async ({ sampler, health, window, probe, writing, second }, announce, stop) => {
   const rows = await unlessInterrupted(stop, sampler.sample())
   // From here on there is a result: a plan stands in the target before its first key, and not without one.
   await unlessInterrupted(stop, announce())
@@ -27,7 +27,8 @@ const begin = async ({ sampler, window, probe, writing, second }, announce, stop
   const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
   const startedEpochMs = Date.now()
   await window.prepare()
-  probe.start()
+  health.startRun()
+  await probe.start()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
@@ -78,7 +79,7 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const { health, sampler, probe, second, driver, records } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  probe.stop()
+  await probe.stop()
   await second.stop()
   const sampled = sampler.summary()
   const live = await liveAgents()

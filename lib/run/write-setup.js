@@ -2,12 +2,11 @@
 // and everything that watches.
 import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
-import { bystander } from '../measure/bystander.js'
+import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
-import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { onGuard } from './guard.js'
 import { journalOf } from './journal.js'
@@ -59,21 +58,21 @@ const openDriver = async (options) => {
  * @param {Plan} needs.plan
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
+ * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
-  const probe = bystander({
+  const probe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
-    dial,
     access: target.access,
-    clock,
-    record: (_, us) => {
-      if (window.covers(elapsed() - us / 1000)) felt.record(us)
+    record: (agoMs, us) => {
+      if (window.covers(elapsed() - agoMs)) felt.record(us)
     },
+    onFailed: ({ message }) => journal.note('bystander', `ended by itself: ${message}`),
   })
   return { health, sampler, window, probe }
 }
@@ -105,7 +104,7 @@ export const setUpWriting = async (needs) => {
   })
   onReady(driver)
 
-  const watchers = watchersOf({ plan, target, records, clock, elapsed })
+  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
   const { phase } = watchers.window
   const guarding = onGuard({
