@@ -101,6 +101,7 @@ const nodesOver = (lines, stretch) => {
       engine_cpu_pct: mean(own, 'engine_cpu_pct'),
       cpu_pct: mean(own, 'cpu_pct'),
       commands_per_s: mean(own, 'commands_per_s'),
+      ...(own.some((row) => row.cpu_upper_bound) && { cpu_upper_bound: true }),
       memory_bytes: own.findLast((row) => typeof row.memory_bytes === 'number')?.memory_bytes ?? null,
       gaps: own.filter(({ gap }) => gap).length,
     }

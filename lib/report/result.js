@@ -13,6 +13,7 @@ import { verdict } from './verdict.js'
  * @property {Figure} cpu_pct
  * @property {Figure} commands_per_s
  * @property {Figure} memory_bytes
+ * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
  * @property {Figure} gaps
  */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */

@@ -233,6 +233,7 @@ const serverBusy = (run) => {
 const observations = ({ server, nodes, interrupted, duration_s: durationS }) => {
   const evicted = server.evicted ?? 0
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const looping = nodes.filter((node) => node.cpu_upper_bound).map((node) => plainText(node.address))
   const blind = nodes.filter((node) => node.gaps).map((node) => plainText(node.address))
   /** @type {[boolean, string, string][]} */
   const all = [
@@ -250,6 +251,11 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
       gaps > 0,
       'gaps',
       `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out`,
+    ],
+    [
+      looping.length > 0,
+      'io-threads',
+      `the io-threads of ${looping.join(', ')} wait in a loop, which counts as CPU: the CPU of the servers, and per item, is an upper bound; set io-threads 1, or take a server that reports their active time (Valkey from 9.1) and has a core for each thread`,
     ],
     [
       interrupted,

@@ -146,6 +146,13 @@ const table = [
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
   ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],
+  [
+    'io-threads that loop',
+    master({ cpu_upper_bound: true }),
+    [],
+    ['io-threads'],
+    /io-threads of 127\.0\.0\.1:40001 wait in a loop.*upper bound/,
+  ],
   ['interrupted', { interrupted: true }, [], ['interrupted'], /stopped by hand after 65\.0 s/],
   ['given reason', { warnings: [{ code: 'lease', message: 'lost' }] }, ['lease'], []],
   [
