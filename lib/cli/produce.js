@@ -68,6 +68,8 @@ export const produce = async (settings, { stop, stopNow }) => {
       target,
       announce: () => agents.announce(cardOf(plan, millraceVersion())),
       liveAgents: agents.live,
+      idleCost: settings.idleCost,
+      say,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,

@@ -41,6 +41,7 @@ import { addCommands, difference, known, reading } from './node-figures.js'
  * @property {number | null} cpu_pct
  * @property {number | null} commands_per_s
  * @property {number | null} memory_bytes as last answered
+ * @property {number} sampled_s the time that its figures cover
  * @property {true} [cpu_upper_bound] io-threads waited in a loop: it worked for no longer than this
  * @property {number} gaps samples that had no differences
  *
@@ -242,6 +243,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
         cpu_pct: known((sums.cpuS / sums.overMs) * 100_000),
         commands_per_s: known((sums.processed / sums.overMs) * 1000),
         memory_bytes: last?.gauges.memory_bytes ?? null,
+        sampled_s: sums.overMs / 1000,
         ...(sums.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
         gaps: sums.gaps,
       })),

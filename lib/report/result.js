@@ -67,7 +67,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle'>, Figure> & { idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -91,6 +91,10 @@ const noServer = {
   memory_bytes_per_item: null,
   net_bytes_per_item: null,
   evicted: null,
+  cpu_us_per_item_net: null,
+  cpu_us_per_item_net_uncertainty: null,
+  fixed_cpu_share: null,
+  idle: null,
   commands: null,
 }
 

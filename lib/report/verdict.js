@@ -1,5 +1,5 @@
 // Whether a run may be quoted, and if not, every reason by name and what to do about it.
-import { count, percent, plainText, rate, several, share } from './units.js'
+import { count, micros, percent, plainText, rate, several, share } from './units.js'
 
 /**
  * @typedef {object} Warning
@@ -246,6 +246,11 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
       server.share !== null && server.share < limits.share,
       'share',
       `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
+    ],
+    [
+      (server.fixed_cpu_share ?? 0) > limits.fixedShare,
+      'idle-cost',
+      `${share(server.fixed_cpu_share)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
     ],
     [
       gaps > 0,

@@ -1,8 +1,11 @@
 // What an item cost the servers: their figures divided by what all writers stored.
+import { netCost } from '../measure/idle-cost.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../measure/node-sampler.js').NodeTotals} NodeTotals
+ * @typedef {import('../measure/idle-cost.js').Idle} Idle
+ * @typedef {import('../measure/idle-cost.js').Unknown} Unknown
  */
 
 /** The command that stores exactly one item, where the strategy has one. @param {import('../strategies/declare.js').Step[]} steps */
@@ -12,7 +15,7 @@ export const countingCommand = (steps) => {
 }
 
 /** The commands of the strategy, and those that its scripts run. @param {import('../strategies/declare.js').Step[]} steps */
-const strategyCommands = (steps) => {
+export const strategyCommands = (steps) => {
   const names = steps.map((step) => {
     const args =
       step.kind === 'each'
@@ -66,6 +69,8 @@ const leastBytes = 100_000
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
+ * @param {Idle | Unknown} known.idle
+ * @param {readonly { address: string, sampled_s: number }[]} known.nodes
  * @param {number | null} known.dataBefore bytes of the data set before the first write
  * @param {number} known.keysBefore
  * @param {number} known.elapsedMs of the whole run
@@ -77,6 +82,8 @@ export const serverCosts = ({
   stored,
   unsure,
   totals,
+  idle,
+  nodes,
   dataBefore,
   keysBefore,
   elapsedMs,
@@ -89,9 +96,15 @@ export const serverCosts = ({
   const counts = live !== null && grown && keysBefore < live / 20
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
+  const watched = nodes.map(({ address, sampled_s: overS }) => ({ address, overS }))
+  const net = netCost({ cpuS: totals.cpu_s, items: all, idle, nodes: watched })
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
+    cpu_us_per_item_net: net?.net ?? null,
+    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
+    fixed_cpu_share: net?.fixed_share ?? null,
+    idle,
     memory_bytes_per_item:
       counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
     net_bytes_per_item: per(totals.net_bytes),

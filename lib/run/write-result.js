@@ -75,11 +75,13 @@ const accountOf = ({ records: { ledger } }) => ({
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
   const { plan, steps, records, driver, writing, window, second, journal } = run
   const { endMs, interrupted, client, sampled, liveAgents } = ending
+  const { idle } = run
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const measuredS = window.lengthS(endMs)
-  const known = { plan, steps, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const counts = { stored, unsure: unsureIn(run), liveAgents }
+  const known = { plan, steps, ...counts, totals, nodes, idle, dataBefore, keysBefore }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

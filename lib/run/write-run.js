@@ -18,7 +18,7 @@ import { setUpWriting } from './write-setup.js'
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, health, window, probe, writing, second }, announce, stop) => {
+const begin = async ({ sampler, health, window, writing, second }, announce, stop) => {
   const rows = await unlessInterrupted(stop, sampler.sample())
   // From here on there is a result: a plan stands in the target before its first key, and not without one.
   await unlessInterrupted(stop, announce())
@@ -28,7 +28,6 @@ const begin = async ({ sampler, health, window, probe, writing, second }, announ
   const startedEpochMs = Date.now()
   await window.prepare()
   health.startRun()
-  await probe.start()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
@@ -65,9 +64,9 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
+ * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
-export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }) => {
+export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
@@ -82,7 +81,7 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   await probe.stop()
   await second.stop()
   const sampled = sampler.summary()
-  const live = await liveAgents()
+  const live = await needs.liveAgents()
   driver.close()
   health.stop()
   const ending = { endMs, interrupted: stop.aborted, client, sampled, liveAgents: live }

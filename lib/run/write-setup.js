@@ -9,6 +9,7 @@ import { contextOf } from '../strategies/context.js'
 import { strategies } from '../strategies/index.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { onGuard } from './guard.js'
+import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
 import { windowOf } from './window.js'
@@ -28,6 +29,9 @@ import { writer } from './writer.js'
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {'auto' | 'always' | 'never'} idleCost
+ * @property {() => Promise<number[]>} liveAgents
+ * @property {(line: string) => void} say
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  *
@@ -79,7 +83,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, e
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, results, show, onEncoding, onReady, onEvent, liveAgents, say } = needs
   const { guard = () => null, onGuarded = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -89,7 +93,11 @@ export const setUpWriting = async (needs) => {
   const records = recordsOf(plan)
 
   await makeReady(plan, target, journal.event)
-  const driver = await openDriver({
+  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed })
+  // The PINGs are a part of what goes on beside the items.
+  await watchers.probe.start()
+  const idling = idleOf({ plan, steps, target, asked: needs.idleCost, liveAgents, say })
+  const opening = openDriver({
     plan,
     steps,
     target,
@@ -102,9 +110,11 @@ export const setUpWriting = async (needs) => {
     onProgress: () => writing?.progress(),
     onEncoding,
   })
+  const [driver, idle] = await Promise.all([opening, idling]).catch(async (error) => {
+    await watchers.probe.stop()
+    throw error
+  })
   onReady(driver)
-
-  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -119,5 +129,5 @@ export const setUpWriting = async (needs) => {
   const { look } = guarding
   const write = results.interval
   const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, second }
+  return { plan, steps, records, journal, driver, idle, ...watchers, writing, guarding, second }
 }

@@ -9,6 +9,8 @@ export const writeUnattended = (plan, target) => {
     target,
     announce: async () => {},
     liveAgents: async () => [],
+    idleCost: 'never',
+    say: () => {},
     results: { interval: () => {}, event: () => {} },
     show: () => {},
     onEncoding: () => {},

@@ -62,6 +62,8 @@ test('items that failed make no other writer of their commands, and memory no sm
     stored: 600,
     unsure: 400,
     totals,
+    idle: { why: 'not asked' },
+    nodes: [],
     dataBefore: 0,
     keysBefore: 0,
     elapsedMs: 1000,

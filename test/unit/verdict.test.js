@@ -143,6 +143,22 @@ const table = [
     [],
   ],
   ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
+  ['idle cost', { server: { ...sample.server, fixed_cpu_share: 0.05 } }, [], []],
+  [
+    'much idle cost',
+    {
+      server: {
+        ...sample.server,
+        cpu_us_per_item: 8.6,
+        cpu_us_per_item_net: 2.6,
+        cpu_us_per_item_net_uncertainty: 0.3,
+        fixed_cpu_share: 0.7,
+      },
+    },
+    [],
+    ['idle-cost'],
+    /70 % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
+  ],
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
   ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],

@@ -1,0 +1,66 @@
+// When the idle cost of the servers is measured, and when what was seen is not idle.
+import { idleCost } from '../measure/idle-cost.js'
+import { nodeSampler } from '../measure/node-sampler.js'
+import { strategyCommands } from './costs.js'
+import { lengthMs } from './second.js'
+import { sleep } from './settlement.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../measure/idle-cost.js').Idle} Idle
+ * @typedef {import('../measure/idle-cost.js').Unknown} Unknown
+ */
+
+const shortestMs = 10_000
+
+/**
+ * Why it is not measured, or null.
+ * @param {'auto' | 'always' | 'never'} asked
+ * @param {number | null} runMs how long the run will take
+ */
+export const whyNotIdle = (asked, runMs) => {
+  if (asked === 'never') return '--idle-cost never'
+  if (asked === 'auto' && runMs !== null && runMs < shortestMs)
+    return `a run of less than ${shortestMs / 1000} s measures it with --idle-cost always alone`
+  return null
+}
+
+/**
+ * Other boxes of this run may have begun to write.
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {import('../strategies/declare.js').Step[]} needs.steps
+ * @param {() => Promise<number[]>} needs.liveAgents
+ * @returns {(rows: readonly import('../measure/node-sampler.js').NodeRow[][]) => Promise<string | null>}
+ */
+export const disturbedBy =
+  ({ plan, steps, liveAgents }) =>
+  async (rows) => {
+    const names = strategyCommands(steps)
+    const wrote = rows
+      .flat()
+      .some(({ commands = {} }) => Object.keys(commands).some((name) => names.has(name)))
+    if (!wrote) return null
+    const own = new Set(plan.agents.map(({ agent }) => agent))
+    const others = await liveAgents().catch(() => null)
+    if (others === null) return 'items were written, and the leases cannot tell by whom'
+    return others.some((agent) => !own.has(agent)) ? 'other writers of this run were at work already' : null
+  }
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {import('../strategies/declare.js').Step[]} needs.steps
+ * @param {Pick<import('../target/open.js').Target, 'nodes' | 'info'>} needs.target
+ * @param {'auto' | 'always' | 'never'} needs.asked
+ * @param {() => Promise<number[]>} needs.liveAgents
+ * @param {(line: string) => void} needs.say
+ * @returns {Promise<Idle | Unknown>}
+ */
+export const idleOf = async ({ plan, steps, target, asked, liveAgents, say }) => {
+  const why = whyNotIdle(asked, lengthMs(plan))
+  if (why !== null) return { why }
+  say('measuring what the servers use while idle (--idle-cost never: leave it out)')
+  const { sample } = nodeSampler({ nodes: target.nodes, info: target.info, clock: () => performance.now() })
+  return idleCost({ sample, sleep, disturbed: disturbedBy({ plan, steps, liveAgents }) })
+}
