@@ -12,7 +12,7 @@ import { startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
-const witnessProgram = fileURLToPath(new URL('../helpers/pinger.js', import.meta.url))
+const witnessProgram = fileURLToPath(new URL('../../scripts/check/pinger.js', import.meta.url))
 
 /** @param {number[]} values */
 const p90 = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)]

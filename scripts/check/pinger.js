@@ -1,7 +1,8 @@
 // An independent witness of what another application gets from a server: a process of its own that shares no code with
 // the bystander. One PING each 20 ms on one connection, timed from the moment it was due.
-//   node test/helpers/pinger.js HOST PORT     password in REDISCLI_AUTH; a line on stdin ends it
-// It prints { latencies, lateness }: of each PING in ms, and how late its own timer woke for it.
+//   node scripts/check/pinger.js HOST PORT     password in REDISCLI_AUTH; a line on stdin ends it
+// It prints { dueMs, latencies, lateness }: of each PING when it was due (epoch), its latency, and how late the timer
+// woke for it; all in ms.
 import { connect } from 'node:net'
 
 const [host, port] = process.argv.slice(2)
@@ -11,6 +12,8 @@ const greeting = process.env.REDISCLI_AUTH ? `AUTH ${process.env.REDISCLI_AUTH}\
 
 /** @type {number[]} */
 const waiting = []
+/** @type {number[]} */
+const dueMs = []
 /** @type {number[]} */
 const latencies = []
 /** @type {number[]} */
@@ -37,10 +40,13 @@ socket.setEncoding('latin1').on('data', (text) => {
     wake()
     return
   }
-  for (let i = String(text).split('\n').length - 1; i > 0; i--)
-    latencies.push(nowMs - Number(waiting.shift()))
+  for (let i = String(text).split('\n').length - 1; i > 0; i--) {
+    const due = Number(waiting.shift())
+    dueMs.push(performance.timeOrigin + due)
+    latencies.push(nowMs - due)
+  }
 })
 socket.once('connect', () => socket.write(greeting))
 process.stdin.once('data', () => {
-  process.stdout.write(`${JSON.stringify({ latencies, lateness })}\n`, () => process.exit())
+  process.stdout.write(`${JSON.stringify({ dueMs, latencies, lateness })}\n`, () => process.exit())
 })
