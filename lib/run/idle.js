@@ -1,7 +1,6 @@
 // When the idle cost of the servers is measured, and when what was seen is not idle.
 import { idleCost } from '../measure/idle-cost.js'
 import { nodeSampler } from '../measure/node-sampler.js'
-import { strategyCommands } from './costs.js'
 import { lengthMs } from './second.js'
 import { sleep } from './settlement.js'
 
@@ -29,14 +28,14 @@ export const whyNotIdle = (asked, runMs) => {
  * Other boxes of this run may have begun to write.
  * @param {object} needs
  * @param {Plan} needs.plan
- * @param {import('../strategies/declare.js').Step[]} needs.steps
+ * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
  * @param {() => Promise<number[]>} needs.liveAgents
  * @returns {(rows: readonly import('../measure/node-sampler.js').NodeRow[][]) => Promise<string | null>}
  */
 export const disturbedBy =
-  ({ plan, steps, liveAgents }) =>
+  ({ plan, strategy, liveAgents }) =>
   async (rows) => {
-    const names = strategyCommands(steps)
+    const names = strategy.commandNames
     const wrote = rows
       .flat()
       .some(({ commands = {} }) => Object.keys(commands).some((name) => names.has(name)))
@@ -50,17 +49,17 @@ export const disturbedBy =
 /**
  * @param {object} needs
  * @param {Plan} needs.plan
- * @param {import('../strategies/declare.js').Step[]} needs.steps
+ * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
  * @param {Pick<import('../target/open.js').Target, 'nodes' | 'info'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number[]>} needs.liveAgents
  * @param {(line: string) => void} needs.say
  * @returns {Promise<Idle | Unknown>}
  */
-export const idleOf = async ({ plan, steps, target, asked, liveAgents, say }) => {
+export const idleOf = async ({ plan, strategy, target, asked, liveAgents, say }) => {
   const why = whyNotIdle(asked, lengthMs(plan))
   if (why !== null) return { why }
   say('measuring what the servers use while idle (--idle-cost never: leave it out)')
   const { sample } = nodeSampler({ nodes: target.nodes, info: target.info, clock: () => performance.now() })
-  return idleCost({ sample, sleep, disturbed: disturbedBy({ plan, steps, liveAgents }) })
+  return idleCost({ sample, sleep, disturbed: disturbedBy({ plan, strategy, liveAgents }) })
 }

@@ -73,7 +73,7 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, steps, records, driver, writing, window, second, journal } = run
+  const { plan, strategy, records, driver, writing, window, second, journal } = run
   const { endMs, interrupted, client, sampled, liveAgents } = ending
   const { idle } = run
   const { latency, felt } = records
@@ -81,7 +81,7 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
   const stored = storedIn(run)
   const measuredS = window.lengthS(endMs)
   const counts = { stored, unsure: unsureIn(run), liveAgents }
-  const known = { plan, steps, ...counts, totals, nodes, idle, dataBefore, keysBefore }
+  const known = { plan, strategy, ...counts, totals, nodes, idle, dataBefore, keysBefore }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

@@ -1,13 +1,11 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
-import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
 import { nodeSampler } from '../measure/node-sampler.js'
-import { contextOf } from '../strategies/context.js'
-import { strategies } from '../strategies/index.js'
 import { removeLeftovers } from '../target/leftovers.js'
+import { strategyOf } from '../workloads/of-plan.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -38,14 +36,16 @@ import { writer } from './writer.js'
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
-/** @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
-const makeReady = async (plan, target, event) => {
-  if (plan.strategy.startsWith('script-')) {
+/**
+ * @param {Plan} plan
+ * @param {ReturnType<typeof strategyOf>} strategy
+ * @param {Target} target
+ * @param {(kind: string, text: string) => void} event
+ */
+const makeReady = async (plan, { scripts, purgedKeys }, target, event) => {
+  if (scripts.length > 0)
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
-  }
-  if (!STRATEGIES[plan.strategy].sortedSets) return
-  const sets = [...plan.sets, ...plan.extraSets]
-  const removed = await removeLeftovers(target, sets, Date.now() - plan.ttlS * 1000)
+  const removed = await removeLeftovers(target, purgedKeys, Date.now() - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -89,14 +89,15 @@ export const setUpWriting = async (needs) => {
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
-  const steps = strategies[plan.strategy](contextOf(plan))
+  const strategy = strategyOf(plan)
+  const steps = strategy.steps()
   const records = recordsOf(plan)
 
-  await makeReady(plan, target, journal.event)
+  await makeReady(plan, strategy, target, journal.event)
   const watchers = watchersOf({ plan, target, records, journal, clock, elapsed })
   // The PINGs are a part of what goes on beside the items.
   await watchers.probe.start()
-  const idling = idleOf({ plan, steps, target, asked: needs.idleCost, liveAgents, say })
+  const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, liveAgents, say })
   const opening = openDriver({
     plan,
     steps,
@@ -129,5 +130,5 @@ export const setUpWriting = async (needs) => {
   const { look } = guarding
   const write = results.interval
   const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, steps, records, journal, driver, idle, ...watchers, writing, guarding, second }
+  return { plan, strategy, steps, records, journal, driver, idle, ...watchers, writing, guarding, second }
 }

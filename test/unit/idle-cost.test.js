@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agreed, idleCost, netCost } from '../../lib/measure/idle-cost.js'
 import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../lib/measure/node-sampler.js').NodeRow} NodeRow */
@@ -130,11 +129,10 @@ test('it is measured in runs of ten seconds and longer, or as asked', () => {
 
 test('items that other boxes of the run write are no idle cost, those of another application may be', async () => {
   const plan = samplePlan({ totalAgents: 3, agent: [2] })
-  const steps = strategies[plan.strategy](contextOf(plan))
   const why = (/** @type {number[] | null} */ live, /** @type {string} */ command) =>
     disturbedBy({
       plan,
-      steps,
+      strategy: strategyOf(plan),
       liveAgents: async () => {
         if (live === null) throw new Error('READONLY')
         return live
