@@ -173,6 +173,7 @@ test('a restart and a reset are gaps; the window shows neither less than nothing
       cpu_pct: 75,
       commands_per_s: 100,
       memory_bytes: 10_000,
+      sampled_s: 2,
       gaps: 2,
     },
   ])

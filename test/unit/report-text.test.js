@@ -108,7 +108,7 @@ test('the cost of an item is told without the idle cost where that is known, els
   const unknown = runDocument(sampleParts({ server: { ...server, idle: { why: 'not steady' } } }))
   assert.match(textReport(unknown), /per item +server CPU 4\.81 µs \(idle cost included\)/)
   assert.match(textReport(unknown), /idle cost +not measured: not steady/)
-  assert.deepEqual(first(unknown), { label: 'server CPU per item', text: '4.8 µs' })
+  assert.deepEqual(first(unknown), { label: 'server CPU per item', text: '4.81 µs' })
 })
 
 /** @type {[string, Record<string, any>, string][]} */
