@@ -250,7 +250,7 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
     [
       (server.fixed_cpu_share ?? 0) > limits.fixedShare,
       'idle-cost',
-      `${share(server.fixed_cpu_share)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
+      `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
     ],
     [
       gaps > 0,

@@ -157,7 +157,7 @@ const table = [
     },
     [],
     ['idle-cost'],
-    /70 % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
+    /70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
   ],
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
