@@ -3,9 +3,11 @@
 import { socketDriver } from '../drivers/socket.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
+import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -32,6 +34,7 @@ import { writer } from './writer.js'
  * @property {(line: string) => void} say
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
+ * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
@@ -56,6 +59,14 @@ const openDriver = async (options) => {
   return ioredisDriver(options)
 }
 
+/** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
+const aheadOf = (target) =>
+  serversAheadMs({
+    servers: target.topology.masters,
+    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    epochMs: Date.now,
+  })
+
 /**
  * What watches the run: the client itself, every node, and a bystander.
  * @param {object} needs
@@ -65,10 +76,17 @@ const openDriver = async (options) => {
  * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
+ * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
-  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const sampler = nodeSampler({
+    nodes: target.nodes,
+    info: target.info,
+    clock: elapsed,
+    db: target.access.db,
+    onRows,
+  })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
   const probe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
@@ -84,7 +102,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, e
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
   const { plan, target, results, show, onEncoding, onReady, onEvent, liveAgents, say } = needs
-  const { guard = () => null, onGuarded = () => {} } = needs
+  const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
@@ -94,7 +112,12 @@ export const setUpWriting = async (needs) => {
   const records = recordsOf(plan)
 
   await makeReady(plan, strategy, target, journal.event)
-  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed })
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed, onRows })
   // The PINGs are a part of what goes on beside the items.
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, liveAgents, say })
@@ -116,6 +139,7 @@ export const setUpWriting = async (needs) => {
     throw error
   })
   onReady(driver)
+  const aheadMs = plan.once ? await aheadOf(target) : null
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -127,8 +151,21 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
-  const { look } = guarding
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, strategy, steps, records, journal, driver, idle, ...watchers, writing, guarding, second }
+  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
+  return {
+    plan,
+    strategy,
+    steps,
+    records,
+    aheadMs,
+    journal,
+    driver,
+    idle,
+    ...watchers,
+    writing,
+    guarding,
+    data,
+    second,
+  }
 }

@@ -362,7 +362,13 @@ describe('a window of runs', () => {
   })
 
   test('the idle cost that one of the writers measured is no cost of an item in the window', () => {
-    const idle = { cpu_pct: 3, uncertainty_pct: 0.3, probes_pct: 0, samples: 3, by_node: { 'a:1': 2, 'a:2': 1 } }
+    const idle = {
+      cpu_pct: 3,
+      uncertainty_pct: 0.3,
+      probes_pct: 0,
+      samples: 3,
+      by_node: { 'a:1': 2, 'a:2': 1 },
+    }
     const knowing = (/** @type {object} */ of) => {
       const one = run([1000, 1000, 1000])
       Object.assign(one.document.server, { idle: of })
