@@ -30,6 +30,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
  * @property {number} warmUpMs
+ * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max'} [rate]
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
@@ -306,6 +307,9 @@ const groups = {
       help: 'stop after so many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
       help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)' },
+    { name: 'idle-cost', key: 'idleCost', type: 'choice', choices: ['auto', 'always', 'never'], default: 'auto',
+      help: 'measure for 3 to 6 s before the first write what the servers use while idle, so that the cost of an ' +
+        'item is known without it; auto = in runs of 10 s and longer' },
   ],
   'CloudWatch (of a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,

@@ -78,6 +78,8 @@ export const produce = async (settings, { stop, stopNow }) => {
       announce: () => agents.announce(card),
       time,
       others: agents.others,
+      idleCost: settings.idleCost,
+      say,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,

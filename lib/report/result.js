@@ -13,6 +13,7 @@ import { verdict } from './verdict.js'
  * @property {Figure} cpu_pct
  * @property {Figure} commands_per_s
  * @property {Figure} memory_bytes
+ * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
  * @property {Figure} gaps
  */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
@@ -70,7 +71,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'foreign_calls'>, Figure> & { foreign_calls: { command: string, calls: number } | null, commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle' | 'foreign_calls'>, Figure> & { foreign_calls: { command: string, calls: number } | null, idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -85,6 +86,8 @@ const noClient = {
   rss_mb_max: null,
   loop_delay_ms_p99: null,
   busy_pct: null,
+  thread_cpu_pct: null,
+  stopped_ms: null,
 }
 const noServer = {
   share: null,
@@ -93,6 +96,10 @@ const noServer = {
   net_bytes_per_item: null,
   evicted: null,
   foreign_calls: null,
+  cpu_us_per_item_net: null,
+  cpu_us_per_item_net_uncertainty: null,
+  fixed_cpu_share: null,
+  idle: null,
   commands: null,
 }
 

@@ -1,7 +1,7 @@
 // What the report of a run says.
 import { cell, figureCell } from './cells.js'
 import * as fetchWords from './fetch-text.js'
-import { FIGURES, figureNamed, shownFigure } from './figures.js'
+import { FIGURES, figureNamed, grossCost, netCost, shownFigure } from './figures.js'
 import { verdictWords } from './text.js'
 import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
 import { stateWords } from './verdict.js'
@@ -32,6 +32,12 @@ const highlightsOf = {
 }
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
+
+/** The cost of an item without the idle cost, where that is known. @param {string} name @param {any} run */
+const leading = (name, run) => {
+  const net = name === grossCost ? figureNamed(netCost) : null
+  return net && net.value(run) !== null ? net : figureNamed(name)
+}
 
 const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
 const percentileColumns = ['p50', 'p90', 'p99', 'p99.9', 'max'].map((title) => ({ title }))
@@ -170,6 +176,7 @@ const askedAndFound = (run) => {
           { label: 'rate', text: words.rateWords(run) },
           { label: 'ticks', text: words.tickWords(run) },
           { label: 'per item', text: words.costWords(run) },
+          { label: 'idle cost', text: words.idleWords(run) },
           { label: 'commands', text: words.commandWords(run) },
         ]
   return [
@@ -239,7 +246,7 @@ export const runSections = (document) => {
       sentence: run.kind === 'consumer' ? fetchWords.verdictWords(run) : verdictWords(run),
     },
     highlights: names.flatMap((name) => {
-      const figure = figureNamed(name)
+      const figure = leading(name, run)
       const value = figure.value(run)
       const perSecond = figure.unit === 'rate' ? '/s' : ''
       return value === null

@@ -13,6 +13,7 @@ import {
   gap,
   hasHostCpu,
   hostCpu,
+  idleWords,
   itemWords,
   moment,
   planWords,
@@ -236,6 +237,7 @@ const blocksOf = (page) => {
     nodeTable(page),
     [
       ...entry(page, 'per item', costWords(run)),
+      ...entry(page, 'idle cost', idleWords(run)),
       ...entry(page, 'commands', commandWords(run)),
       ...entry(page, 'client', clientWords(run)),
     ],

@@ -1,9 +1,12 @@
 // What an item cost the servers: their figures divided by what all writers stored.
+import { netCost } from '../measure/idle-cost.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../measure/node-sampler.js').NodeTotals} NodeTotals
+ * @typedef {import('../measure/idle-cost.js').Idle} Idle
+ * @typedef {import('../measure/idle-cost.js').Unknown} Unknown
  */
 
 // What others may run of our commands before it is worth a word.
@@ -55,6 +58,8 @@ const leastBytes = 100_000
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
+ * @param {Idle | Unknown} known.idle
+ * @param {readonly { address: string, sampled_s: number }[]} known.nodes
  * @param {number | null} known.dataBefore bytes of the data set before the first write
  * @param {number} known.keysBefore
  * @param {number} known.elapsedMs of the whole run
@@ -66,6 +71,8 @@ export const serverCosts = ({
   stored,
   unsure,
   totals,
+  idle,
+  nodes,
   dataBefore,
   keysBefore,
   elapsedMs,
@@ -81,9 +88,15 @@ export const serverCosts = ({
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   // Of a run that stored nothing the servers' work has no item to be divided by.
   const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
+  const watched = nodes.map(({ address, sampled_s: overS }) => ({ address, overS }))
+  const net = netCost({ cpuS: totals.cpu_s, items: stored === 0 ? 0 : all, idle, nodes: watched })
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
+    cpu_us_per_item_net: net?.net ?? null,
+    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
+    fixed_cpu_share: net?.fixed_share ?? null,
+    idle,
     memory_bytes_per_item:
       counts && stored > 0 && grownBytes !== null && grownBytes >= leastBytes * plan.masters
         ? grownBytes / live

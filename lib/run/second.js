@@ -85,6 +85,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
  * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
+ * @param {{ collect: () => void }} needs.probe
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
@@ -100,6 +101,7 @@ export const everySecond = ({
   ledger,
   latency,
   felt,
+  probe,
   health,
   sampler,
   presence,
@@ -133,6 +135,7 @@ export const everySecond = ({
     waitingBytesMax = Math.max(waitingBytesMax, waitingBytes)
     const intended = latency.intended.turn()
     const service = latency.service.turn()
+    probe.collect()
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()

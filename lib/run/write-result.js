@@ -75,14 +75,15 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal, presence, time } = run
+  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
   const { endMs, interrupted, client, sampled } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
-  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, writers }
+  const counts = { stored, unsure: unsureIn(run), writers }
+  const known = { plan, strategy, ...counts, totals, nodes, idle, dataBefore, keysBefore }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

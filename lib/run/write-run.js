@@ -18,7 +18,7 @@ import { setUpWriting } from './write-setup.js'
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, window, probe, writing, second, presence, clearOld }, announce, stop) => {
+const begin = async ({ sampler, health, window, writing, second, presence, clearOld }, announce, stop) => {
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
   await unlessInterrupted(stop, clearOld())
@@ -28,7 +28,7 @@ const begin = async ({ sampler, window, probe, writing, second, presence, clearO
   const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
   const startedEpochMs = Date.now()
   await window.prepare()
-  probe.start()
+  health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
@@ -79,7 +79,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  probe.stop()
+  await probe.stop()
   await second.stop()
   data.end()
   const sampled = sampler.summary()

@@ -1,16 +1,16 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 import { socketDriver } from '../drivers/socket.js'
-import { bystander } from '../measure/bystander.js'
+import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
-import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
+import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
 import { windowOf } from './window.js'
@@ -32,6 +32,8 @@ import { writer } from './writer.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
  * @property {() => Promise<number>} others how many writers of other processes are at work
+ * @property {'auto' | 'always' | 'never'} idleCost
+ * @property {(line: string) => void} say
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
@@ -79,11 +81,12 @@ const aheadOf = (target) =>
  * @param {Plan} needs.plan
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
+ * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
  * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, onRows }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
     nodes: target.nodes,
@@ -93,21 +96,20 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, o
     onRows,
   })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
-  const probe = bystander({
+  const probe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
-    dial,
     access: target.access,
-    clock,
-    record: (_, us) => {
-      if (window.covers(elapsed() - us / 1000)) felt.record(us)
+    record: (agoMs, us) => {
+      if (window.covers(elapsed() - agoMs)) felt.record(us)
     },
+    onFailed: ({ message }) => journal.note('bystander', `ended by itself: ${message}`),
   })
   return { health, sampler, window, probe }
 }
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent, say } = needs
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -118,7 +120,16 @@ export const setUpWriting = async (needs) => {
   const records = recordsOf(plan)
 
   await makeReady(strategy, target)
-  const driver = await openDriver({
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed, onRows })
+  // The PINGs are a part of what goes on beside the items.
+  await watchers.probe.start()
+  const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
+  const opening = openDriver({
     plan,
     steps,
     target,
@@ -131,15 +142,12 @@ export const setUpWriting = async (needs) => {
     onProgress: () => writing?.progress(),
     onEncoding,
   })
+  const [driver, idle] = await Promise.all([opening, idling]).catch(async (error) => {
+    await watchers.probe.stop()
+    throw error
+  })
   onReady(driver)
   const aheadMs = plan.once ? await aheadOf(target) : null
-
-  const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const onRows = (/** @type {NodeRow[]} */ rows) => {
-    data.look(rows)
-    guarding.look(rows)
-  }
-  const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -168,6 +176,7 @@ export const setUpWriting = async (needs) => {
     aheadMs,
     journal,
     driver,
+    idle,
     ...watchers,
     presence,
     time,

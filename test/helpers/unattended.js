@@ -14,6 +14,8 @@ export const writeUnattended = (plan, target, more = {}) => {
     announce: async () => {},
     time: { now: Date.now, look: async () => [], figures: () => [] },
     others: async () => 0,
+    idleCost: 'never',
+    say: () => {},
     results: { interval: () => {}, event: () => {} },
     show: () => {},
     onEncoding: () => {},

@@ -380,6 +380,29 @@ describe('a window of runs', () => {
     near(closed?.rate.achieved, 1250)
   })
 
+  test('the idle cost that one of the writers measured is no cost of an item in the window', () => {
+    const idle = {
+      cpu_pct: 3,
+      uncertainty_pct: 0.3,
+      probes_pct: 0,
+      samples: 3,
+      by_node: { 'a:1': 2, 'a:2': 1 },
+    }
+    const knowing = (/** @type {object} */ of) => {
+      const one = run([1000, 1000, 1000])
+      Object.assign(one.document.server, { idle: of })
+      return one
+    }
+    const why = { why: 'other writers were at work' }
+    const { server } = windowOf([knowing(why), knowing(idle)], whole(0, 2))?.document ?? assert.fail()
+    near(server.cpu_us_per_item, 75)
+    near(server.cpu_us_per_item_net, 60)
+    near(server.cpu_us_per_item_net_uncertainty, 1.5)
+    near(server.fixed_cpu_share, 0.2)
+    const unknown = windowOf([knowing(why)], whole(0, 2))?.document.server
+    assert.deepEqual([unknown?.cpu_us_per_item_net, unknown?.idle], [null, why])
+  })
+
   test('a burst that an edge of the window cuts is part of the rate held; CPU is of the work that lies in it', () => {
     /** @param {[number, number][]} counts offered and acked @param {object} [more] */
     const cut = (counts, more) => {

@@ -26,14 +26,14 @@ const table = [
   [
     'failed',
     items({ acked: 900, failed: 100, failed_by: { OOM: 100 } }),
-    ['failed', 'cause'],
+    ['cause', 'failed'],
     [],
     /OOM \(100 items\).*maxmemory/,
   ],
   [
     'uncertain',
     items({ acked: 990, uncertain: 10, failed_by: { CLOSED: 10 } }),
-    ['uncertain', 'cause'],
+    ['cause', 'uncertain'],
     [],
     /answers were lost/,
   ],
@@ -65,7 +65,7 @@ const table = [
       ...items({ acked: 900, failed: 100, failed_by: { BUSY: 100 } }),
       commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { BUSY: 3 } },
     },
-    ['failed', 'cause'],
+    ['cause', 'failed'],
     [],
     /BUSY \(100 items\)/,
   ],
@@ -104,6 +104,25 @@ const table = [
     [],
     /--driver socket/,
   ],
+  [
+    'client above, on cores that others took',
+    { client: { busy_pct: 99.9, thread_cpu_pct: 21 } },
+    ['client-contended'],
+    [],
+    /99\.9 % busy with only 21(\.0)? % of a core: other processes took the CPU/,
+  ],
+  [
+    'client above, where the thread is not told apart',
+    { client: { busy_pct: 99.9, cpu_pct: 21 } },
+    ['client-contended'],
+    [],
+  ],
+  [
+    'client above, with nearly all of a core',
+    { client: { busy_pct: 99, thread_cpu_pct: 85 } },
+    ['client-saturated'],
+    [],
+  ],
   ['client unknown', { client: {} }, [], ['client-unmeasured']],
   [
     'server busy but holding',
@@ -126,6 +145,22 @@ const table = [
     [],
   ],
   ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
+  ['idle cost', { server: { ...sample.server, fixed_cpu_share: 0.05 } }, [], []],
+  [
+    'much idle cost',
+    {
+      server: {
+        ...sample.server,
+        cpu_us_per_item: 8.6,
+        cpu_us_per_item_net: 2.6,
+        cpu_us_per_item_net_uncertainty: 0.3,
+        fixed_cpu_share: 0.7,
+      },
+    },
+    [],
+    ['idle-cost'],
+    /70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
+  ],
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
   [
     'an application that runs our command',
@@ -136,6 +171,13 @@ const table = [
   ],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
   ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],
+  [
+    'io-threads that loop',
+    master({ cpu_upper_bound: true }),
+    [],
+    ['io-threads'],
+    /io-threads of 127\.0\.0\.1:40001 wait in a loop.*upper bound/,
+  ],
   ['interrupted', { interrupted: true }, [], ['interrupted'], /stopped by hand after 65\.0 s/],
   ['given reason', { warnings: [{ code: 'lease', message: 'lost' }] }, ['lease'], []],
   [
@@ -166,6 +208,29 @@ test('a saturated client or server carries the advice alone', () => {
   }
 })
 
+test('the first reason named is the cause, not what came of it', () => {
+  const late = { ...items({ acked: 500, dropped: 400, unsettled: 100 }), ...rate(1000, 500) }
+  /** @type {[Partial<RunParts>, string, RegExp][]} */
+  const cases = [
+    [{ client: { busy_pct: 3, stopped_ms: 8012 } }, 'client-stopped', /^this process did not run for 8\.0 s/],
+    [
+      { commands: { sent: 9, repeated: 9, errors_by: {}, repeated_by: { CLOSED: 5, WRONGPASS: 26 } } },
+      'repeated',
+      /^WRONGPASS \(26 times/,
+    ],
+    [{ client: { busy_pct: 99, thread_cpu_pct: 20 } }, 'client-contended', /other processes/],
+    [items({ acked: 500, dropped: 400, failed: 100, failed_by: { NOAUTH: 100 } }), 'cause', /^NOAUTH/],
+  ]
+  for (const [change, code, words] of cases) {
+    const { warnings } = runDocument(sampleParts({ ...late, ...change }))
+    assert.equal(warnings[0].code, code)
+    assert.match(warnings[0].message, words)
+    const told = warnings.map(({ message }) => message).join('\n')
+    assert.match(told, /400 of 1,000 items were dropped/)
+    assert.doesNotMatch(told, /look at the network/)
+  }
+})
+
 test('every cause that a server can name has advice; an invented one is told in plain text', () => {
   const causes =
     'OOM MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY NOAUTH WRONGPASS NOPERM MISCONF WRONGTYPE ERR CLOSED'
@@ -176,7 +241,7 @@ test('every cause that a server can name has advice; an invented one is told in 
     assert.doesNotMatch(told?.message ?? '', /look the word up/, cause)
   }
   const invented = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
-  assert.match(invented.warnings[1].message, /^X \(1 item\): look the word up/)
+  assert.match(invented.warnings[0].message, /^X \(1 item\): look the word up/)
 })
 
 test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
