@@ -2,6 +2,7 @@
 
 import { FIGURES } from '../../lib/report/figures.js'
 import { metricsOf } from '../../lib/report/metrics.js'
+import { leaseKey } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
@@ -78,6 +79,10 @@ const placements = /** @type {const} */ ([
 const patternOf = ({ parts }) =>
   code(parts.map((part) => (typeof part === 'string' ? part : `<${part.variable}>`)).join(''))
 
+/** @param {string} [readers] what consumers read */
+const leasePattern = (readers) =>
+  code(leaseKey({ prefix: '', totalAgents: 1, readers }, 1).replace(/1$/, '<agent>'))
+
 /** The keys of every strategy, as its declaration names them, and those of every run. */
 export const keysPart = () => {
   /** @type {Map<string, { type: string, strategies: Set<string>, option: string }>} */
@@ -104,12 +109,8 @@ export const keysPart = () => {
         option,
       ]),
       [code(planKey('')), 'hash', 'every run: its plan', ''],
-      [
-        code(planKey('').replace('plan', 'lease:<load>:<writer>')),
-        'string',
-        'a writer: its lease',
-        '`-a auto`',
-      ],
+      [leasePattern(), 'string', 'a writer: its lease', '`-a auto`'],
+      [leasePattern('<strategy>'), 'string', 'a consumer: its lease', '`-a auto`'],
     ],
   )
 }
@@ -157,7 +158,7 @@ const rights = [
   ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],
   ['+eval', '+evalsha', '+script|load'],
   ['+zadd', '+zcard', '+zcount', '+zmscore', '+zrangebyscore', '+zrevrange', '+zrevrangebyscore'],
-  ['+zremrangebyscore', '+zrem'],
+  ['+zremrangebyscore', '+zremrangebyrank', '+zrem'],
   ['+rpush', '+ltrim', '+llen', '+lrange'],
   ['+sadd', '+scard', '+smembers', '+srandmember'],
   ['+pfadd', '+pfcount'],
