@@ -35,10 +35,14 @@ import { createHash } from 'node:crypto'
 export const loadHash = ({ quantity, totalAgents, strategy }) =>
   createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
 
-/** How long what a plan wrote may still be there after its last sign of life. @param {{ ttlS: number }} plan */
+/** How long the longest-lived keys of a plan are there after they were last written. @param {{ ttlS: number }} plan */
 export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
-/** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
+/**
+ * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * after it was written, and the card is renewed every 5 s.
+ * @param {{ ttlS: number }} plan
+ */
 export const markerS = (plan) => lingerS(plan) + 60
 
 /** Cards that differ stand side by side. @param {object} card */

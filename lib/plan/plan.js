@@ -14,7 +14,7 @@ import { agentRange } from './ranges.js'
  * @property {number} masters
  * @property {boolean} cluster
  * @property {'HSETEX' | 'HEXPIRE' | null} fieldExpiry
- * @property {{ storeItem: string, storeItems: string }} scripts their SHA-1
+ * @property {Readonly<Record<'storeItem' | 'storeItems' | 'storeHash' | 'storeFields', string>>} scripts their SHA-1
  */
 
 // A timer of Node holds this spacing; shorter ones bunch up.

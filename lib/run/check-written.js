@@ -21,7 +21,7 @@ const batchItems = 10_000
 const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 const byGet = { name: 'GET', after: [], many: true }
 const byField = { name: 'HGET', after: ['value'], many: false }

@@ -7,22 +7,24 @@
 
 /** The command that stores exactly one item, where the strategy has one. @param {import('../strategies/declare.js').Step[]} steps */
 export const countingCommand = (steps) => {
-  const [first] = steps
-  return first.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
+  const first = steps.find(({ kind }) => kind !== 'once')
+  return first?.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
 }
 
-/** The commands of the strategy, and those that its scripts run. @param {import('../strategies/declare.js').Step[]} steps */
+/** The commands of the strategy, and those that its scripts run: these tell what an EVAL of ours took. @param {import('../strategies/declare.js').Step[]} steps */
 const strategyCommands = (steps) => {
-  const names = steps.map((step) => {
+  const names = steps.flatMap((step) => {
     const args =
       step.kind === 'each'
         ? step.args(1)
         : step.kind === 'gather'
           ? step.args(step.key(1), [1])
-          : step.args(step.keys[0])
-    return String(args[0]).toLowerCase()
+          : step.args(step.keys[0], 1)
+    const name = String(args[0]).toLowerCase()
+    // EVAL is what leases and plans call too.
+    return [...(name === 'eval' ? [] : [name]), ...(step.runs ?? [])]
   })
-  return new Set(names.includes('evalsha') ? [...names, 'setex', 'zadd'] : names)
+  return new Set(names)
 }
 
 /**

@@ -79,7 +79,12 @@ export const factsOf = async (settings, target, agents = []) => {
     masters: target.topology.masters.length,
     cluster: target.kind === 'cluster',
     fieldExpiry: settings.strategy === 'hash-ttl' ? await fieldExpiryOf(target) : null,
-    scripts: { storeItem: scriptSha('store-item'), storeItems: scriptSha(settings.script ?? 'store-items') },
+    scripts: {
+      storeItem: scriptSha('store-item'),
+      storeItems: scriptSha(settings.script ?? 'store-items'),
+      storeHash: scriptSha('store-hash'),
+      storeFields: scriptSha('store-fields'),
+    },
   }
   checkMembers(settings, planOf(settings, { ...facts, agents: possibleAgents(settings) }), target)
   return facts

@@ -35,9 +35,14 @@ import { writer } from './writer.js'
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
-/** @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
-const makeReady = async (plan, target, event) => {
-  if (plan.strategy.startsWith('script-')) {
+/**
+ * @param {Plan} plan
+ * @param {import('../strategies/declare.js').Step[]} steps
+ * @param {Target} target
+ * @param {(kind: string, text: string) => void} event
+ */
+const makeReady = async (plan, steps, target, event) => {
+  if (steps.some(({ loaded }) => loaded)) {
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
   }
   if (!STRATEGIES[plan.strategy].sortedSets) return
@@ -89,7 +94,7 @@ export const setUpWriting = async (needs) => {
   const steps = strategies[plan.strategy](contextOf(plan))
   const records = recordsOf(plan)
 
-  await makeReady(plan, target, journal.event)
+  await makeReady(plan, steps, target, journal.event)
   const driver = await openDriver({
     plan,
     steps,

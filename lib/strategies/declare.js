@@ -8,10 +8,12 @@
  * @typedef {object} StepOptions
  * @property {number} [keyAt] which argument is the key (1)
  * @property {boolean} [repeatable] false: a command whose answer was lost must not be sent again
+ * @property {boolean} [loaded] it calls a script that the servers must have loaded
+ * @property {readonly string[]} [runs] the commands that its script runs
  *
  * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
  * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
- * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key) => Argument[], everyMs: number, windows: boolean }} OnceStep
+ * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key, n: number) => Argument[], everyMs: number, paced: boolean }} OnceStep
  * @typedef {EachStep | GatherStep | OnceStep} Step
  */
 
@@ -22,9 +24,6 @@ const hole = (name, width) => Object.freeze({ hole: name, width })
 export const score = hole('score', 13)
 /** Older than this is dead: the tick's time less the ttl. */
 export const floor = hole('floor', 13)
-/** Where the purge before this one ended. */
-export const since = hole('since', 13)
-
 /**
  * A command an item.
  * @param {(n: number) => Argument[]} args
@@ -44,18 +43,19 @@ export const each = (args, options) => ({ kind: 'each', args, ...options })
 export const gather = (max, key, args, options) => ({ kind: 'gather', max, key, args, ...options })
 
 /**
- * A command for each key that carries no item: at every tick, or not before `everyMs` have passed.
- * `windows`: sent once for each window [since, floor) of dead scores, none wider than a tick.
+ * A command for each key that carries no item; `n` is the first item of what it goes with. Every writer sends it at
+ * each of its ticks; with `everyMs` one writer a process does, and not before so much time has passed.
+ * `paced`: as many times as `everyMs` has passed since, spread over the portions of a tick, and not at the start.
  * @param {Key[]} keys
- * @param {(key: Key) => Argument[]} args
- * @param {StepOptions & { everyMs?: number, windows?: boolean }} [options]
+ * @param {(key: Key, n: number) => Argument[]} args
+ * @param {StepOptions & { everyMs?: number, paced?: boolean }} [options]
  * @returns {OnceStep}
  */
-export const once = (keys, args, { everyMs = 0, windows = false, ...options } = {}) => ({
+export const once = (keys, args, { everyMs = 0, paced = false, ...options } = {}) => ({
   kind: 'once',
   keys,
   args,
   everyMs,
-  windows,
+  paced,
   ...options,
 })

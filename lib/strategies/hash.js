@@ -4,10 +4,12 @@ import { rankItems } from './parts.js'
 
 /** @param {import('./context.js').Context} context */
 export const hash = (context) => {
-  const { keys, value, ttlS } = context
-  return [
-    each((n) => ['HSET', keys.hash(n), 'value', value(n)]),
-    each((n) => ['EXPIRE', keys.hash(n), ttlS]),
-    ...rankItems(context, keys.hash),
-  ]
+  const { plan, keys, value, ttlS } = context
+  // HSET and EXPIRE apart would leave hashes for ever where a writer is killed between them.
+  const store = each((n) => ['EVALSHA', plan.scripts.storeHash, 1, keys.hash(n), ttlS, value(n)], {
+    keyAt: 3,
+    loaded: true,
+    runs: ['hset', 'expire'],
+  })
+  return rankItems(context, keys.hash, [store])
 }

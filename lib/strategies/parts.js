@@ -1,5 +1,6 @@
 // Steps that several strategies share.
-import { each, floor, gather, once, score, since } from './declare.js'
+import { inlineScript } from '../target/scripts.js'
+import { each, floor, gather, once, score } from './declare.js'
 
 /**
  * @typedef {import('./context.js').Context} Context
@@ -8,7 +9,9 @@ import { each, floor, gather, once, score, since } from './declare.js'
  * @typedef {import('./declare.js').Step} Step
  */
 
-const everyTenSeconds = { everyMs: 10_000 }
+// Sent with their text: a few a second, and no server has to know them before.
+const purge = inlineScript('purge')
+const keepKey = inlineScript('keep-key')
 
 /** The value under a key of its own, with the item's lifetime.
  * @param {Context} context */
@@ -34,30 +37,66 @@ export const ranked = (member) => (/** @type {Key} */ key, /** @type {number[]} 
 }
 
 /**
- * Sorted sets of ids: filled at each tick, and what is dead taken out every ten seconds.
+ * Renews the lifetime of keys that gather items, and makes those that are not there by `make` (a command without its
+ * key): it goes before the items, so that such a key never is without a lifetime.
+ * @param {Key[]} keys
+ * @param {number} seconds
+ * @param {(n: number, key: Key) => Argument[]} make
+ * @param {{ everyMs?: number }} [options]
+ */
+export const keep = (keys, seconds, make, options) =>
+  once(keys, (key, n) => ['EVAL', keepKey, 1, key, seconds, ...make(n, key)], {
+    ...options,
+    keyAt: 3,
+    runs: ['expire'],
+  })
+
+/**
+ * Sorted sets: kept, filled by `fill`, and purged of what is dead.
  * @param {Context} context
+ * @param {Step[]} fill
  * @param {(n: number) => Argument} member
  * @returns {Step[]}
  */
-export const rankItems = ({ keys, sets, extraSets, maxMembers, lingerS }, member) => [
-  gather(maxMembers, keys.set, ranked(member)),
-  ...extraSets.map((set) => gather(maxMembers, () => set, ranked(member))),
-  ...keepSets([...sets, ...extraSets], lingerS),
-]
+export const keepSets = (context, fill, member) => {
+  const { sets, extraSets, purgeSets, purgeExtraSets, lingerS, renewal } = context
+  // Its score is dead, until the same item is ranked or the next purge comes.
+  const make = (/** @type {number} */ n, /** @type {Key} */ set) => {
+    const j = Math.max(0, sets.indexOf(/** @type {string} */ (set)))
+    return ['ZADD', 0, member(n + ((j - (n % sets.length) + sets.length) % sets.length))]
+  }
+  return [
+    keep([...sets, ...extraSets], lingerS, make, renewal),
+    ...fill,
+    purged(sets, purgeSets),
+    ...(extraSets.length > 0 ? [purged(extraSets, purgeExtraSets)] : []),
+  ]
+}
 
 /**
  * @param {string[]} sets
- * @param {number} lingerS
- * @returns {Step[]}
+ * @param {import('./context.js').PurgePace} pace
  */
-export const keepSets = (sets, lingerS) => [
-  once(sets, (set) => ['ZREMRANGEBYSCORE', set, since, ['(', floor]], { ...everyTenSeconds, windows: true }),
-  expire(sets, lingerS, everyTenSeconds),
-]
+const purged = (sets, { most, everyMs }) =>
+  once(sets, (set) => ['EVAL', purge, 1, set, ['(', floor], most], {
+    everyMs,
+    paced: true,
+    keyAt: 3,
+    runs: ['zcount', 'zremrangebyrank'],
+  })
 
 /**
- * @param {Key[]} keys
- * @param {number} seconds
- * @param {{ everyMs?: number }} [options]
+ * Sorted sets of what `store` writes.
+ * @param {Context} context
+ * @param {(n: number) => Argument} member
+ * @param {Step[]} [store]
+ * @returns {Step[]}
  */
-export const expire = (keys, seconds, options) => once(keys, (key) => ['EXPIRE', key, seconds], options)
+export const rankItems = (context, member, store = []) => {
+  const { keys, extraSets, maxMembers } = context
+  const fill = [
+    gather(maxMembers, keys.set, ranked(member)),
+    ...extraSets.map((set) => gather(maxMembers, () => set, ranked(member))),
+  ]
+  return keepSets(context, [...store, ...fill], member)
+}

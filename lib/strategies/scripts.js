@@ -7,21 +7,25 @@ import { keepSets } from './parts.js'
  * @typedef {import('./context.js').Context} Context
  */
 
+const called = { keyAt: 3, loaded: true, runs: ['setex', 'zadd'] }
+
 /** @param {Context} context */
-export const scriptItem = ({ plan, keys, value, ttlS, sets, lingerS }) => [
-  each(
+export const scriptItem = (context) => {
+  const { plan, keys, value, ttlS } = context
+  const store = each(
     plan.taggedItems
       ? (n) => ['EVALSHA', plan.scripts.storeItem, 2, keys.set(n), keys.item(n), ttlS, score, value(n)]
       : (n) => ['EVALSHA', plan.scripts.storeItem, 1, keys.set(n), ttlS, score, value(n), keys.item(n)],
-    { keyAt: 3 },
-  ),
-  ...keepSets(sets, lingerS),
-]
+    called,
+  )
+  return keepSets(context, [store], keys.item)
+}
 
 /** A chunk in one call: cut only when --max-members was asked for.
  * @param {Context} context */
-export const scriptBatch = ({ plan, keys, value, ttlS, sets, lingerS }) => [
-  gather(
+export const scriptBatch = (context) => {
+  const { plan, keys, value, ttlS } = context
+  const store = gather(
     plan.scriptMembers,
     keys.set,
     (set, ns) => {
@@ -37,7 +41,7 @@ export const scriptBatch = ({ plan, keys, value, ttlS, sets, lingerS }) => [
       }
       return args
     },
-    { keyAt: 3 },
-  ),
-  ...keepSets(sets, lingerS),
-]
+    called,
+  )
+  return keepSets(context, [store], keys.item)
+}

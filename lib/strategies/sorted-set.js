@@ -2,4 +2,4 @@
 import { rankItems, storeItem } from './parts.js'
 
 /** @param {import('./context.js').Context} context */
-export const sortedSet = (context) => [storeItem(context), ...rankItems(context, context.keys.item)]
+export const sortedSet = (context) => rankItems(context, context.keys.item, [storeItem(context)])

@@ -58,7 +58,12 @@ export const sampleFacts = (changes = {}) => ({
   masters: 1,
   cluster: false,
   fieldExpiry: null,
-  scripts: { storeItem: 'a'.repeat(40), storeItems: 'b'.repeat(40) },
+  scripts: {
+    storeItem: 'a'.repeat(40),
+    storeItems: 'b'.repeat(40),
+    storeHash: 'c'.repeat(40),
+    storeFields: 'd'.repeat(40),
+  },
   ...changes,
 })
 

@@ -9,7 +9,7 @@ import { idList } from '../../lib/wire/id-list.js'
 
 const startMs = 1_790_000_000_000
 const terms = { payload: /** @type {const} */ ('random'), valueBytes: 40, seed: 7, stamp: false }
-const noHoles = { score: '', minute: '', since: '', floor: '', stamp: String(startMs + 5000) }
+const noHoles = { score: '', minute: '', floor: '', stamp: String(startMs + 5000) }
 
 /** @param {number} n @param {Partial<typeof terms>} [change] @param {number} [stampMs] */
 const bytesOf = (n, change = {}, stampMs = startMs + 5000) =>

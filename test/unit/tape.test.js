@@ -3,7 +3,7 @@ import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/drivers/tape.js'
 import { contextOf } from '../../lib/strategies/context.js'
-import { each, gather, once, score, since } from '../../lib/strategies/declare.js'
+import { each, floor, gather, once, score } from '../../lib/strategies/declare.js'
 import { strategies } from '../../lib/strategies/index.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
@@ -16,7 +16,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
  */
 
 const zeros = valuesAt(0)
-for (const name of /** @type {const} */ (['floor', 'since'])) zeros[name] = '0'.repeat(13)
+zeros.floor = '0'.repeat(13)
 
 const sparePool = () => {
   /** @type {Buffer[]} */
@@ -52,7 +52,7 @@ const samples = [
   { name: 'ZADD of many', step: strategies['sorted-set'](contextOf(stamped))[1], count: 900 },
   {
     name: 'two holes a command',
-    step: each((n) => ['X', `k:${n}`, score, ['(', since], { hole: 'minute', width: 8 }]),
+    step: each((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }]),
     count: 300,
   },
   { name: 'no hole', step: each((n) => ['DEL', n]), count: 50 },

@@ -14,7 +14,7 @@ test('a tick that is late at several agents is one late tick', (t) => {
     masters: 1,
     cluster: false,
     fieldExpiry: null,
-    scripts: { storeItem: '', storeItems: '' },
+    scripts: { storeItem: '', storeItems: '', storeHash: '', storeFields: '' },
   })
   const records = recordsOf(plan)
   t.after(records.close)
