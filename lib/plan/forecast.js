@@ -1,9 +1,11 @@
 // How much memory a plan will take of each master. Pure.
 import { slotOf } from '../wire/slot.js'
 import { keysOf } from './keys.js'
+import { keptItems, minuteKeyS, writtenHz } from './live-items.js'
+import { slotsUsed } from './slot-tables.js'
 
 /**
- * @typedef {Pick<import('./plan.js').Plan, 'strategy' | 'quantity' | 'periodMs' | 'ttlS' | 'valueBytes' | 'once' | 'rate'
+ * @typedef {Pick<import('./plan.js').Plan, 'strategy' | 'quantity' | 'periodMs' | 'chunks' | 'ttlS' | 'valueBytes' | 'once' | 'rate'
  *   | 'durationMs' | 'prefix' | 'sets' | 'extraSets' | 'taggedItems' | 'buckets'>} Load
  */
 
@@ -20,12 +22,10 @@ const cost = {
 }
 const streamEntry = { fixed: 40, slack: 1.25 }
 const measuredKeyLength = 10
+const withoutItemKeys = new Set(['actual-value', 'stream'])
 const hyperLogLogBytes = 12_304
 const purgeS = 10
-// A minute's key lives three minutes on.
-const minuteKeyLifeS = 240
-// With no schedule the server is the limit; nothing measured was faster.
-const fastestHz = 700_000
+const minuteKeyLifeS = minuteKeyS + 60
 // Buffers of connections and of the replicas' feed.
 const buffersBytes = 4e6
 
@@ -36,11 +36,11 @@ const allocated = (bytes) => {
 }
 
 /** How many items are there at most, and how many an index holds. @param {Load} load */
-const liveItems = ({ quantity, periodMs, ttlS, once, rate, durationMs }) => {
+const liveItems = (load) => {
+  const { quantity, ttlS, once, durationMs } = load
   if (!once) return { items: quantity, ranked: quantity, perMinuteKeys: minuteKeys(durationMs) * quantity }
-  const hz = rate === 'max' ? fastestHz : (quantity * 1000) / periodMs
   const within = (/** @type {number} */ seconds) =>
-    quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
+    quantity + writtenHz(load) * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
   return { items: within(ttlS), ranked: within(ttlS + purgeS), perMinuteKeys: within(minuteKeyLifeS) }
 }
 
@@ -51,15 +51,19 @@ const minuteKeys = (durationMs) => Math.min(4, 2 + Math.floor((durationMs ?? 240
  * Bytes on each master when the plan of all agents has filled it.
  * @param {Load} load
  * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @param {number} [slotTable] bytes that a server takes for each slot that holds a key
  * @returns {number[]} in the order of the masters
  */
-export const forecastOf = (load, { masters, owners }) => {
+export const forecastOf = (load, { masters, owners }, slotTable = 0) => {
   const { strategy, valueBytes, sets, extraSets, prefix } = load
   const perMaster = masters.map(() => buffersBytes)
   const { items, ranked, perMinuteKeys } = liveItems(load)
   const value = allocated(valueBytes + 6)
   const longer = Math.max(0, prefix.length + `item:${Math.ceil(ranked)}`.length - measuredKeyLength)
   const keys = keysOf(load)
+  const { durationMs, quantity } = load
+  const written = durationMs === null ? Infinity : quantity + (writtenHz(load) * durationMs) / 1000
+  const gathered = Math.min(keptItems(load), written)
 
   const at = (/** @type {string} */ key, /** @type {number} */ bytes) => {
     perMaster[owners ? owners[slotOf(key)] : 0] += bytes
@@ -84,7 +88,7 @@ export const forecastOf = (load, { masters, owners }) => {
   } else if (strategy === 'actual-value') ranks(cost.valueRank + value)
   else if (strategy.startsWith('list')) {
     strings()
-    at(keys.list, load.quantity * (cost.listEntry + longer))
+    at(keys.list, gathered * (cost.listEntry + longer))
     if (strategy === 'list-hll') anywhere(4 * hyperLogLogBytes)
   } else if (strategy === 'set') {
     strings()
@@ -93,7 +97,15 @@ export const forecastOf = (load, { masters, owners }) => {
     evenly(items * (cost.hashKey + longer + value))
     ranks(cost.rank + longer)
   } else if (strategy === 'stream') {
-    at(keys.stream, load.quantity * (streamEntry.fixed + longer + streamEntry.slack * valueBytes))
+    at(keys.stream, gathered * (streamEntry.fixed + longer + streamEntry.slack * valueBytes))
   } else evenly(items * (cost.field + longer + value))
+  if (owners && slotTable > 0) {
+    const slots = new Float64Array(masters.length)
+    for (const owner of owners) slots[owner]++
+    const anywhereKeys =
+      withoutItemKeys.has(strategy) || load.taggedItems ? 0 : strategy === 'hash-ttl' ? load.buckets : items
+    for (const i of perMaster.keys()) perMaster[i] += slotTable * slotsUsed(slots[i], anywhereKeys)
+    for (const slot of new Set([...sets, ...extraSets].map(slotOf))) perMaster[owners[slot]] += slotTable
+  }
   return perMaster
 }

@@ -66,7 +66,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'memory_note'>, Figure> & { memory_note: string | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -86,6 +86,7 @@ const noServer = {
   share: null,
   cpu_us_per_item: null,
   memory_bytes_per_item: null,
+  memory_note: null,
   net_bytes_per_item: null,
   evicted: null,
   commands: null,

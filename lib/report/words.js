@@ -1,5 +1,5 @@
 // A run in plain words: what was asked of whom, what came of it, and what it cost.
-import { bytes, count, micros, percent, period, rate, several, share } from './units.js'
+import { bytes, count, micros, percent, period, plainText, rate, several, share } from './units.js'
 
 /** @typedef {import('./result.js').RunDocument} RunDocument */
 
@@ -122,7 +122,7 @@ export const costWords = ({ server, client }) =>
     `server CPU ${micros(server.cpu_us_per_item)}`,
     `client CPU ${micros(client.cpu_us_per_item)}`,
     `network ${bytes(server.net_bytes_per_item)}`,
-    `memory ${bytes(server.memory_bytes_per_item)}`,
+    `memory ${bytes(server.memory_bytes_per_item)}${server.memory_note ? ` (${plainText(server.memory_note)})` : ''}`,
   ])
 
 /** @param {RunDocument} run */

@@ -51,16 +51,6 @@ export const shareOf = ({ plan, steps, stored, unsure, commands, liveAgents }) =
   return { share: Math.min(most, Math.max(least, byLeases)), all: Math.max(stored, calls) }
 }
 
-/** Items alive at the end of the window, of all writers. @param {Plan} plan @param {number} share */
-const liveItems = (plan, share) => {
-  if (plan.ttlS * 1000 < plan.periodMs || share === 0) return null
-  if (!plan.once) return plan.items / share
-  return plan.rate === 'max' ? null : (plan.items / share) * ((plan.ttlS * 1000) / plan.periodMs)
-}
-
-// Tables and buffers that a server grows by itself: below this they would pass for the items'.
-const leastBytes = 100_000
-
 /**
  * @param {object} known
  * @param {Plan} known.plan
@@ -68,34 +58,16 @@ const leastBytes = 100_000
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
- * @param {number | null} known.dataBefore bytes of the data set before the first write
- * @param {number} known.keysBefore
- * @param {number} known.elapsedMs of the whole run
+ * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
  * @param {readonly number[]} known.liveAgents
  */
-export const serverCosts = ({
-  plan,
-  steps,
-  stored,
-  unsure,
-  totals,
-  dataBefore,
-  keysBefore,
-  elapsedMs,
-  liveAgents,
-}) => {
+export const serverCosts = ({ plan, steps, stored, unsure, totals, memory, liveAgents }) => {
   const { share, all } = shareOf({ plan, steps, stored, unsure, commands: totals.commands, liveAgents })
-  const live = liveItems(plan, share)
-  // A --once run has not reached its steady size before a lifetime has passed.
-  const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
-  const counts = live !== null && grown && keysBefore < live / 20
-  const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
-    memory_bytes_per_item:
-      counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
+    ...memory,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     commands: Object.fromEntries(

@@ -1,30 +1,50 @@
 // One run of the writer: put together, started, drained and summed up.
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
-import { settled } from './settlement.js'
+import { slotTableBytes } from '../plan/slot-tables.js'
+import { gatheredIn } from '../target/stored.js'
+import { settled, sleep } from './settlement.js'
 import { unlessInterrupted } from './start-up.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
+
+const answerLimitMs = 2000
 
 /**
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
+/** How many items keys have gathered; a server that is silent holds nobody up. @param {import('../target/open.js').Target} target @param {import('../plan/plan.js').Plan} plan */
+const gathered = (target, plan) =>
+  Promise.race([
+    gatheredIn(target, plan, Date.now()).catch(() => null),
+    sleep(answerLimitMs).then(() => null),
+  ])
+
+/**
+ * @param {WriteRun['sampler']} sampler that has just asked
+ * @param {number[] | null} members
+ * @returns {import('./memory-cost.js').Held}
+ */
+const held = (sampler, members) => {
+  const { data_bytes: dataBytes, keys } = sampler.summary().totals
+  return { dataBytes, keys, gathered: members }
+}
+
 /**
  * The first tick begins.
  * @param {WriteRun} run
+ * @param {import('../target/open.js').Target} target
  * @param {() => Promise<unknown>} announce
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
-  const rows = await unlessInterrupted(stop, sampler.sample())
+const begin = async ({ plan, sampler, window, probe, writing, second }, target, announce, stop) => {
+  await unlessInterrupted(stop, sampler.sample())
+  const before = held(sampler, await unlessInterrupted(stop, gathered(target, plan)))
   // From here on there is a result: a plan stands in the target before its first key, and not without one.
   await unlessInterrupted(stop, announce())
-  const masters = rows.filter(({ role }) => role === 'master')
-  const dataBefore = sampler.summary().totals.data_bytes
-  const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
   const startedEpochMs = Date.now()
   await window.prepare()
   probe.start()
@@ -32,7 +52,7 @@ const begin = async ({ sampler, window, probe, writing, second }, announce, stop
   second.start()
   window.start()
   writing.start()
-  return { startedEpochMs, dataBefore, keysBefore }
+  return { startedEpochMs, before }
 }
 
 /**
@@ -72,7 +92,7 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
     needs.onEncoding(share)
   }
   const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }))
-  const beginning = await begin(run, announce, stop)
+  const beginning = await begin(run, needs.target, announce, stop)
   const offeredMs = await runOut(run, { stop, stopNow })
 
   const { health, sampler, probe, second, driver, records } = run
@@ -80,11 +100,13 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const endMs = endOf(run, offeredMs, stop.aborted)
   probe.stop()
   await second.stop()
+  const after = held(sampler, await gathered(needs.target, run.plan))
   const sampled = sampler.summary()
   const live = await liveAgents()
   driver.close()
   health.stop()
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, liveAgents: live }
+  const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
+  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable, liveAgents: live }
   const result = resultOf(run, beginning, ending)
   records.close()
   return result
