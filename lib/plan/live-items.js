@@ -28,3 +28,14 @@ export const keptItems = (plan) => {
   // Those of a tick die one after the other, and meanwhile the next is there.
   return Math.max(quantity, Math.ceil(writtenHz(plan) * ttlS) + Math.ceil(quantity / chunks))
 }
+
+/**
+ * Items of a plan that are alive at any moment at least, once it has been written for a ttl and an interval.
+ * @param {Pick<Lives, 'quantity' | 'periodMs' | 'chunks' | 'ttlS' | 'once'>} plan
+ */
+export const leastAlive = (plan) => {
+  const { quantity, periodMs, chunks, ttlS, once } = plan
+  if (!hasDead(plan)) return quantity
+  const alive = (Math.floor((ttlS * 1000 * chunks) / periodMs) * quantity) / chunks
+  return once ? alive : Math.min(quantity, alive)
+}

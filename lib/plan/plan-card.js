@@ -1,5 +1,6 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
+import { isScheduled } from './pacer.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -22,6 +23,7 @@ import { createHash } from 'node:crypto'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
+ * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
  * @property {number} renewedMs the same, of the last sign of life
@@ -70,11 +72,12 @@ export const cardOf = (plan, version) => ({
   seed: plan.seed,
   stamp: plan.stamp,
   once: plan.once,
+  paced: isScheduled(plan),
   prefix: plan.prefix,
   version,
 })
 
-/** @type {Readonly<Record<Exclude<keyof PlanCard, 'placement' | 'payload'>, string>>} */
+/** @type {Readonly<Record<Exclude<keyof PlanCard, 'placement' | 'payload' | 'paced'>, string>>} */
 const types = {
   strategy: 'string',
   quantity: 'number',

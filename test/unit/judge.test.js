@@ -108,6 +108,19 @@ const cases = [
   { name: 'a name that is none', id: 'item:05', value: bytesOf(5), scoreMs: 5000, counts: { unexpected: 1 } },
   { name: 'no number', id: 'item:5x', value: null, scoreMs: 5000, counts: { unexpected: 1 } },
   { name: 'gone, and its time is over', value: null, scoreMs: 2950, counts: { expired: 1 } },
+  ...[{ once: true }, { writePeriodMs: 8000 }].flatMap((plan) =>
+    ['list', 'set'].map((strategy) => ({
+      name: `undated, and perhaps over: ${strategy} ${JSON.stringify(plan)}`,
+      value: null,
+      options: {
+        plan: { ...plan, strategy, startedMs: startMs - 9000 },
+        dated: false,
+        // Written again meanwhile.
+        master: () => bytesOf(5),
+      },
+      counts: /** @type {Record<string, number>} */ ({ expired: 1 }),
+    })),
+  ),
   { name: 'gone too early, on the master as well', value: null, scoreMs: 5000, counts: { missing: 1 } },
   {
     name: 'not on the replica yet',

@@ -21,7 +21,6 @@ const cardFor = (settings) => ({
 const madeBy = {
   SETEX: 'string',
   ZADD: 'zset',
-  EVALSHA: 'zset',
   RPUSH: 'list',
   PFADD: 'string',
   SADD: 'set',
@@ -50,7 +49,9 @@ for (const strategy of /** @type {(keyof typeof import('../../settings.js').STRA
         for (let n = 1; n <= plan.quantity; n++) {
           /** @type {import('../../lib/wire/encode.js').Argument[]} */
           const args = step.kind === 'each' ? step.args(n) : step.args(step.key(n), [n])
-          const type = madeBy[String(args[0])]
+          // A script's first key is the one that its last command of these makes.
+          const commands = [args[0], ...(step.runs ?? [])].map((name) => String(name).toUpperCase())
+          const type = madeBy[String(commands.findLast((name) => name in madeBy))]
           if (!type) continue
           assert.equal(typeOf(text(args[step.keyAt ?? 1])), type, text(args[step.keyAt ?? 1]))
           made++
