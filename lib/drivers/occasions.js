@@ -2,7 +2,7 @@
 
 /**
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../strategies/declare.js').OnceStep} OnceStep
+ * @typedef {import('../workloads/step.js').OnceStep} OnceStep
  * @typedef {import('./tapes.js').TapePart} TapePart
  */
 
@@ -33,7 +33,7 @@ export const occasionsOf = ({ spacingMs, agents }) => {
 
   /**
    * How often the step's commands are sent with this part of a tick.
-   * @param {{ step: import('../strategies/declare.js').Step, part: TapePart }} tape
+   * @param {{ step: import('../workloads/step.js').Step, part: TapePart }} tape
    * @param {number} agent it is sent for
    * @param {TickValues} values
    */

@@ -1,5 +1,6 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
+import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'
 
 /**
@@ -36,9 +37,6 @@ import { isScheduled } from './pacer.js'
  */
 export const loadHash = ({ quantity, totalAgents, strategy }) =>
   createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-
-/** How long the longest-lived keys of a plan are there after they were last written. @param {{ ttlS: number }} plan */
-export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
 /**
  * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`

@@ -1,12 +1,10 @@
 // What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
 // cannot be told.
-import { minuteKeyS } from '../plan/live-items.js'
-import { slotsUsed } from '../plan/slot-tables.js'
 import { bytes, count, period, several } from '../report/units.js'
-import { slotCount } from '../wire/slot.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {Pick<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>, 'holders' | 'slots'>} Strategy
  *
  * @typedef {object} Held what the masters hold at a moment
  * @property {number | null} dataBytes
@@ -21,49 +19,45 @@ const keysShare = 1 / 20
 const idsShare = 1 / 100
 const shownSlotShare = 1 / 20
 
-// Their items have no keys of their own, so that what gathers them is what counts them.
-const gatheredItems = new Set(['actual-value', 'stream', 'hash-ttl'])
-
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 
-/** Keys beside the items' own that a run makes: its plan's, and those that gather. @param {Plan} plan @param {number} elapsedMs */
-const otherKeys = ({ strategy, sets, extraSets }, elapsedMs) => {
-  const minutes = Math.min(4, 1 + Math.floor(elapsedMs / 60_000))
-  if (strategy === 'set') return 1 + minutes
-  if (strategy === 'list-hll') return 2 + minutes
-  return strategy === 'list' ? 2 : 1 + sets.length + extraSets.length
+/**
+ * @param {Strategy} strategy
+ * @param {Held} before
+ * @param {Held} after
+ * @param {number} elapsedMs
+ */
+const storedItems = (strategy, before, after, elapsedMs) => {
+  const { ownKeys, others, aMinute } = strategy.holders()
+  if (ownKeys) {
+    if (after.keys === null || before.keys === null) return null
+    // The plan's key, and what gathers the items.
+    const minutes = aMinute * Math.min(4, 1 + Math.floor(elapsedMs / 60_000))
+    return after.keys - before.keys - 1 - others - minutes
+  }
+  return after.gathered === null || before.gathered === null ? null : after.gathered[0] - before.gathered[0]
 }
 
-/** @param {Plan} plan @param {Held} before @param {Held} after @param {number} elapsedMs */
-const storedItems = (plan, before, after, elapsedMs) => {
-  if (!gatheredItems.has(plan.strategy))
-    return after.keys === null || before.keys === null
-      ? null
-      : after.keys - before.keys - otherKeys(plan, elapsedMs)
-  if (after.gathered === null || before.gathered === null) return null
-  const own = plan.strategy === 'actual-value' ? plan.sets.length : after.gathered.length
-  return sum(after.gathered.slice(0, own)) - sum(before.gathered.slice(0, own))
-}
-
-/** Seconds until the data set has its full size, after which no item comes that another does not make room for. @param {Plan} plan */
-const fullS = ({ once, strategy, ttlS }) => (once ? ttlS + (strategy === 'set' ? minuteKeyS + 60 : 0) : 0)
+/** Seconds until the data set has its full size, after which no item comes that another does not make room for. @param {Plan} plan @param {Strategy} strategy */
+const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().minutesS : 0)
 
 /**
  * Why there is no figure; null where there is one.
  * @param {Plan} plan
+ * @param {Strategy} strategy
  * @param {Held} before
  * @param {number | null} stored
  * @param {number | null} grown
  * @param {number} elapsedMs
  */
-const reasonAgainst = (plan, before, stored, grown, elapsedMs) => {
+const reasonAgainst = (plan, strategy, before, stored, grown, elapsedMs) => {
   const { once, ttlS, periodMs, masters, agents } = plan
   if (stored === null || grown === null || before.keys === null || before.gathered === null)
     return 'a master did not say what it holds'
   if (!once && ttlS * 1000 < periodMs)
     return '--ttl is shorter than --period: items die before they are written again'
-  if (elapsedMs < fullS(plan) * 1000)
-    return `with --once the data set has its full size after ${period(fullS(plan) * 1000)}; run for longer (--duration)`
+  if (elapsedMs < fullS(plan, strategy) * 1000)
+    return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`
   if (stored <= 0) return 'no items came: they were there before the first write'
   const ids = sum(before.gathered)
   if (ids > stored * idsShare)
@@ -80,13 +74,14 @@ const reasonAgainst = (plan, before, stored, grown, elapsedMs) => {
 /**
  * How much of it is a table for each slot that was used for the first time, where that is not little.
  * @param {Plan} plan
+ * @param {Strategy} strategy
  * @param {number} slotTable bytes
  * @param {number} stored
  * @param {number} perItem
  */
-const slotNote = ({ cluster, strategy, buckets, taggedItems }, slotTable, stored, perItem) => {
-  if (!cluster || taggedItems || strategy === 'actual-value' || strategy === 'stream') return null
-  const slots = Math.round(slotsUsed(slotCount, strategy === 'hash-ttl' ? buckets : stored))
+const slotNote = ({ cluster }, strategy, slotTable, stored, perItem) => {
+  if (!cluster) return null
+  const slots = strategy.slots(stored)
   const share = (slots * slotTable) / stored
   if (share < perItem * shownSlotShare) return null
   return `${bytes(share)} of it are tables of ${count(slots)} slots, ${bytes(slotTable)} each, whatever the number of items`
@@ -95,19 +90,20 @@ const slotNote = ({ cluster, strategy, buckets, taggedItems }, slotTable, stored
 /**
  * @param {object} known
  * @param {Plan} known.plan
+ * @param {Strategy} known.strategy
  * @param {Held} known.before the first write
  * @param {Held} known.after the last
  * @param {number} known.elapsedMs of the whole run
  * @param {number} known.slotTable bytes that a server takes for each slot that holds a key
  * @returns {{ memory_bytes_per_item: number | null, memory_note: string | null }}
  */
-export const memoryCost = ({ plan, before, after, elapsedMs, slotTable }) => {
-  const stored = storedItems(plan, before, after, elapsedMs)
+export const memoryCost = ({ plan, strategy, before, after, elapsedMs, slotTable }) => {
+  const stored = storedItems(strategy, before, after, elapsedMs)
   const grown =
     after.dataBytes === null || before.dataBytes === null ? null : after.dataBytes - before.dataBytes
-  const reason = reasonAgainst(plan, before, stored, grown, elapsedMs)
+  const reason = reasonAgainst(plan, strategy, before, stored, grown, elapsedMs)
   if (reason !== null || stored === null || grown === null)
     return { memory_bytes_per_item: null, memory_note: reason }
   const perItem = grown / stored
-  return { memory_bytes_per_item: perItem, memory_note: slotNote(plan, slotTable, stored, perItem) }
+  return { memory_bytes_per_item: perItem, memory_note: slotNote(plan, strategy, slotTable, stored, perItem) }
 }

@@ -75,14 +75,14 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, before }, ending) => {
-  const { plan, steps, records, driver, writing, window, second, journal } = run
+  const { plan, strategy, records, driver, writing, window, second, journal } = run
   const { endMs, interrupted, client, sampled, after, slotTable, liveAgents } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const measuredS = window.lengthS(endMs)
-  const memory = memoryCost({ plan, before, after, elapsedMs: endMs, slotTable })
-  const known = { plan, steps, stored, unsure: unsureIn(run), totals, memory, liveAgents }
+  const memory = memoryCost({ plan, strategy, before, after, elapsedMs: endMs, slotTable })
+  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, memory, liveAgents }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

@@ -15,10 +15,10 @@ const answerLimitMs = 2000
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
-/** How many items keys have gathered; a server that is silent holds nobody up. @param {import('../target/open.js').Target} target @param {import('../plan/plan.js').Plan} plan */
-const gathered = (target, plan) =>
+/** How many items keys have gathered; a server that is silent holds nobody up. @param {import('../target/open.js').Target} target @param {WriteRun['strategy']} strategy */
+const gathered = (target, strategy) =>
   Promise.race([
-    gatheredIn(target, plan, Date.now()).catch(() => null),
+    gatheredIn(target, strategy, Date.now()).catch(() => null),
     sleep(answerLimitMs).then(() => null),
   ])
 
@@ -40,9 +40,9 @@ const held = (sampler, members) => {
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ plan, sampler, window, probe, writing, second }, target, announce, stop) => {
+const begin = async ({ strategy, sampler, window, probe, writing, second }, target, announce, stop) => {
   await unlessInterrupted(stop, sampler.sample())
-  const before = held(sampler, await unlessInterrupted(stop, gathered(target, plan)))
+  const before = held(sampler, await unlessInterrupted(stop, gathered(target, strategy)))
   // From here on there is a result: a plan stands in the target before its first key, and not without one.
   await unlessInterrupted(stop, announce())
   const startedEpochMs = Date.now()
@@ -100,7 +100,7 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const endMs = endOf(run, offeredMs, stop.aborted)
   probe.stop()
   await second.stop()
-  const after = held(sampler, await gathered(needs.target, run.plan))
+  const after = held(sampler, await gathered(needs.target, run.strategy))
   const sampled = sampler.summary()
   const live = await liveAgents()
   driver.close()

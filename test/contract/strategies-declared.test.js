@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
-import { inlineScript } from '../../lib/target/scripts.js'
 import { plainCommand } from '../../lib/wire/encode.js'
-import { STRATEGIES } from '../../settings.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { inlineScript, scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { OPTIONS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
@@ -18,7 +18,9 @@ import { samplePlan } from '../helpers/sample-plan.js'
 const epochMs = 1_790_000_012_345
 const values = tickValues(epochMs, 3)
 const minute = Math.floor(epochMs / 60_000)
-const [item, items, hash, fields] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40))
+const [item, items, hash, fields] = ['item', 'items', 'hash', 'fields'].map((what) =>
+  scriptSha(`store-${what}`),
+)
 const bytes = /** @type {const} */ ({ 1: '1000', 2: '2000', 3: '3000' })
 const purge = (/** @type {string} */ set, most = 10_000) => `EVAL purge 1 ${set} (${epochMs - 3000} ${most}`
 const keep = (/** @type {string} */ key, /** @type {string} */ make) => `EVAL keep-key 1 ${key} 180 ${make}`
@@ -34,14 +36,16 @@ const scriptNames = new Map(['purge', 'keep-key'].map((name) => [inlineScript(na
  */
 const commandsOf = (settings, facts) => {
   const plan = samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', ...settings }, facts)
-  return strategies[plan.strategy](contextOf(plan)).map((step) => {
-    const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
-    return Array.from({ length: batch.count }, (_, i) =>
-      plainCommand(batch.args(i), values)
-        .map((arg) => scriptNames.get(String(arg)) ?? arg)
-        .join(' '),
-    )
-  })
+  return strategyOf(plan)
+    .steps()
+    .map((step) => {
+      const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
+      return Array.from({ length: batch.count }, (_, i) =>
+        plainCommand(batch.args(i), values)
+          .map((arg) => scriptNames.get(String(arg)) ?? arg)
+          .join(' '),
+      )
+    })
 }
 
 const setex = [1, 2, 3].map((n) => `SETEX item:${n} 3 ${n}000`)
@@ -85,11 +89,8 @@ const samples = [
     name: 'two sorted sets, and one more with the same members',
     settings: { sortedSets: 2, extraSortedSets: 1 },
     commands: [
-      [
-        keep('latest-ids:0', rank('item:2')),
-        keep('latest-ids:1', rank('item:1')),
-        keep('latest-ids-extra:1', rank('item:2')),
-      ],
+      [keep('latest-ids:0', rank('item:2')), keep('latest-ids:1', rank('item:1'))],
+      [keep('latest-ids-extra:1', rank('item:1'))],
       setex,
       [zadd('latest-ids:1', 'item:1', 'item:3'), zadd('latest-ids:0', 'item:2')],
       [zadd('latest-ids-extra:1', ...ids)],
@@ -196,13 +197,13 @@ const samples = [
   {
     name: 'hash-ttl with HSETEX',
     settings: { strategy: 'hash-ttl' },
-    facts: { fieldExpiry: 'HSETEX' },
+    facts: { variant: 'HSETEX' },
     commands: [['HSETEX latest-fields:0 EX 3 FIELDS 3 item:1 1000 item:2 2000 item:3 3000']],
   },
   {
     name: 'hash-ttl with HEXPIRE',
     settings: { strategy: 'hash-ttl' },
-    facts: { fieldExpiry: 'HEXPIRE' },
+    facts: { variant: 'HEXPIRE' },
     commands: [[`EVALSHA ${fields} 1 latest-fields:0 3 180 item:1 1000 item:2 2000 item:3 3000`]],
   },
 ]
@@ -239,23 +240,25 @@ for (const { strategy, sha } of /** @type {const} */ ([
 }
 
 test('the registry, the table of options and the samples know the same strategies', () => {
-  assert.deepEqual(Object.keys(strategies).sort(), Object.keys(STRATEGIES).sort())
+  assert.deepEqual(OPTIONS.find(({ name }) => name === 'strategy')?.choices, strategyNames())
   assert.deepEqual(
     [...new Set(samples.map(({ settings }) => settings.strategy ?? 'sorted-set'))].sort(),
-    Object.keys(STRATEGIES).sort(),
+    strategyNames().sort(),
   )
 })
 
 test('what must not be sent twice says so', () => {
-  const careful = Object.keys(strategies).flatMap((name) => {
-    const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { fieldExpiry: 'HEXPIRE' })
-    return strategies[name](contextOf(plan)).flatMap((step) => {
-      const [command] = plainCommand(
-        batchOf(step, { first: 1, count: 1 }, { cluster: false, values }).args(0),
-        values,
-      )
-      return step.repeatable === false ? [`${name} ${command}`] : []
-    })
+  const careful = strategyNames().flatMap((name) => {
+    const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { variant: 'HEXPIRE' })
+    return strategyOf(plan)
+      .steps()
+      .flatMap((step) => {
+        const [command] = plainCommand(
+          batchOf(step, { first: 1, count: 1 }, { cluster: false, values }).args(0),
+          values,
+        )
+        return step.repeatable === false ? [`${name} ${command}`] : []
+      })
   })
   assert.deepEqual(careful.sort(), ['list RPUSH', 'list-hll RPUSH', 'stream XADD'])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { occasionsOf } from '../../lib/drivers/occasions.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { each, once } from '../../lib/strategies/declare.js'
+import { each, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
 const startMs = 1_790_000_000_000
@@ -17,12 +17,8 @@ const whole = { at: 0, of: 1 }
 /** @param {number} [spacingMs] */
 const occasions = (spacingMs = 1000) => {
   const times = occasionsOf({ spacingMs, agents: [{ agent: 3 }, { agent: 4 }] })
-  return (
-    /** @type {import('../../lib/strategies/declare.js').Step} */ step,
-    agent = 3,
-    ms = 0,
-    part = whole,
-  ) => times({ step, part }, agent, at(ms))
+  return (/** @type {import('../../lib/workloads/step.js').Step} */ step, agent = 3, ms = 0, part = whole) =>
+    times({ step, part }, agent, at(ms))
 }
 
 test('items are sent at every tick of every writer, and so is what has no period', () => {

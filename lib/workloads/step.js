@@ -1,4 +1,4 @@
-// The words a strategy is declared with. Both drivers play the same declaration.
+// A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
 
 /**
  * @typedef {import('../wire/encode.js').Argument} Argument
@@ -6,10 +6,9 @@
  * @typedef {string | Part[]} Key
  *
  * @typedef {object} StepOptions
+ * @property {string} [name] of the command; else its first argument
  * @property {number} [keyAt] which argument is the key (1)
- * @property {boolean} [repeatable] false: a command whose answer was lost must not be sent again
- * @property {boolean} [loaded] it calls a script that the servers must have loaded
- * @property {readonly string[]} [runs] the commands that its script runs
+ * @property {boolean} [repeatable] false: a command whose reply was lost must not be retried
  *
  * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
  * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
@@ -17,13 +16,6 @@
  * @typedef {EachStep | GatherStep | OnceStep} Step
  */
 
-/** @type {(name: import('../wire/encode.js').HoleName, width: number) => Part} */
-const hole = (name, width) => Object.freeze({ hole: name, width })
-
-/** The tick's time in epoch milliseconds. */
-export const score = hole('score', 13)
-/** Older than this is dead: the tick's time less the ttl. */
-export const floor = hole('floor', 13)
 /**
  * A command an item.
  * @param {(n: number) => Argument[]} args

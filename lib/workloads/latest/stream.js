@@ -1,0 +1,44 @@
+// One stream that holds ids and values and is cut to about the newest.
+import { each, family, ids, label, oldest, strategy, sum } from '../declare.js'
+import { keep, roles, value, workload } from './parts.js'
+
+const entryBytes = 40
+const entrySlack = 1.25
+
+export const stream = strategy({
+  workload,
+  name: 'stream',
+  title: 'ids and values in one stream that is cut to about the newest',
+  keys: (t) => ({
+    stream: family('latest-stream', 'stream', {
+      lifetimeS: t.lingerS,
+      holds: t.live.kept,
+      bytesAnItem: entryBytes + t.longer + entrySlack * t.valueBytes,
+    }),
+  }),
+  operations: (t, k) => ({
+    store: [
+      // An entry that is cut off at once leaves an empty stream.
+      keep(k.stream, t.renewalMs, ['XADD', 'MAXLEN', 0, '*', 'id', '', 'value', '']),
+      each('XADD', [k.stream, 'MAXLEN', '~', t.kept, '*', 'id', label('item:{n}'), 'value', value(t)], {
+        repeat: 'never',
+      }),
+    ],
+  }),
+  roles,
+  // Newest first. A stream is cut to about its length, so the oldest may be there twice.
+  fetch: (t, k) => ({
+    asks: [
+      sum('cardinality', 'XLEN', [k.stream]),
+      ids('XREVRANGE', [k.stream, '+', oldest, ...(t.limit > 0 ? ['COUNT', t.limit] : [])], 'entries'),
+    ],
+    value: null,
+    dated: true,
+    unique: true,
+  }),
+  ids: () => label('item:{n}'),
+  counters: (_, k) => [
+    { structure: 'XLEN', nature: 'about the length asked for, fresh', name: 'XLEN', args: [k.stream] },
+  ],
+  repeat: 'safe',
+})

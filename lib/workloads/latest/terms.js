@@ -1,0 +1,131 @@
+// What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
+import { hasDead, keptItems, minuteKeyS, writtenHz } from '../../plan/live-items.js'
+import { slotCount, tagsOf } from '../../wire/slot.js'
+
+/**
+ * @typedef {object} LatestPlan
+ * @property {string} prefix
+ * @property {number} quantity
+ * @property {number} ttlS
+ * @property {boolean} once
+ * @property {number} valueBytes
+ * @property {'random' | 'sparse' | 'zero'} payload
+ * @property {number} seed
+ * @property {boolean} stamp
+ * @property {readonly string[]} sets
+ * @property {readonly string[]} extraSets
+ * @property {'plain' | 'same-slot' | 'spread'} placement
+ * @property {boolean} taggedItems
+ * @property {number} buckets
+ * @property {number} [periodMs]
+ * @property {'max' | null} [rate]
+ * @property {number} [chunks]
+ * @property {number} [items] of the writers of this process
+ * @property {number | null} [durationMs]
+ * @property {number} [maxMembers]
+ * @property {number} [scriptMembers]
+ * @property {string} [script]
+ * @property {number} [limit] of a reader
+ * @property {string} [mode]
+ * @property {boolean} [verify]
+ * @property {number} [startedMs] epoch
+ *
+ * @typedef {ReturnType<typeof termsOf>} LatestTerms
+ */
+
+const fieldsInBucket = 100
+const purgeS = 10
+const minuteKeyLifeS = minuteKeyS + 60
+const renewedMs = 10_000
+// A purge of so many takes a server about 1 ms.
+const mostDead = 2000
+// Where items are rewritten only those of a writer that has left die, all at once.
+const mostLeft = 10_000
+// What purges take out above what dies, to make up for a pause.
+const spare = 1.25
+const measuredKeyLength = 10
+
+/** Keys that gather many items outlive an idle writer by this much, and no longer. @param {{ ttlS: number }} plan */
+export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
+
+/** @param {{ quantity: number }} settings */
+export const bucketsOf = ({ quantity }) => Math.max(1, Math.ceil(quantity / fieldsInBucket))
+
+/** Tags that put n sets into the middles of n equal parts of the slots. @param {number} n */
+export const spreadTags = (n) =>
+  tagsOf(Array.from({ length: n }, (_, j) => Math.floor(((j + 0.5) * slotCount) / n)))
+
+/** What jemalloc hands out for so many bytes: four sizes a doubling. @param {number} bytes */
+const allocated = (bytes) => {
+  const step = bytes <= 128 ? 16 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 2)
+  return Math.ceil(bytes / step) * step
+}
+
+/** @param {number | null} durationMs */
+const minuteKeys = (durationMs) => Math.min(4, 2 + Math.floor((durationMs ?? 240_000) / 60_000))
+
+/** How many items are there at most, how many an index holds, and how many the minutes' keys. @param {LatestPlan} plan */
+const liveItems = (plan) => {
+  const { quantity, ttlS, once, durationMs = null } = plan
+  const hz = writtenHz(plan)
+  const written = durationMs === null ? Number.POSITIVE_INFINITY : quantity + (hz * durationMs) / 1000
+  const kept = Math.min(keptItems(plan), written)
+  if (!once) return { kept, items: quantity, ranked: quantity, inMinutes: minuteKeys(durationMs) * quantity }
+  const within = (/** @type {number} */ seconds) =>
+    quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
+  return { kept, items: within(ttlS), ranked: within(ttlS + purgeS), inMinutes: within(minuteKeyLifeS) }
+}
+
+/**
+ * How a sorted set is purged that this process's items go into, all of them or one of n parts: members of a purge at
+ * most, and when the next is due.
+ * @param {LatestPlan} plan
+ * @param {number} parts
+ */
+const purgePace = (plan, parts) => {
+  if (!hasDead(plan)) return { most: mostLeft, everyMs: renewedMs }
+  const deadHz = (writtenHz(plan) * (plan.items ?? plan.quantity)) / plan.quantity / parts
+  return { most: mostDead, everyMs: Math.min(renewedMs, (mostDead * 1000) / (spare * deadHz)) }
+}
+
+/**
+ * Every ten seconds; at every tick where a set may have run empty, and gone, by the next.
+ * @param {LatestPlan} plan
+ */
+const renewalMs = (plan) => {
+  const { ttlS, quantity, chunks = 1, periodMs = 1000, sets } = plan
+  const writtenMs = quantity / chunks >= sets.length ? periodMs / chunks : periodMs
+  return hasDead(plan) && ttlS * 1000 <= writtenMs ? 0 : renewedMs
+}
+
+/** @param {LatestPlan} plan */
+export const termsOf = (plan) => {
+  const live = liveItems(plan)
+  const { sets, placement, extraSets, ttlS, verify = false, startedMs = 0 } = plan
+  return {
+    ...plan,
+    live,
+    sets: sets.length,
+    extraSets: extraSets.length,
+    tags: placement === 'spread' ? spreadTags(sets.length) : [],
+    lingerS: lingerS(plan),
+    kept: keptItems(plan),
+    /** What gathers items is kept alive so often. */
+    renewalMs: renewalMs(plan),
+    purgeSets: purgePace(plan, sets.length),
+    purgeExtraSets: purgePace(plan, 1),
+    maxMembers: plan.maxMembers ?? 0,
+    scriptMembers: plan.scriptMembers ?? 0,
+    script: plan.script ?? 'store-items',
+    limit: plan.limit ?? 0,
+    mode: plan.mode ?? 'manual',
+    /** Every id must come with its score. */
+    scores: verify,
+    /** What a value takes of the server's memory. */
+    valueBytesStored: allocated(plan.valueBytes + 6),
+    /** Bytes by which the names of items are longer than those that costs were measured with. */
+    longer: Math.max(0, plan.prefix.length + `item:${Math.ceil(live.ranked)}`.length - measuredKeyLength),
+    /** Older scores than this have expired. What an earlier plan left may live on, but cannot be verified. @param {number} nowMs */
+    oldestMs: (nowMs) => Math.ceil(verify ? Math.max(nowMs - ttlS * 1000, startedMs) : nowMs - ttlS * 1000),
+  }
+}
