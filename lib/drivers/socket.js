@@ -253,7 +253,7 @@ export const socketDriver = async (options) => {
     const { account } = tick
     const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
     const passes = list.flatMap((tape) =>
-      occasions.passes(tape.step, account.agent, tick.values).map((values) => ({ tape, values })),
+      Array(occasions(tape, account.agent, tick.values)).fill({ tape, values: tick.values }),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
     const touched = [...dealer.offer(tick, passes)]

@@ -1,6 +1,7 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
 import { lingerS } from '../workloads/latest/terms.js'
+import { isScheduled } from './pacer.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -23,13 +24,18 @@ import { lingerS } from '../workloads/latest/terms.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
+ * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
  * @property {number} renewedMs the same, of the last sign of life
  * @property {boolean} ended every agent that said so has stopped
  */
 
-/** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
+/**
+ * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * after it was written, and the card is renewed every 5 s.
+ * @param {{ ttlS: number }} plan
+ */
 export const markerS = (plan) => lingerS(plan) + 60
 
 /** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
@@ -115,11 +121,12 @@ export const cardOf = (plan, version) => ({
   seed: plan.seed,
   stamp: plan.stamp,
   once: plan.once,
+  paced: isScheduled(plan),
   prefix: plan.prefix,
   version,
 })
 
-/** @type {Readonly<Record<Exclude<keyof PlanCard, 'placement' | 'payload'>, string>>} */
+/** @type {Readonly<Record<Exclude<keyof PlanCard, 'placement' | 'payload' | 'paced'>, string>>} */
 const types = {
   strategy: 'string',
   quantity: 'number',

@@ -23,7 +23,7 @@ const batchItems = 10_000
 const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /**
  * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.

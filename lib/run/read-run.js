@@ -38,6 +38,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
     replication: { whole: delays.whole(), by_replica: delayMax },
     clocks: clocks.figures(),
     verify: judge && { ...judge.counts, examples: judge.examples },
+    live: run.liveShare.summary(),
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
     commands: roles.sums,

@@ -2,6 +2,7 @@
 // and of the keys that are found TYPE, PTTL and the plans that stand beside them.
 import { TargetError } from '../errors.js'
 import { forecastOf } from '../plan/forecast.js'
+import { slotTableBytes } from '../plan/slot-tables.js'
 import { bytes, count, plainText, several } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
@@ -177,7 +178,7 @@ const wordsOf = async (target, { address, role }, say) => {
  */
 export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs }) => {
   const { masters } = target.topology
-  const forecasts = forecastOf(plan, target.topology)
+  const forecasts = forecastOf(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
   /** @type {Map<string, Findings>} */
   const findings = new Map()
   const nodes = /** @type {FoundNode[]} */ ([])
