@@ -1,9 +1,11 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
+import { STRATEGIES } from '../../settings.js'
 import { keysOf } from '../plan/keys.js'
 import { payloadMatcher, payloadOf } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { count, plainText } from '../report/units.js'
 import { plainArgument } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 
@@ -26,6 +28,33 @@ const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
 const byGet = { name: 'GET', after: [], many: true }
 const byField = { name: 'HGET', after: ['value'], many: false }
 const ranked = new Set(['sorted-set', 'script-batch', 'script-item', 'hash'])
+
+/** Items of an agent's first ticks. @param {{ first: number, count: number }} share @param {number} chunks @param {number} ticks */
+const itemsIn = (share, chunks, ticks) =>
+  Math.floor(ticks / chunks) * share.count + chunkRange(share, chunks, ticks % chunks).first - share.first
+
+/**
+ * What in a run.json contradicts itself, so that there would be nothing sensible to look for; null: nothing.
+ * @param {{ plan: Record<string, any> & { agents: import('../plan/plan.js').AgentShare[] }, written: Written, items: { offered: number } }} document of the right shape
+ */
+export const contradictionIn = ({ plan, written, items }) => {
+  const { strategy, chunks, agents, quantity } = plan
+  if (!Object.hasOwn(STRATEGIES, strategy))
+    return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
+  const outside = agents.find(
+    ({ first, count }) => first < 1 || count < chunks || first + count - 1 > quantity,
+  )
+  if (outside) return `the items of agent ${outside.agent} are not within the plan's`
+  let offered = 0
+  for (const { agent, ticks } of written.agents) {
+    const share = agents.find((one) => one.agent === agent)
+    if (!share) return `agent ${agent} wrote, but the plan has no such agent`
+    offered += itemsIn(share, chunks, ticks)
+  }
+  if (offered !== items.offered)
+    return `its ticks are of ${count(offered)} items, but ${count(items.offered)} were offered`
+  return null
+}
 
 /**
  * The acknowledged items, tick by tick: consecutive ones, and when they were written at the earliest.
