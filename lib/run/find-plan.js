@@ -1,6 +1,7 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
+import { TargetError } from '../errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
-import { planKey, plansIn } from '../target/plan-key.js'
+import { planKey, plansIn, readPlans } from '../target/plan-key.js'
 import { fetchScript, scriptSha } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { isLive } from './plan-watch.js'
@@ -23,7 +24,13 @@ export const findPlan = async ({ settings, target, say }) => {
   }
   const readCards = async () => plansIn(holder(), prefix, await now())
   const nowMs = await now()
-  const cards = await readCards()
+  const { cards, faults } = await readPlans(holder(), prefix, nowMs)
+  if (cards.length === 0 && faults.length > 0)
+    throw new TargetError(
+      `${target.address}: ${faults[0]}; read it with the version that wrote it, or set --prefix`,
+      { code: 'PLAN' },
+    )
+  for (const fault of faults) say(`left out: ${fault}`)
   const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
   const plan = readPlanOf(settings, {
     card,

@@ -1,6 +1,6 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
-import { cardHash, cardIn, markerS } from '../plan/plan-card.js'
+import { cardFault, cardHash, cardIn, markerS } from '../plan/plan-card.js'
 import { scriptBody } from './scripts.js'
 
 /**
@@ -34,10 +34,19 @@ export const announcePlan = (client, card, { ended = false } = {}) =>
  * @param {string} prefix
  * @param {number} nowMs by the server's clock
  */
-export const plansIn = async (client, prefix, nowMs) => {
+export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).cards
+
+/**
+ * The same, and why others that are there cannot be read.
+ * @param {import('ioredis').Redis} client
+ * @param {string} prefix
+ * @param {number} nowMs
+ */
+export const readPlans = async (client, prefix, nowMs) => {
   const texts = Object.values(await client.hgetall(planKey(prefix)))
-  return texts
+  const cards = texts
     .flatMap((text) => cardIn(text) ?? [])
     .filter((card) => nowMs - card.renewedMs < markerS(card) * 1000)
     .sort((a, b) => b.renewedMs - a.renewedMs)
+  return { cards, faults: texts.flatMap((text) => cardFault(text) ?? []) }
 }
