@@ -2,7 +2,7 @@
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { settled } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
@@ -79,9 +79,9 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
   probe.stop()
-  await second.stop()
+  await untilStopped(stopNow, second.stop(), undefined)
   const sampled = sampler.summary()
-  const live = await liveAgents()
+  const live = await untilStopped(stopNow, liveAgents(), [])
   driver.close()
   health.stop()
   const ending = { endMs, interrupted: stop.aborted, client, sampled, liveAgents: live }
