@@ -51,6 +51,20 @@ describe('run.json', () => {
       await assert.rejects(readRunDocument(own), saying(words))
     })
 
+  for (const [what, document, words] of /** @type {[string, unknown, RegExp][]} */ ([
+    ['nothing', null, /run\.json is not the result of a run$/],
+    ['a number', 5, /run\.json is not the result of a run$/],
+    ['a list', [], /run\.json is not the result of a run$/],
+    ['no schema', {}, /run\.json: its schema is undefined, and this version of Millrace reads 1$/],
+    ['a later schema', { ...whole, schema: 2 }, /run\.json: its schema is 2, and this version/],
+    ['no plan', { ...whole, plan: undefined }, /'plan' is missing$/],
+  ]))
+    test(what, async (t) => {
+      const own = ownFolder(t, 'broken')
+      writeFileSync(join(own, 'run.json'), JSON.stringify(document))
+      await assert.rejects(readRunDocument(own), saying(words))
+    })
+
   test('whole ones are taken, also of a later version with more in them', async (t) => {
     const own = ownFolder(t, 'whole')
     writeFileSync(join(own, 'run.json'), JSON.stringify({ ...whole, more: { of: 'it' } }))
