@@ -14,6 +14,7 @@ import { faultIn } from '../lib/shape.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
+import { isStrategy, strategyNamed } from '../lib/workloads/index.js'
 
 /** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */
 
@@ -21,8 +22,8 @@ import { openTarget } from '../lib/target/open.js'
 const reasonAgainst = ({ plan, written }) => {
   if (!plan.once)
     return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
-  if (plan.strategy === 'stream')
-    return `a stream keeps about the newest ${plan.quantity} entries only, so the others prove nothing`
+  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
+    return `${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`
   if (!written) return 'it does not say which items were acknowledged; an older Millrace wrote it'
   return null
 }
@@ -113,7 +114,6 @@ const checkedIn = async (document, settings) => {
         agents: [1],
         cluster: target.kind === 'cluster',
         masters: target.topology.masters.length,
-        fetchScript: '',
       },
     )
     const driver = await socketReadDriver({

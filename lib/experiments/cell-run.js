@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../plan/ranges.js'
 import { madeWithParents } from '../report/files.js'
+import { defaultStrategy } from '../workloads/index.js'
 import { argumentsOf } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 import { windowOf } from './window.js'
@@ -192,7 +193,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     const reader = startProgram('consumer', {
       args: [
         ...[...argumentsOf(leg.consumer), ...servers.args],
-        ...['--strategy', String(leg.options.strategy ?? 'sorted-set'), '--duration', `${seconds + 1}s`],
+        ...['--strategy', String(leg.options.strategy ?? defaultStrategy), '--duration', `${seconds + 1}s`],
       ],
       outDir: folder,
       name: `reader-${spans.length + 1}`,

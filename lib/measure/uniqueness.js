@@ -1,6 +1,8 @@
 // How many unique items each structure counts, side by side: exact or not, fresh or up to a minute old, and how far
 // from the truth that the plan knows.
 
+import { structuresOf } from '../workloads/of-plan.js'
+
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
  *
@@ -21,55 +23,18 @@
  */
 
 /**
- * @param {{ prefix: string, sets: readonly string[], ttlS: number }} plan
+ * Every structure of the workload's strategies, whichever of them fills it.
+ * @param {import('../workloads/of-plan.js').AnyPlan} plan
  * @returns {Counter[]}
  */
-export const countersOf = ({ prefix, sets, ttlS }) => {
-  const minute = (/** @type {number} */ nowMs, before = 1) => Math.floor(nowMs / 60_000) - before
-  const inSets = (/** @type {PlanCard} */ { strategy }) =>
-    ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash'].includes(strategy)
-  const is =
-    (/** @type {string[]} */ ...names) =>
-    (/** @type {PlanCard} */ { strategy }) =>
-      names.includes(strategy)
-  return [
-    {
-      name: 'ZCARD',
-      nature: 'exact but for the dead not yet purged, fresh',
-      commands: () => sets.map((set) => ['ZCARD', set]),
-      truthOf: inSets,
-    },
-    {
-      name: 'ZCOUNT',
-      nature: 'exact, fresh',
-      commands: (nowMs) => sets.map((set) => ['ZCOUNT', set, String(Math.ceil(nowMs - ttlS * 1000)), '+inf']),
-      truthOf: inSets,
-    },
-    {
-      name: 'SCARD',
-      nature: 'exact, of the minute before',
-      commands: (nowMs) => [['SCARD', `${prefix}latest-ids:${minute(nowMs)}`]],
-      truthOf: is('set'),
-    },
-    {
-      name: 'PFCOUNT',
-      nature: 'approximate, of the minute before',
-      commands: (nowMs) => [['PFCOUNT', `${prefix}latest-ids-count:${minute(nowMs)}`]],
-      truthOf: is('list-hll'),
-    },
-    {
-      name: 'LLEN',
-      nature: 'length of the list, fresh',
-      commands: () => [['LLEN', `${prefix}latest-ids-list`]],
-      truthOf: is('list', 'list-hll'),
-    },
-    {
-      name: 'XLEN',
-      nature: 'about the length asked for, fresh',
-      commands: () => [['XLEN', `${prefix}latest-stream`]],
-      truthOf: is('stream'),
-    },
-  ]
+export const countersOf = (plan) => {
+  const declared = structuresOf(plan)
+  return declared.map(({ structure, nature, commands, strategies }) => ({
+    name: structure,
+    nature,
+    commands,
+    truthOf: ({ strategy }) => strategies.includes(strategy),
+  }))
 }
 
 /**

@@ -1,7 +1,8 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
-import { STRATEGIES } from '../../settings.js'
 import { plainText } from '../report/units.js'
+import { isStrategy } from '../workloads/index.js'
+import { lingerS } from '../workloads/latest/terms.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -36,9 +37,6 @@ import { plainText } from '../report/units.js'
  */
 export const loadHash = ({ quantity, totalAgents, strategy }) =>
   createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-
-/** How long what a plan wrote may still be there after its last sign of life. @param {{ ttlS: number }} plan */
-export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
 /** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
 export const markerS = (plan) => lingerS(plan) + 60
@@ -132,7 +130,7 @@ export const cardFault = (text) => {
   const card = objectIn(text)
   if (card === null || !isText(card.strategy) || !isText(card.version)) return null
   const byWhom = `the plan of Millrace ${plainText(card.version).slice(0, 20)} there`
-  if (!Object.hasOwn(STRATEGIES, card.strategy))
+  if (!isStrategy(card.strategy))
     return `${byWhom} is of the strategy '${plainText(card.strategy).slice(0, 40)}', which this version does not know`
   const wrong = Object.entries(fields).find(([name, is]) => !is(card[name]))
   if (!wrong) return null

@@ -2,7 +2,6 @@
 import { TargetError } from '../errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
 import { planKey, plansIn, readPlans } from '../target/plan-key.js'
-import { fetchScript, scriptSha } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { isLive } from './plan-watch.js'
 
@@ -37,7 +36,6 @@ export const findPlan = async ({ settings, target, say }) => {
     agents: [],
     cluster: target.kind === 'cluster',
     masters: target.topology.masters.length,
-    fetchScript: scriptSha(fetchScript),
   })
   if (card)
     say(`reading ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer gives no sign of life)'}`)

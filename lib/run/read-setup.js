@@ -9,10 +9,9 @@ import { series } from '../measure/latency.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
-import { readContextOf } from '../readers/context.js'
-import { readerOf } from '../readers/index.js'
 import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
+import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
@@ -79,7 +78,7 @@ const followClocks = async (target, driver) => {
 /**
  * Who judges what is read, as long as the plan that it is judged by is the one being written.
  * @param {ReadNeeds} needs
- * @param {{ driver: ReadDriver, reader: import('../readers/declare.js').Declaration, clocks: Clocks, planNow: () => number }} reading
+ * @param {{ driver: ReadDriver, reader: import('../workloads/bind.js').Reader, clocks: Clocks, planNow: () => number }} reading
  */
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
@@ -153,7 +152,7 @@ const watchersOf = (target, clock, elapsed) => {
 export const setUpReading = async (needs) => {
   const { plan, card, cards, target, results, show, onEvent, say } = needs
   const clock = () => performance.now()
-  const reader = readerOf(readContextOf(plan))
+  const reader = strategyOf(plan).reader()
   const fetches = fetchesOf()
   let reading = /** @type {ReturnType<typeof consumersOf> | null} */ (null)
   const elapsed = () => reading?.elapsed() ?? 0

@@ -73,13 +73,13 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, steps, records, driver, writing, window, second, journal } = run
+  const { plan, strategy, records, driver, writing, window, second, journal } = run
   const { endMs, interrupted, client, sampled, liveAgents } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const measuredS = window.lengthS(endMs)
-  const known = { plan, steps, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

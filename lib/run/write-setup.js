@@ -1,14 +1,12 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
-import { STRATEGIES } from '../../settings.js'
 import { socketDriver } from '../drivers/socket.js'
 import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
 import { nodeSampler } from '../measure/node-sampler.js'
-import { contextOf } from '../strategies/context.js'
-import { strategies } from '../strategies/index.js'
 import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
+import { strategyOf } from '../workloads/of-plan.js'
 import { onGuard } from './guard.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
@@ -35,14 +33,16 @@ import { writer } from './writer.js'
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
-/** @param {Plan} plan @param {Target} target @param {(kind: string, text: string) => void} event */
-const makeReady = async (plan, target, event) => {
-  if (plan.strategy.startsWith('script-')) {
+/**
+ * @param {Plan} plan
+ * @param {ReturnType<typeof strategyOf>} strategy
+ * @param {Target} target
+ * @param {(kind: string, text: string) => void} event
+ */
+const makeReady = async (plan, { scripts, purgedKeys }, target, event) => {
+  if (scripts.length > 0)
     await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
-  }
-  if (!STRATEGIES[plan.strategy].sortedSets) return
-  const sets = [...plan.sets, ...plan.extraSets]
-  const removed = await removeLeftovers(target, sets, Date.now() - plan.ttlS * 1000)
+  const removed = await removeLeftovers(target, purgedKeys, Date.now() - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -86,10 +86,11 @@ export const setUpWriting = async (needs) => {
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
-  const steps = strategies[plan.strategy](contextOf(plan))
+  const strategy = strategyOf(plan)
+  const steps = strategy.steps()
   const records = recordsOf(plan)
 
-  await makeReady(plan, target, journal.event)
+  await makeReady(plan, strategy, target, journal.event)
   const driver = await openDriver({
     plan,
     steps,
@@ -120,5 +121,5 @@ export const setUpWriting = async (needs) => {
   const { look } = guarding
   const write = results.interval
   const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, steps, records, journal, driver, ...watchers, writing, guarding, second }
+  return { plan, strategy, steps, records, journal, driver, ...watchers, writing, guarding, second }
 }

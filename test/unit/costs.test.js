@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { serverCosts, shareOf } from '../../lib/run/costs.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {Partial<import('../../settings.js').Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
-  return { plan, steps: strategies[plan.strategy](contextOf(plan)), liveAgents: [1], unsure: 0 }
+  return { plan, strategy: strategyOf(plan), liveAgents: [1], unsure: 0 }
 }
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 

@@ -5,8 +5,7 @@ import { readSettings } from '../../lib/cli/options.js'
 import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
-import { readContextOf } from '../../lib/readers/context.js'
-import { readerOf } from '../../lib/readers/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
@@ -19,10 +18,10 @@ const asksOf = (line) => {
   const settings = /** @type {ReaderSettings} */ (
     readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
   )
-  const facts = { card: null, agents: [1], cluster: false, masters: 1, fetchScript: 'f' }
-  const reader = readerOf(readContextOf(readPlanOf(settings, facts)))
+  const facts = { card: null, agents: [1], cluster: false, masters: 1 }
+  const reader = strategyOf(readPlanOf(settings, facts)).reader()
   return (/** @type {number} */ at) =>
-    reader.asks({ nowMs: at, scores: false }).map(({ kind, args }) => [kind, ...args].join(' '))
+    reader.asks({ nowMs: at }).map(({ kind, args }) => [kind, ...args].join(' '))
 }
 
 test('list-hll: PFCOUNT of the minute before, beside the list', () => {
@@ -57,7 +56,7 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
     ['ZCOUNT', 1000],
   ])
   const count = uniquenessOf({
-    counters: countersOf({ prefix: '', sets: ['latest-ids'], ttlS: 3 }),
+    counters: countersOf(samplePlan()),
     cards,
     ask: async (args) => {
       asked.push(args.join(' '))
@@ -73,8 +72,8 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
     [
       ['ZCARD', 1000, 20],
       ['ZCOUNT', 1000, 0],
-      ['SCARD', 1000, 0],
       ['PFCOUNT', 1000, 1],
+      ['SCARD', 1000, 0],
     ],
   )
 })

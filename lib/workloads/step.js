@@ -1,0 +1,52 @@
+// A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
+
+/**
+ * @typedef {import('../wire/encode.js').Argument} Argument
+ * @typedef {import('../wire/encode.js').Part} Part
+ * @typedef {string | Part[]} Key
+ *
+ * @typedef {object} StepOptions
+ * @property {string} [name] of the command; else its first argument
+ * @property {number} [keyAt] which argument is the key (1)
+ * @property {boolean} [repeatable] false: a command whose reply was lost must not be retried
+ *
+ * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
+ * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
+ * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key) => Argument[], everyMs: number, windows: boolean }} OnceStep
+ * @typedef {EachStep | GatherStep | OnceStep} Step
+ */
+
+/**
+ * A command an item.
+ * @param {(n: number) => Argument[]} args
+ * @param {StepOptions} [options]
+ * @returns {EachStep}
+ */
+export const each = (args, options) => ({ kind: 'each', args, ...options })
+
+/**
+ * Many items in one command, one key each, cut at `max` items (0: never).
+ * @param {number} max
+ * @param {(n: number) => Key} key
+ * @param {(key: Key, ns: number[]) => Argument[]} args
+ * @param {StepOptions} [options]
+ * @returns {GatherStep}
+ */
+export const gather = (max, key, args, options) => ({ kind: 'gather', max, key, args, ...options })
+
+/**
+ * A command for each key that carries no item: at every tick, or not before `everyMs` have passed.
+ * `windows`: sent once for each window [since, floor) of dead scores.
+ * @param {Key[]} keys
+ * @param {(key: Key) => Argument[]} args
+ * @param {StepOptions & { everyMs?: number, windows?: boolean }} [options]
+ * @returns {OnceStep}
+ */
+export const once = (keys, args, { everyMs = 0, windows = false, ...options } = {}) => ({
+  kind: 'once',
+  keys,
+  args,
+  everyMs,
+  windows,
+  ...options,
+})
