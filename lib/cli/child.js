@@ -2,6 +2,7 @@
 // show to every process of the user, and its end, which comes however the parent ends, ends the child.
 import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
+import { OptionError } from '../errors.js'
 
 const pipeFd = 3
 const variable = 'MILLRACE_PARENT_FD'
@@ -29,6 +30,15 @@ export const startChild = (file, args, { env, secrets = {}, stdio, detached = fa
   return child
 }
 
+/** @param {string} fd */
+const pipeAt = (fd) => {
+  try {
+    return new Socket({ fd: Number(fd), readable: true, writable: false })
+  } catch (cause) {
+    throw new OptionError(`${variable} is for programs that start others; unset it`, { cause })
+  }
+}
+
 /**
  * The child's side: the environment with what the parent has handed over.
  * @param {NodeJS.ProcessEnv} env
@@ -41,7 +51,7 @@ export const fromParent = ({ [variable]: fd, ...env }, onGone) =>
       resolve(env)
       return
     }
-    const pipe = new Socket({ fd: Number(fd), readable: true, writable: false })
+    const pipe = pipeAt(fd)
     let text = ''
     pipe.setEncoding('utf8').on('data', (part) => {
       text += part

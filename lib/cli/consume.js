@@ -36,7 +36,7 @@ export const consume = (given, { stop, stopNow, redact }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
+    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
     undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
     undo(() => untilStopped(stopNow, target.close(), undefined))

@@ -39,7 +39,7 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
+    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
     undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo(() => untilStopped(stopNow, target.close(), undefined))

@@ -6,10 +6,14 @@ const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url')
 const urls = OPTIONS.filter(({ type }) => type === 'url')
 const files = OPTIONS.filter(({ key }) => key === 'passwordFile')
 
-/** @param {string} text @returns {string[]} the password of an address, as typed and decoded */
-const inAddress = (text) => {
-  const [, userInfo = ''] = /^(?:[a-z]+:\/\/)?(.*)@/i.exec(text) ?? []
-  const typed = userInfo.slice(userInfo.indexOf(':') + 1)
+/** What is before the @ of an address may be a password alone. @param {string} text */
+const inUrl = (text) => spelled(/^(?:[a-z]+:\/\/)?(?:[^:@]*:)?(.*)@/i.exec(text)?.[1] ?? '')
+
+/** `user:password@host` in a word that may as well be a path. @param {string} word */
+const inWord = (word) => spelled(/^(?:--?[\w-]+=)?(?:[a-z]+:\/\/)?[^\s/:@]*:([^/]+)@/i.exec(word)?.[1] ?? '')
+
+/** @param {string} typed @returns {string[]} as typed, and as it is meant */
+const spelled = (typed) => {
   try {
     return [typed, decodeURIComponent(typed)]
   } catch {
@@ -60,9 +64,8 @@ export const secretsIn = (argv, env) => {
   ]
   return [
     ...valuesOf(passwords),
-    ...[...valuesOf(urls), ...argv.filter((word) => word.includes('@'))].flatMap((word) =>
-      inAddress(word.replace(/^--?[\w-]+=/, '')),
-    ),
+    ...valuesOf(urls).flatMap(inUrl),
+    ...argv.flatMap(inWord),
     ...valuesOf(files).flatMap(firstLineOf),
     ...mistaken(argv),
   ].filter((secret) => secret !== '')

@@ -68,6 +68,8 @@ for (const [line, secret] of [
   ['--url=rediss://:hunter%202@h/1', 'hunter 2'],
   ['--url redis://:a@hunter2@h', 'a@hunter2'],
   ['redis://u:hunter2@h', 'hunter2'],
+  ['--url redis://hunter2@h', 'hunter2'],
+  ['--host=u:hunter2@h', 'hunter2'],
   ['--host u:hunter2@h', 'hunter2'],
   ['-a hunter2', 'hunter2'],
   ['-ahunter2', 'hunter2'],
@@ -75,8 +77,20 @@ for (const [line, secret] of [
 ])
   test(`the secret of ${line}`, () => assert.ok(secretsIn(line.split(' '), {}).includes(secret)))
 
-test('agents are no secrets', () => {
-  for (const line of ['-a 3', '-a 2-4', '-a all', '-a auto', '-a -q', '-a', '-q 5'])
+test('agents and paths are no secrets', () => {
+  for (const line of [
+    '--out results@2026',
+    '--out /data/@scope/x',
+    '--out=a@b',
+    '--url redis://h',
+    '-a 3',
+    '-a 2-4',
+    '-a all',
+    '-a auto',
+    '-a -q',
+    '-a',
+    '-q 5',
+  ])
     assert.deepEqual(secretsIn(line.split(' '), {}), [], line)
 })
 
