@@ -173,6 +173,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   )
   refused('--run exists', 2, /^--run mine: results of that name exist in/, (own) => {
     mkdirSync(join(own, 'mine'))
+    writeFileSync(join(own, 'mine', 'run.json'), '{}')
     return { line: `--run mine --out ${own}`, out: false }
   })
   refused('--out of a consumer is a file', 2, /^--out \S+: the folder cannot be written/, (own) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
+import { startHostileServer } from '../helpers/hostile-server.js'
 import { at, ownFolder, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -111,8 +112,12 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
 
   test('a start that was killed does not keep its name', async (t) => {
     const out = join(ownFolder(t, 'killed'), 'out')
-    const first = startProducer(t, `${line} --run mine --prefix killed:`, { env: at(server), out })
-    await until('its folder is there', () => existsSync(join(out, 'mine', 'run.lock')))
+    const silent = await startHostileServer(t, () => null)
+    const first = startProducer(t, `${line} --run mine`, {
+      env: { REDIS_HOST: '127.0.0.1', REDIS_PORT: String(silent) },
+      out,
+    })
+    await until('its folder is there', () => existsSync(join(out, 'mine', 'run.json.part')))
     first.kill('SIGKILL')
     await first.ended
     const { code, stderr } = await startProducer(t, `${line} --run mine --prefix killed:`, {
