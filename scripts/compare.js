@@ -34,7 +34,7 @@ const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === 
 await script({
   usage,
   options: { threshold: { type: 'string', multiple: true }, json: { type: 'boolean' } },
-  work: async (values, words, separator) => {
+  work: async (values, words, { separator }) => {
     const thresholds = (values.threshold ?? []).map(thresholdOf)
     const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
     const comparisons = others.map((other) => comparisonOf(baseline, other, thresholds))

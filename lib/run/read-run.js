@@ -1,7 +1,7 @@
 // One run of consumers: put together, started, ended and summed up.
 import { setUpReading } from './read-setup.js'
 import { patienceMs, settled, sleep } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
  * @typedef {import('./read-setup.js').ReadRun} ReadRun
@@ -64,7 +64,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   }
   watch.stop()
   probe.stop()
-  await second.stop()
+  await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   clocks.stop()
   const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, settled: whole, client }

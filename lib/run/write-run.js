@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { slotTableBytes } from '../plan/slot-tables.js'
 import { gatheredIn } from '../target/stored.js'
 import { settled, sleep } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
@@ -101,9 +101,9 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
   await probe.stop()
-  await second.stop()
+  await untilStopped(stopNow, second.stop(), undefined)
   data.end()
-  const after = held(sampler, await gathered(needs.target, run.strategy))
+  const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
   const sampled = sampler.summary()
   driver.close()
   health.stop()

@@ -184,6 +184,8 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
       sentinels,
       /** @param {string} at @param {number} [db] */
       control: (at, db) => control.of(endpointOf(at), db),
+      /** @param {string} at @param {number} db another one than our own */
+      leave: (at, db) => control.leave(endpointOf(at), db),
       info: async (/** @type {string} */ at) =>
         String(await control.of(endpointOf(at)).call('INFO', 'everything')),
       dial: (

@@ -31,6 +31,7 @@ import { loaded } from './loading.js'
  * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
  */
 
+const longestLookMs = 5000
 const memoryShare = 0.7
 const shownKey = 60
 
@@ -79,9 +80,14 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
 const lookAt = async (target, master, { databases, fields }, { clock, epochMs }) => {
   const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
   const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
-    const found = await findKeys(target, master, { nowMs, clock, db: Number(name.slice(2)) })
+    // A server may have thousands: what is not looked at by then is told apart by the counts.
+    if (clock() > untilMs) break
+    const db = Number(name.slice(2))
+    const found = await findKeys(target, master, { nowMs, clock, db, untilMs })
+    target.leave(master, db)
     all.looked += found.looked
     all.foreign += found.foreign
     all.examples.push(...found.examples)
