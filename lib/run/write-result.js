@@ -16,7 +16,6 @@ import { serverCosts } from './costs.js'
  * @property {boolean} interrupted
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
- * @property {readonly number[]} liveAgents
  */
 
 /** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
@@ -53,10 +52,13 @@ const unsureIn = (run) => {
   return measured.offered - measured.acked + commands.repeated + Math.max(0, answeredIn(run) - storedIn(run))
 }
 
+/** @param {RunParts['written']} written @param {number | null} aheadMs */
+const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
+
 /** @param {WriteRun} run @returns {Pick<RunParts, 'items' | 'written' | 'agents' | 'commands'>} */
-const accountOf = ({ records: { ledger } }) => ({
+const accountOf = ({ records: { ledger }, aheadMs }) => ({
   items: { ...ledger.whole, failed_by: ledger.failedBy },
-  written: ledger.written(),
+  written: withClock(ledger.written(), aheadMs),
   agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
   commands: {
     sent: ledger.commands.sent,
@@ -73,13 +75,15 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal } = run
-  const { endMs, interrupted, client, sampled, liveAgents } = ending
+  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
+  const { endMs, interrupted, client, sampled } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
+  const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
-  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const counts = { stored, unsure: unsureIn(run), writers }
+  const known = { plan, strategy, ...counts, totals, nodes, idle, dataBefore, keysBefore }
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -87,6 +91,8 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     warmUpS: plan.warmUpMs / 1000,
     interrupted,
     plan,
+    writers,
+    clocks: time.figures(),
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },

@@ -51,9 +51,9 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
 
   // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
-  // A wall clock that is set back must not send older scores after newer ones.
+  // A clock that is set back must not send older scores after newer ones.
   const now = () => {
-    lastEpoch = Math.max(lastEpoch, epochMs())
+    lastEpoch = Math.max(lastEpoch, Math.floor(epochMs()))
     return lastEpoch
   }
   const closed = (/** @type {(() => void) | null} */ then) => () => {
