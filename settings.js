@@ -1,4 +1,4 @@
-// The one table of options. The parser, the environment, the checks, --help, the README's table and
+// The one table of options. The parser, the environment, the checks, --help, docs/options.md and
 // .env.example all come from it.
 
 /** Where variadic commands are cut when --max-members does not say. */

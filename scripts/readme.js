@@ -1,5 +1,5 @@
-// Writes what README.md and .env.example take from the table of options: node scripts/readme.js
-// With a folder of experiments' results, the part about them too: node scripts/readme.js results/experiments
+// Writes what docs/options.md and .env.example take from the table of options: node scripts/readme.js
+// With a folder of experiments' results, docs/results.md and the README's answers too: node scripts/readme.js results/experiments
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defaultText, meaning } from '../lib/cli/help.js'
@@ -8,7 +8,7 @@ import { VALUE_TYPES } from '../lib/cli/values.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { OPTIONS } from '../settings.js'
 import { between } from './readme/marks.js'
-import { newestResults, withMeasured } from './readme/measured.js'
+import { answersPart, measuredPart, newestResults } from './readme/measured.js'
 
 const told = OPTIONS.filter(({ hidden }) => !hidden)
 const groups = [...new Set(told.map(({ group }) => group))]
@@ -55,8 +55,8 @@ export function envExample() {
   return `${[head.join('\n'), ...paragraphs].join('\n\n')}\n`
 }
 
-/** The README with its table written anew. @param {string} readme */
-export const withOptionsTable = (readme) => between(readme, 'options', optionsTable())
+/** docs/options.md with its tables written anew. @param {string} page */
+export const withOptionsTable = (page) => between(page, 'options', optionsTable())
 
 /** @param {string} name */
 const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
@@ -69,21 +69,29 @@ const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false
 
 const usage = `Usage: node scripts/readme.js [RESULTS]
 
-Writes the tables of options into README.md and .env.example; with a folder of
-experiments' results, what was measured too.
+Writes the tables of options into docs/options.md and .env.example; with a folder
+of experiments' results, docs/results.md and the answers in README.md too.
 
   -h, --help   this text`
+
+/** @param {string} name of a file of the project @param {(text: string) => string} change */
+const rewrite = (name, change) => {
+  const file = new URL(`../${name}`, import.meta.url)
+  writeFileSync(file, change(readFileSync(file, 'utf8')))
+}
 
 /** @param {Record<string, any>} _ @param {string[]} words */
 const work = async (_, words) => {
   if (words.length > 1)
     throw new OptionError(`one folder of results at most, not ${words.length}: ${words.join(', ')}`)
   const root = fileURLToPath(new URL('..', import.meta.url))
-  const readme = new URL('../README.md', import.meta.url)
   const [results] = words
   const measured = results === undefined ? null : await newestResults(results)
-  const text = withOptionsTable(readFileSync(readme, 'utf8'))
-  writeFileSync(readme, measured === null ? text : withMeasured(text, measured, root))
+  rewrite('docs/options.md', withOptionsTable)
+  if (measured) {
+    rewrite('README.md', (text) => between(text, 'answers', answersPart(measured)))
+    rewrite('docs/results.md', (text) => between(text, 'measured', measuredPart(measured, root)))
+  }
   writeFileSync(new URL('../.env.example', import.meta.url), envExample())
   return ExitCode.done
 }

@@ -1,4 +1,4 @@
-// Parts of the README that are written by a program stand between two marks.
+// Parts of README.md and docs/ that a program writes are between two marks.
 
 /**
  * A text with what stands between two marks written anew.
@@ -10,6 +10,6 @@ export const between = (text, name, part) => {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
   const from = text.indexOf(start)
   const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`README.md lacks ${start} or ${end}`)
+  if (from < 0 || to < from) throw new Error(`the page lacks ${start} or ${end}`)
   return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`
 }

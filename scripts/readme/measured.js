@@ -1,4 +1,4 @@
-// 'What we measured': experiments' results as a part of the README, each with its table, its picture and its command.
+// 'What we measured': experiments' results as a part of docs/results.md, each with its table, its picture and its command.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { ratioWords } from '../../lib/experiments/summary.js'
 import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
 import { readExperiment } from '../../lib/report/record.js'
-import { between } from './marks.js'
 
 /**
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -160,16 +159,8 @@ export const measuredPart = (results, root) => {
       copyFileSync(join(at, 'charts', name), join(pictures, `${document.id}-${name}`))
     return partOf(
       document,
-      chosen.map(([words, name]) => [words, `charts/measured/${document.id}-${name}`]),
+      chosen.map(([words, name]) => [words, `../charts/measured/${document.id}-${name}`]),
     )
   })
   return [summary, ...parts].join('\n\n')
 }
-
-/**
- * @param {string} readme
- * @param {Results} results
- * @param {string} root of the project
- */
-export const withMeasured = (readme, results, root) =>
-  between(between(readme, 'answers', answersPart(results)), 'measured', measuredPart(results, root))

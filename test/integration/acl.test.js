@@ -1,4 +1,4 @@
-// The rights that README.md names are enough, for every strategy, and no more than these.
+// The rights that docs/safety.md names are enough, for every strategy, and no more than these.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
@@ -6,8 +6,8 @@ import { Redis } from 'ioredis'
 import { assertDone, runProducer, startProgram } from '../helpers/programs.js'
 import { startCluster, startServer } from '../helpers/servers.js'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const line = String(/^ACL SETUSER millrace .+$/m.exec(readme)?.[0])
+const page = readFileSync(new URL('../../docs/safety.md', import.meta.url), 'utf8')
+const line = String(/^ACL SETUSER millrace .+$/m.exec(page)?.[0])
 const password = 'PASSWORD'
 
 const strategies = [

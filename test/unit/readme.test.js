@@ -10,9 +10,9 @@ import { ownFolder } from '../helpers/programs.js'
 /** @param {string} name */
 const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 
-test('README.md has the table of options as it is (else: node scripts/readme.js)', () => {
-  const readme = fileText('README.md')
-  assert.equal(readme, withOptionsTable(readme))
+test('docs/options.md has the tables of options as it is (else: node scripts/readme.js)', () => {
+  const page = fileText('docs/options.md')
+  assert.equal(page, withOptionsTable(page))
 })
 
 test('.env.example is as the table of options (else: node scripts/readme.js)', () => {
@@ -20,9 +20,9 @@ test('.env.example is as the table of options (else: node scripts/readme.js)', (
 })
 
 test('a table that differs is written anew, and nothing else', () => {
-  const readme = fileText('README.md')
-  const stale = `before\n${readme.replace('items per interval', 'things')}after`
-  assert.equal(withOptionsTable(stale), `before\n${readme}after`)
+  const page = fileText('docs/options.md')
+  const stale = `before\n${page.replace('items per interval', 'things')}after`
+  assert.equal(withOptionsTable(stale), `before\n${page}after`)
   assert.throws(() => withOptionsTable('# no marks'), /lacks/)
 })
 
