@@ -77,6 +77,8 @@ export const measuredOverflow = (nodes, margin) => {
   }
   return {
     separate: limits.reduce((sum, limit) => sum + limit, 0),
+    /** Nodes are bought in one size: that of the busiest. */
+    sameSize: nodes.length * Math.max(...limits),
     single,
     node: node / (moments * nodes.length),
     any: any / moments,

@@ -89,7 +89,7 @@ const sentences = (answer) => {
       : []),
     slots.most === slots.fewest
       ? `16,384 slots divide evenly over ${nodes} shards.`
-      : `16,384 slots do not divide evenly: ${slots.withMost} of ${nodes} shards have ${count(slots.most)} and the others ${count(slots.fewest)}. If all get the size of the fullest, which is ${change(slots.factor - 1)} above an equal share, they need ${amount(slots.separate)}.`,
+      : `16,384 slots do not divide evenly: ${slots.withMost} of ${nodes} shards ${slots.withMost === 1 ? 'has' : 'have'} ${count(slots.most)} slots and the others ${count(slots.fewest)}. If all get the size of the fullest, which is ${change(slots.factor - 1)} above an equal share, they need ${amount(slots.separate)}.`,
   ]
 }
 
@@ -98,6 +98,7 @@ const measuredSentences = ({ measured, unit, nodes }) => {
   if (!measured) return []
   const amount = (/** @type {number} */ value) => formatted(unit, value)
   return [
+    `Nodes of one size need the room of the busiest: ${nodes} of them ${amount(measured.sameSize)}.`,
     `Measured: the peaks of the ${nodes} nodes add up to ${amount(measured.peaks)}, the peak of their sum was ${amount(measured.peak)}. A moment above a margin is counted as measured; neighbouring moments are alike, so ${count(measured.moments)} of them are fewer independent ones.`,
   ]
 }

@@ -21,6 +21,7 @@ import { loadOf, measuredOverflow } from '../../lib/answers/staffing-series.js'
 import { normals, simulated } from '../../lib/answers/staffing-simulation.js'
 import { staffingText } from '../../lib/answers/staffing-text.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
+import { staffRequest } from '../../lib/cli/staff-options.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { ownFolder, startProgram } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
@@ -152,7 +153,8 @@ test('a measured load has the spread of its sum, and what really overflowed', ()
   near(load.mean, (17 + 15) / 2, 1e-9)
   assert.equal(each[0].max, 40)
   assert.ok(load.rho < 0)
-  // Nodes of unlike spread: the sum's own spread is what counts.
+  near(measuredOverflow(waves, 2).sameSize, 2 * (each[0].mean + 2 * each[0].sd), 1e-9)
+  // The sum of two that mirror each other does not move at all.
   const equal = [waves[1], { name: 'c', values: [...waves[1].values].reverse() }]
   near(sumOf(loadOf(equal).load).sd, 0, 1e-9)
   assert.deepEqual(measuredOverflow(waves, 2), {
@@ -259,7 +261,7 @@ test('the text says both numbers, the saving, the risk, and fits its columns', (
   assert.match(flat, /9 separate nodes need 144 GB, one node for the sum needs 120 GB: 16.7 % less/)
   assert.match(flat, /one of the 9 nodes overflows with a probability of 18.7 %, the single node with 2.28 %/)
   assert.match(flat, /With 1 replica a shard, which take over what fails: 288 GB/)
-  assert.match(flat, /4 of 9 shards have 1,821 and the others 1,820/)
+  assert.match(flat, /4 of 9 shards have 1,821 slots and the others 1,820/)
   for (const line of text.split('\n')) assert.ok(line.length <= 110, line)
 })
 
@@ -282,19 +284,26 @@ test('millrace staff answers as a program', async (t) => {
   assert.match(ofRun.stdout, /2 nodes with a load of .* %, .*engine CPU measured at 51 moments/)
 })
 
-test('wrong options of millrace staff are refused in one line, with exit code 2', async (t) => {
-  const refused = [
-    ['--nodes 9 --mean 12GB', /^--sd is missing/],
-    ['--nodes 9 --mean 12GB --sd 2', /^--sd 2: must have the unit of --mean 12GB/],
-    ['--nodes 3 --mean 40% --sd 5% --rho=-0.8', /cannot all be correlated below -0.500/],
-    ['--nodes 3 --rho -0.8', /^--rho needs a value; one that begins with a dash is given as --rho=-1/],
-    ['--from nowhere --rho 0.5', /^--rho does not go with --from/],
-  ]
-  const ended = await Promise.all(refused.map(([line]) => millrace(t, `staff ${line}`)))
-  for (const [at, { code, stderr }] of ended.entries()) {
-    const [, message] = refused[at]
-    assert.equal(code, 2)
-    assert.match(stderr, /** @type {RegExp} */ (message))
-    assert.equal(stderr.split('\n').length, 2, stderr)
-  }
+test('wrong options of millrace staff are refused by name', async (t) => {
+  const typed = { nodes: '9', mean: '12GB', sd: '2GB' }
+  for (const [values, message] of [
+    [{ ...typed, sd: undefined }, /^--sd is missing/],
+    [{ ...typed, sd: '2' }, /^--sd 2: must have the unit of --mean 12GB/],
+    [{ ...typed, nodes: '0' }, /^--nodes 0: must be a whole number from 1 to 10000/],
+    [{ ...typed, rho: '-0.2' }, /^--rho -0.2: 9 loads cannot all be correlated below -0.125/],
+    [{ ...typed, rho: '-0.1', simulate: '1k' }, /^--simulate draws loads that share a factor/],
+    [{ ...typed, replicas: '6' }, /^--replicas 6/],
+    [{ ...typed, chart: 'x.gif' }, /^--chart x.gif: must end in .svg or .png/],
+    [{ from: ['nowhere'], rho: '0.5' }, /^--rho does not go with --from/],
+    [{ from: ['.'], measure: 'disk' }, /^--measure must be/],
+  ])
+    await assert.rejects(staffRequest(/** @type {any} */ (values), []), {
+      code: 'OPTION',
+      message: /** @type {RegExp} */ (message),
+    })
+  const { code, stderr } = await millrace(t, 'staff --nodes 3 --rho -0.8')
+  assert.deepEqual(
+    [code, stderr],
+    [2, '--rho needs a value; one that begins with a dash is given as --rho=-1\n'],
+  )
 })
