@@ -1,30 +1,8 @@
 // The formulas of staffing.js against random draws: how often simulated nodes really overflow. Pure, with a seed.
-import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { normals } from '../base/random.js'
 import { capacityOf } from './staffing.js'
 
 /** @typedef {import('./staffing.js').Load} Load */
-
-/** Standard normal values, by Marsaglia's polar method. @param {number} seed @returns {() => number} */
-export const normals = (seed) => {
-  const random = xoroshiro128plus(seed)
-  const unit = () => random.next() / 2 ** 31
-  let spare = Number.NaN
-  return () => {
-    if (!Number.isNaN(spare)) {
-      const value = spare
-      spare = Number.NaN
-      return value
-    }
-    for (;;) {
-      const [x, y] = [unit(), unit()]
-      const square = x * x + y * y
-      if (square >= 1 || square === 0) continue
-      const factor = Math.sqrt((-2 * Math.log(square)) / square)
-      spare = y * factor
-      return x * factor
-    }
-  }
-}
 
 /**
  * @param {Load} load rho of at least 0: the loads share one factor
