@@ -12,6 +12,10 @@ export const commands = {
     what: 'runs a published experiment, or one of your own',
     load: () => import('../../scripts/experiment.js'),
   },
+  compare: {
+    what: 'runs two sides in turn, and says what differs and how sure that is',
+    load: () => import('./compare.js'),
+  },
   diff: { what: 'compares finished runs or experiments', load: () => import('../../scripts/compare.js') },
   staff: { what: 'compares one large node with many small ones', load: () => import('./staff.js') },
   report: {

@@ -12,7 +12,7 @@ const alpha = 0.05
  * @param {number} rounds
  * @returns {import('./sequential.js').Criticals}
  */
-const criticalsOfOneLook = (rounds) => ({
+export const pairedCriticals = (rounds) => ({
   difference: studentQuantile(alpha / 2, rounds - 1),
   equivalence: studentQuantile(alpha, rounds - 1),
 })
@@ -39,7 +39,7 @@ export const pairedOf = (pairs, { better = 'lower', effect = smallestEffect, cri
   const n = pairs.length
   if (n === 1) return { ...centres, ...unjudged(relative, middle) }
   const error = Math.sqrt(sampleVariance(differences) / n)
-  const { difference, equivalence } = criticals ?? criticalsOfOneLook(n)
+  const { difference, equivalence } = criticals ?? pairedCriticals(n)
   const [half, narrow] = [error * difference, error * equivalence]
   const reach = half + error * studentQuantile(missed, n - 1)
   return { ...centres, ...judged({ relative, middle, half, narrow, reach }, { better, effect }) }

@@ -100,6 +100,7 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
       outDir: folder,
       name: shares.length > 1 ? `writer-${i + 1}` : 'run',
       env: { ...env, ...servers.env },
+      home: cell.home,
       limitMs: durationS * 1000,
     }),
   )

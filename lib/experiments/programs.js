@@ -41,12 +41,13 @@ export const linesOf = async (path) => {
  * @param {string} run.outDir
  * @param {string} run.name of its folder in there
  * @param {NodeJS.ProcessEnv} run.env
+ * @param {string | null} [run.home] folder of another version of Millrace; null: this one
  * @param {number | null} run.limitMs it is ended when it has not come to an end by then; null: its user ends it
  */
-export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
+export const startProgram = (program, { args, outDir, name, env, home = null, limitMs }) => {
   const folder = join(outDir, name)
   const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log-level', 'warn']
-  const child = spawn(process.execPath, [join(root, `${program}.js`), ...args, ...own], {
+  const child = spawn(process.execPath, [join(home ?? root, `${program}.js`), ...args, ...own], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C is for the runner, which ends its programs in order.

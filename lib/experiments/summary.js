@@ -143,17 +143,20 @@ const columnsOf = ({ experiment }, rows) => {
 
 const cpuFigure = /(^|_)(master|replica)\.(engine_)?cpu_pct$/
 
-/** A figure at the rate that was asked, where a slower run stands in: CPU follows the rate. @param {LegTurn & { turn: TurnResult }} leg @param {string} figure */
-const atRate = (leg, figure) =>
-  cpuFigure.test(figure) ? leg.figures[figure] / leg.turn.factor : leg.figures[figure]
-
-/** @param {ReturnType<typeof legsOf>} of @param {string} figure @param {ReturnType<typeof legsOf>} to @param {string} toFigure */
-const pairsOf = (of, figure, to, toFigure) =>
-  of.flatMap((leg) => {
+/**
+ * The rule of rows and of ratios: only runs at the lowest rate that any round had count, and nothing is scaled to another
+ * rate, since CPU per item varies with it.
+ * @param {ReturnType<typeof legsOf>} of @param {string} figure @param {ReturnType<typeof legsOf>} to @param {string} toFigure
+ */
+const pairsOf = (of, figure, to, toFigure) => {
+  const slowest = Math.min(...[...of, ...to].map(({ turn }) => turn.factor))
+  return of.flatMap((leg) => {
     const other = to.find(({ turn }) => turn.round === leg.turn.round)
-    if (!other || leg.figures[figure] === undefined || other.figures[toFigure] === undefined) return []
-    return [{ of: atRate(leg, figure), to: atRate(other, toFigure), valid: leg.valid && other.valid }]
+    if (!other || leg.turn.factor !== slowest || other.turn.factor !== slowest) return []
+    if (leg.figures[figure] === undefined || other.figures[toFigure] === undefined) return []
+    return [{ of: leg.figures[figure], to: other.figures[toFigure], valid: leg.valid && other.valid }]
   })
+}
 
 /** Where one row's published figures are read as the ratio's. @param {Ratio} ratio @param {Leg} of @param {Leg} to @param {Matrix} matrix */
 const publishedRatio = (

@@ -562,13 +562,16 @@ describe('what a matrix tells', () => {
     assert.match(String(ratio.why), /nothing can be told from these rounds/)
   })
 
-  test('a client that was the limit is marked, and its CPU is taken at the rate asked', () => {
+  test('a client that was the limit is marked, and only rounds at one rate make a ratio', () => {
     const turns = [
-      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('a', i + 1, cpu / (i > 0 ? 2 : 1), { factor: i > 0 ? 0.5 : 1 })),
       ...three.map((cpu, i) => turn('b', i + 1, cpu * 0.4, { factor: 0.5 })),
     ]
     const { rows, ratios } = experimentDocument(matrix, turns, known)
     near(ratios[0].ours.ratio, 0.8)
+    assert.equal(ratios[0].samples?.length, 2)
+    const apart = turns.map((each) => (each.cell === 'a' ? { ...each, factor: 1 } : each))
+    assert.deepEqual(experimentDocument(matrix, apart, known).ratios, [])
     assert.deepEqual(
       rows[1].marks.map(({ code }) => code),
       ['slower'],
