@@ -50,6 +50,9 @@ const limitsOf = ({ rulings }, rows) => {
       ]
 }
 
+// Twice and half.
+const widest = Math.LN2
+
 /** How far the axis reaches on both sides of no change. @param {Comparison} comparison @param {Row[]} rows @param {Option[]} limits */
 const reachOf = (comparison, rows, limits) => {
   const ends = rows.flatMap((row) => {
@@ -58,14 +61,19 @@ const reachOf = (comparison, rows, limits) => {
   })
   const all = [...ends, ...limits.flatMap(({ data }) => data.map((/** @type {any} */ { value }) => value[0]))]
   const least = Math.log1p(comparison.effect) * 1.5
-  return +(Math.max(least, ...all.map(Math.abs)) * 1.06).toFixed(4)
+  // One wide interval must not press all others into a line.
+  const most = Math.max(
+    widest,
+    ...rows.map(({ difference }) => 1.2 * Math.abs(Math.log1p(difference.change))),
+  )
+  return +(Math.min(most, Math.max(least, ...all.map(Math.abs))) * 1.06).toFixed(4)
 }
 
 /** @type {import('../lib/report/chart-parts.js').Chart<Comparison>} */
 export const forest = {
   name: 'changes',
   title: 'Changes',
-  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. The scale is logarithmic: twice and half are equally far from 0.',
+  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. The scale is logarithmic: twice and half are equally far from 0. An interval without a bar at its end reaches beyond the picture.',
   option: (comparison) => {
     const rows = shownRows(comparison)
     if (rows.length === 0) return null
@@ -79,6 +87,7 @@ export const forest = {
         detail: `round ${round + 1}`,
       })),
     )
+    const inside = rounds.filter(({ value: [change] }) => Math.abs(change) <= reach)
     const series = [
       {
         type: 'scatter',
@@ -91,7 +100,7 @@ export const forest = {
         itemStyle: { color: '@c1' },
         z: 3,
         ...look,
-        markLine: whiskersOf(rows),
+        markLine: whiskersOf(rows, reach),
         markArea: {
           silent: true,
           itemStyle: { color: '@shade' },
@@ -103,8 +112,10 @@ export const forest = {
             {
               type: 'scatter',
               name: 'round',
-              data: rounds,
+              data: inside,
               symbolSize: 6,
+              // Below the interval, which they would hide.
+              symbolOffset: [0, 10],
               itemStyle: { color: '@c2', opacity: 0.75 },
               ...look,
             },
@@ -153,19 +164,19 @@ export const forest = {
   },
 }
 
-/** @param {Row[]} rows */
-const whiskersOf = (rows) => {
-  const lines = whiskers(
-    rows.map(() => undefined),
-    '@c1',
+/** @param {Row[]} rows @param {number} reach */
+const whiskersOf = (rows, reach) => {
+  const end = (/** @type {number} */ change, /** @type {number} */ at) => {
+    const log = logOf(change)
+    return Math.abs(log) > reach
+      ? { coord: [Math.sign(log) * reach, at], symbol: 'none' }
+      : { coord: [log, at] }
+  }
+  const data = rows.flatMap(({ difference: { low, high } }, at) =>
+    low === null || high === null || low === high ? [] : [[end(low, at), end(high, at)]],
   )
   // Of logarithms, which may be below 0.
-  const data = rows.flatMap(({ difference: { low, high } }, at) =>
-    low === null || high === null || low === high
-      ? []
-      : [[{ coord: [logOf(low), at] }, { coord: [logOf(high), at] }]],
-  )
-  return { ...lines, data }
+  return { ...whiskers([], '@c1'), data }
 }
 
 /** The runs in the order in which they ran, by the first metric. @type {import('../lib/report/chart-parts.js').Chart<Comparison & { firsts: ('a' | 'b')[] }>} */

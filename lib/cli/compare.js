@@ -96,8 +96,8 @@ const planOf = (values) => {
   return untilSure(leastRounds, numberOf(values, 'max-rounds'))
 }
 
-/** @param {Record<string, any>} values @param {string[]} words @param {number | null} separator */
-const requestOf = (values, words, separator) => {
+/** @param {string[]} words @param {number | null} separator */
+const requestOf = (words, separator) => {
   const given = separator === null ? words : words.slice(0, separator)
   if (given.length !== 2)
     throw new OptionError(
@@ -127,7 +127,7 @@ const compare = async (values, words, separator) => {
   const warmUpS = numberOf(values, 'warm-up')
   const seed = numberOf(values, 'seed')
   const plan = planOf(values)
-  const { a, b, common, given, cells } = requestOf(values, words, separator)
+  const { a, b, common, given, cells } = requestOf(words, separator)
   const { target } = placeOf(common.where)
   const shown = target ? shownTarget(target, process.env) : null
   const id = idOf(a, b)

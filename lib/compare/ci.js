@@ -1,7 +1,9 @@
 // A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
+
 import { shownFigure } from '../report/figures.js'
 import { escaped } from '../report/page/html.js'
 import { plainText } from '../report/units.js'
+import { middleOf } from './gates.js'
 import { conclusionOf, intervalWords, rulingWords, verdictWords } from './text.js'
 
 /** @typedef {import('./comparison.js').Comparison} Comparison */
@@ -54,6 +56,12 @@ export const junit = (comparison, gate) => {
   ].join('\n')
 }
 
+/** Half of the 95 % interval of the mean. @param {readonly number[]} samples */
+const rangeOf = (samples) => {
+  const { value, high } = middleOf(samples)
+  return high === null ? {} : { range: `± ${(high - value).toPrecision(3)}` }
+}
+
 /**
  * The other side's values, for github-action-benchmark's customSmallerIsBetter or customBiggerIsBetter.
  * @param {Comparison} comparison
@@ -65,7 +73,7 @@ export const benchmarkData = ({ rows, other }, better) =>
     .map((row) => ({
       name: row.figure.title,
       unit: row.figure.unit,
-      value: row.difference.centreB,
-      ...(row.difference.low !== null && { range: intervalWords(row) }),
+      value: middleOf(row.b).value,
+      ...rangeOf(row.b),
       extra: `${plainText(other.name)}: ${shownFigure(row.figure, row.difference.centreB)}`,
     }))

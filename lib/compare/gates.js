@@ -19,7 +19,7 @@ import { keeps } from '../report/thresholds.js'
  */
 
 /** @param {readonly number[]} samples at least one */
-const middleOf = (samples) => {
+export const middleOf = (samples) => {
   const isPositive = samples.every((value) => value > 0)
   const { middle, half } = meanWithin(isPositive ? samples.map(Math.log) : samples)
   const shown = (/** @type {number} */ value) => (isPositive ? Math.exp(value) : value)

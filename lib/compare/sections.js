@@ -109,6 +109,7 @@ export const comparisonSections = (comparison, facts) => {
         ? [metricsTable(shown, hidden, `${several(hidden.length, 'more metric')}`, true)]
         : []),
     ],
+    chartsFirst: true,
     warnings: warnings.map(({ message, code }) => ({
       text: message,
       serious: code === 'invalid' && !facts.isValid,
@@ -148,5 +149,7 @@ export const comparisonPictures = (comparison, { firsts }) => {
     { ...forest, option: forest.option(comparison) },
     { ...runsInOrder, option: runsInOrder.option({ ...comparison, firsts }) },
   ]
-  return charts.flatMap(({ option, ...named }) => (option ? [{ ...named, option }] : []))
+  return charts.flatMap(({ option, ...named }) =>
+    option ? [{ ...named, option, wide: /** @type {true} */ (true) }] : [],
+  )
 }

@@ -59,7 +59,8 @@ const formats = {
   count,
   rate,
   pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
-  // On a logarithmic axis of ratios: 0.0953 is ten percent more.
+  // On logarithmic axes: 0.0953 is 1.10, or ten percent more.
+  logratio: (log) => (typeof log === 'number' ? Math.exp(log).toFixed(2) : dash),
   change: (log) =>
     typeof log === 'number'
       ? `${log > 5e-4 ? '+' : log < -5e-4 ? '−' : ''}${changed(Math.abs(Math.expm1(log)))}`
