@@ -1,28 +1,12 @@
 // The one table of options. The parser, the environment, the checks, --help, docs/options.md and
 // .env.example all come from it.
 
+import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
+
 /** Where variadic commands are cut when --max-members does not say. */
 export const DEFAULT_MAX_MEMBERS = 1000
 
-/** Bytes that --stamp takes of a value. */
-export const STAMP_BYTES = 13
-
-/** What the checks must know of a strategy: does it keep sorted sets, does it write through a script? */
-export const STRATEGIES = Object.freeze({
-  'sorted-set': { sortedSets: true, script: false },
-  'actual-value': { sortedSets: true, script: false },
-  'script-batch': { sortedSets: true, script: true },
-  'script-item': { sortedSets: true, script: true },
-  list: { sortedSets: false, script: false },
-  'list-hll': { sortedSets: false, script: false },
-  set: { sortedSets: false, script: false },
-  hash: { sortedSets: true, script: false },
-  stream: { sortedSets: false, script: false },
-  'hash-ttl': { sortedSets: false, script: false },
-})
-
 /**
- * @typedef {keyof typeof STRATEGIES} StrategyName
  * @typedef {'producer' | 'consumer' | 'cleanup' | 'reshard'} Program
  * @typedef {'command line' | 'environment' | '.env' | 'default'} Origin
  *
@@ -32,7 +16,7 @@ export const STRATEGIES = Object.freeze({
  * @property {number} chunks
  * @property {number} totalAgents
  * @property {'auto' | 'all' | readonly number[]} agent
- * @property {StrategyName} strategy
+ * @property {string} strategy
  * @property {'store-items' | 'return-zero'} [script] of script-batch; the second for experiments
  * @property {number} sortedSets
  * @property {'plain' | 'same-slot' | 'spread'} placement
@@ -143,6 +127,12 @@ const keyed = [...both, 'cleanup']
 /** @type {Program[]} */
 const all = [...keyed, 'reshard']
 
+/** The published names of strategies: a flag each. @returns {Row[]} */
+const strategyFlags = () =>
+  allStrategies().flatMap(({ name: on, flags }) =>
+    flags.map((flag) => ({ ...flag, for: both, key: 'strategy', type: 'flag', on })),
+  )
+
 // biome-ignore format: a table, an option a row
 /** @type {Record<string, Row[]>} */
 const groups = {
@@ -150,23 +140,13 @@ const groups = {
     { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       default: '10000',
       help: 'items per interval, over all agents; the same ones again in each, unless --once' },
-    { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: Object.keys(STRATEGIES),
-      default: 'sorted-set',
+    { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(),
+      default: defaultStrategy,
       help: 'how items are stored' },
-    { name: 'actual-value', for: both, key: 'strategy', type: 'flag', on: 'actual-value',
-      env: 'SORTED_SET_CONTAINS_ACTUAL_VALUE',
-      help: 'the sorted set holds the values themselves' },
-    { name: 'ws', for: both, key: 'strategy', type: 'flag', on: 'script-batch',
-      help: 'write through lua/store-items.lua, a chunk in one call' },
+    ...strategyFlags(),
     { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
       default: 'store-items',
       help: 'what --ws calls; return-zero stores nothing: what passing the arguments costs' },
-    { name: 'sk', for: both, key: 'strategy', type: 'flag', on: 'script-item',
-      help: 'write through lua/store-item.lua, one call an item' },
-    { name: 'sl', for: both, key: 'strategy', type: 'flag', on: 'list', help: 'a list instead of the sorted set' },
-    { name: 'slh', for: both, key: 'strategy', type: 'flag', on: 'list-hll', implies: 'list',
-      help: 'a list, and a HyperLogLog per minute' },
-    { name: 'ss', for: both, key: 'strategy', type: 'flag', on: 'set', help: 'one set per minute' },
     { name: 'ns', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
       help: 'number of sorted sets, item i in set i mod N' },
     { name: 'same-slot', for: both, key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',

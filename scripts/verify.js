@@ -8,10 +8,11 @@ import { socketReadDriver } from '../lib/drivers/read-socket.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
 import { count, plainText } from '../lib/report/units.js'
-import { checkWritten } from '../lib/run/check-written.js'
+import { checkWritten, serverTimes } from '../lib/run/check-written.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
+import { isStrategy, strategyNamed } from '../lib/workloads/index.js'
 
 /** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */
 
@@ -35,9 +36,9 @@ const documentIn = (folder) => {
     throw new OptionError(
       `${path}: the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl`,
     )
-  if (plan.strategy === 'stream')
+  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
     throw new OptionError(
-      `${path}: a stream keeps about the newest ${plan.quantity} entries only, so the others prove nothing`,
+      `${path}: ${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`,
     )
   if (!Array.isArray(written?.agents) || !Array.isArray(written?.not_acked))
     throw new OptionError(`${path} does not say which items were acknowledged; an older Millrace wrote it`)
@@ -114,7 +115,6 @@ const checkedIn = async (document, settings) => {
         agents: [1],
         cluster: target.kind === 'cluster',
         masters: target.topology.masters.length,
-        fetchScript: '',
       },
     )
     const driver = await socketReadDriver({
@@ -124,10 +124,12 @@ const checkedIn = async (document, settings) => {
       random: Math.random,
       onEvent: () => {},
     })
-    const [seconds] = await target.control(driver.servers()[0]).time()
-    const offsetMs = Number(seconds) * 1000 - Date.now()
-    const startedMs = Date.parse(document.started)
-    const checked = await checkWritten({ plan, written, startedMs, now: () => Date.now() + offsetMs, driver })
+    const times = await serverTimes(document, {
+      servers: driver.servers(),
+      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      epochMs: Date.now,
+    })
+    const checked = await checkWritten({ plan, written, ...times, driver })
     driver.close()
     return checked
   } finally {

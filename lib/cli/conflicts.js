@@ -1,5 +1,6 @@
 // What must not stand together: one function a rule, which returns the sentence to say, or nothing.
-import { STAMP_BYTES, STRATEGIES } from '../../settings.js'
+import { stampBytes } from '../plan/payload.js'
+import { strategyNamed } from '../workloads/index.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -19,9 +20,6 @@ const smallestShare = (s) => Math.floor(s.quantity / s.totalAgents)
 /** @param {Settings} s */
 const highestAgent = (s) => (Array.isArray(s.agent) ? s.agent[s.agent.length - 1] : 1)
 
-/** Members that the start of a value tells apart, at 6 bits a character. @param {Settings} s */
-const distinctValues = (s) => 64 ** Math.min(s.valueBytes, s.payload === 'sparse' ? 4 : 8)
-
 /**
  * @param {'placement' | 'sortedSets' | 'extraSortedSets'} key
  * @param {string | number} plain the value that asks for nothing
@@ -29,8 +27,10 @@ const distinctValues = (s) => 64 ** Math.min(s.valueBytes, s.payload === 'sparse
  */
 const needsSortedSet = (key, plain) => (s, named) =>
   s[key] !== plain &&
-  !STRATEGIES[s.strategy].sortedSets &&
-  `${named(key)}: ${named('strategy')} keeps no sorted set`
+  !strategyNamed(s.strategy).options.includes(key) &&
+  (strategyNamed(s.strategy).oneSlot
+    ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
+    : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
 /** @type {readonly Rule[]} */
 const writerRules = [
@@ -48,36 +48,24 @@ const writerRules = [
 
   (s, named) =>
     s.stamp &&
-    s.strategy === 'actual-value' &&
-    `${named('stamp')} with ${named('strategy')}: every tick would make new members`,
+    s.valueBytes < stampBytes &&
+    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${s.valueBytes}`,
 
   (s, named) =>
-    s.stamp &&
-    s.valueBytes < STAMP_BYTES &&
-    `${named('stamp')} takes ${STAMP_BYTES} bytes, ${named('valueBytes')} leaves ${s.valueBytes}`,
+    s.script === 'return-zero' &&
+    !strategyNamed(s.strategy).options.includes('script') &&
+    `${named('script')} needs --ws`,
 
-  (s, named) =>
-    s.payload === 'zero' &&
-    s.strategy === 'actual-value' &&
-    `${named('payload')} with ${named('strategy')}: all members would be equal`,
-
-  (s, named) =>
-    s.strategy === 'actual-value' &&
-    distinctValues(s) < s.quantity &&
-    `${named('valueBytes')}: values of ${s.valueBytes} bytes (${named('payload')}) tell only ` +
-      `${distinctValues(s)} of ${s.quantity} members of ${named('strategy')} apart`,
-
-  (s, named) =>
-    s.script === 'return-zero' && s.strategy !== 'script-batch' && `${named('script')} needs --ws`,
+  (s, named) => {
+    for (const rule of strategyNamed(s.strategy).rules) {
+      const sentence = rule(s, named)
+      if (sentence) return sentence
+    }
+  },
 
   needsSortedSet('placement', 'plain'),
   needsSortedSet('sortedSets', 1),
   needsSortedSet('extraSortedSets', 0),
-
-  (s, named) =>
-    s.extraSortedSets > 0 &&
-    STRATEGIES[s.strategy].script &&
-    `${named('extraSortedSets')}: the script of ${named('strategy')} writes no further sets`,
 
   (s, named) =>
     s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,

@@ -3,8 +3,8 @@ import { plainArgument } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
 /**
- * @typedef {import('../strategies/declare.js').Step} Step
- * @typedef {import('../strategies/declare.js').Key} Key
+ * @typedef {import('../workloads/step.js').Step} Step
+ * @typedef {import('../workloads/step.js').Key} Key
  * @typedef {import('../wire/encode.js').Argument} Argument
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  * @typedef {import('../plan/ranges.js').Range} Range
@@ -67,7 +67,7 @@ const inSlotOrder = (groups, values) =>
     .map(({ group }) => group)
 
 /**
- * @param {import('../strategies/declare.js').EachStep} step
+ * @param {import('../workloads/step.js').EachStep} step
  * @param {Range} range
  * @param {boolean} cluster
  * @param {TickValues} values

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../strategies/declare.js').Step} Step
+ * @typedef {import('../workloads/step.js').Step} Step
  */
 
 /**

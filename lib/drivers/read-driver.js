@@ -5,8 +5,8 @@ import { MillraceError } from '../errors.js'
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../wire/values.js').ReplySink} ReplySink
  * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../readers/declare.js').ValueCommand} ValueCommand
- * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ * @typedef {import('../workloads/declare.js').ValueCommand} ValueCommand
+ * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  *
  * @typedef {object} ReadDriverOptions
  * @property {ReadPlan} plan

@@ -4,8 +4,8 @@ import { sizeOf } from '../wire/encode.js'
 
 /**
  * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../readers/declare.js').ValueCommand} ValueCommand
- * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ * @typedef {import('../workloads/declare.js').ValueCommand} ValueCommand
+ * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  * @typedef {import('./read-lane.js').ReadJob} ReadJob
  *
  * @typedef {object} ValuesWanted

@@ -22,7 +22,7 @@ import { causeOf, refusalIn } from './verdict.js'
  *
  * @typedef {object} DriverOptions
  * @property {import('../plan/plan.js').Plan} plan
- * @property {import('../strategies/declare.js').Step[]} steps
+ * @property {import('../workloads/step.js').Step[]} steps
  * @property {DriverTarget} target
  * @property {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} ledger
  * @property {Pick<ReturnType<typeof import('../measure/latency.js').latencyOf>, 'record'>} latency

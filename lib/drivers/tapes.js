@@ -7,7 +7,7 @@ import { estimateBytes, tapeOf } from './tape.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../strategies/declare.js').Step} Step
+ * @typedef {import('../workloads/step.js').Step} Step
  * @typedef {import('../plan/ranges.js').Range} Range
  * @typedef {import('./tape.js').Tape} Tape
  */

@@ -1,7 +1,7 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
-import { STRATEGIES } from '../../settings.js'
 import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
+import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
 import { slug } from './matrix.js'
@@ -245,7 +245,7 @@ const mastersOf = ({ target }) => (target?.cluster ? (target.shards ?? 3) : 1)
 
 /** A script may touch keys of one slot only. @param {import('../../settings.js').Settings} settings @param {number} masters */
 const runsOn = ({ strategy, placement }, masters) =>
-  masters === 1 || placement === 'spread' || !STRATEGIES[strategy].script
+  masters === 1 || placement === 'spread' || !strategyNamed(strategy).oneSlot
 
 /**
  * The programs' own rules, asked of the options as each run will have them.

@@ -1,14 +1,14 @@
 // Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
 // it is kept; an id without its value is asked for again before anything is said against it.
-import { itemNumberOf } from '../plan/item-number.js'
-import { itemOfValue, payloadMatcher } from '../plan/payload.js'
+import { itemOfValue, payloadMatcher, stampBytes } from '../plan/payload.js'
 import { scoreIn } from '../wire/id-list.js'
+import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../readers/declare.js').Declaration} Declaration
+ * @typedef {import('../workloads/bind.js').Reader} Declaration
  * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  *
  * checked: values compared byte by byte. missing: an id whose value should be there and is not, or was not for too
  * long, on its master either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
@@ -27,7 +27,6 @@ import { scoreIn } from '../wire/id-list.js'
  * @property {number} absentToMs the same, the last time
  */
 
-const stampBytes = 13
 // Clocks of writer and server may differ by this much before an item counts as overdue.
 export const clockSlackMs = 100
 // Asked again after so long: a tick is written to several servers, and none waits for another.
@@ -63,13 +62,13 @@ const noCounts = () => ({
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
 export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
-  const { strategy, quantity, once, ttlS, startedMs } = plan
+  const { quantity, once, ttlS, startedMs } = plan
   const stamp = plan.stamp && readAtMaster !== null
   const place = plan.masters === 1 ? 'one' : 'several'
   const counts = noCounts()
   /** @type {string[]} */
   const examples = []
-  const numberOf = itemNumberOf(plan)
+  const { declared, itemNumberOf: numberOf } = strategyOf(plan)
   const matches = plan.knowsBytes ? payloadMatcher(plan) : () => true
   const itemIn = itemOfValue(plan)
   const ttlMs = ttlS * 1000
@@ -247,7 +246,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
           const score = list.scoreOf(i)
           if (isOver(score, nowMs)) counts.expired++
           // Every item is written once: those of a set or a list may be of any age.
-          else if (Number.isNaN(score) && once && !strategy.startsWith('list')) counts.expired++
+          else if (Number.isNaN(score) && once && !declared.keepsNewest) counts.expired++
           else suspect(i, n, false, nowMs)
         },
       }

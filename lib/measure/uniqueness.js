@@ -1,6 +1,8 @@
 // How many unique items each structure counts, side by side: exact or not, fresh or up to a minute old, and how far
 // from the truth that the plan knows.
 
+import { structuresOf } from '../workloads/of-plan.js'
+
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
  *
@@ -9,11 +11,13 @@
  * @property {string} nature
  * @property {(nowMs: number) => string[][]} commands whose replies are added up
  * @property {(card: PlanCard) => boolean} truthOf the plan that fills it
+ * @property {boolean} minuteBefore it is of the minute before
  *
  * @typedef {object} CountRow
  * @property {string} structure
  * @property {string} nature
  * @property {number} samples
+ * @property {number} empty of them, that found nothing
  * @property {number} last
  * @property {number | null} truth
  * @property {number | null} error_pct mean, signed
@@ -21,62 +25,38 @@
  */
 
 /**
- * @param {{ prefix: string, sets: readonly string[], ttlS: number }} plan
+ * Every structure of the workload's strategies, whichever of them fills it.
+ * @param {import('../workloads/of-plan.js').AnyPlan} plan
  * @returns {Counter[]}
  */
-export const countersOf = ({ prefix, sets, ttlS }) => {
-  const minute = (/** @type {number} */ nowMs, before = 1) => Math.floor(nowMs / 60_000) - before
-  const inSets = (/** @type {PlanCard} */ { strategy }) =>
-    ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash'].includes(strategy)
-  const is =
-    (/** @type {string[]} */ ...names) =>
-    (/** @type {PlanCard} */ { strategy }) =>
-      names.includes(strategy)
-  return [
-    {
-      name: 'ZCARD',
-      nature: 'exact but for the dead not yet purged, fresh',
-      commands: () => sets.map((set) => ['ZCARD', set]),
-      truthOf: inSets,
-    },
-    {
-      name: 'ZCOUNT',
-      nature: 'exact, fresh',
-      commands: (nowMs) => sets.map((set) => ['ZCOUNT', set, String(Math.ceil(nowMs - ttlS * 1000)), '+inf']),
-      truthOf: inSets,
-    },
-    {
-      name: 'SCARD',
-      nature: 'exact, of the minute before',
-      commands: (nowMs) => [['SCARD', `${prefix}latest-ids:${minute(nowMs)}`]],
-      truthOf: is('set'),
-    },
-    {
-      name: 'PFCOUNT',
-      nature: 'approximate, of the minute before',
-      commands: (nowMs) => [['PFCOUNT', `${prefix}latest-ids-count:${minute(nowMs)}`]],
-      truthOf: is('list-hll'),
-    },
-    {
-      name: 'LLEN',
-      nature: 'length of the list, fresh',
-      commands: () => [['LLEN', `${prefix}latest-ids-list`]],
-      truthOf: is('list', 'list-hll'),
-    },
-    {
-      name: 'XLEN',
-      nature: 'about the length asked for, fresh',
-      commands: () => [['XLEN', `${prefix}latest-stream`]],
-      truthOf: is('stream'),
-    },
-  ]
+export const countersOf = (plan) => {
+  const declared = structuresOf(plan)
+  return declared.map(({ structure, nature, commands, strategies, minuteBefore }) => ({
+    name: structure,
+    nature,
+    commands,
+    minuteBefore,
+    truthOf: ({ strategy }) => strategies.includes(strategy),
+  }))
+}
+
+/**
+ * Whether the writer of a plan has had the time to fill a structure, and has not left it to expire.
+ * @param {PlanCard} card
+ * @param {boolean} minuteBefore
+ * @param {number} nowMs
+ */
+const isFilled = ({ startedMs, renewedMs, periodMs, ttlS, ended }, minuteBefore, nowMs) => {
+  const minuteMs = Math.floor(nowMs / 60_000) * 60_000
+  const [fromMs, toMs] = minuteBefore ? [minuteMs - 60_000, minuteMs] : [0, nowMs]
+  return Math.max(fromMs, startedMs) + periodMs <= toMs && !(ended && nowMs >= renewedMs + ttlS * 1000)
 }
 
 /**
  * @param {object} needs
  * @param {Counter[]} needs.counters
  * @param {readonly PlanCard[]} needs.cards
- * @param {(args: string[]) => Promise<number>} needs.ask
+ * @param {(args: string[]) => Promise<number | null>} needs.ask null: it was not answered
  * @param {() => number} needs.now by the servers' clock
  */
 export const uniquenessOf = ({ counters, cards, ask, now }) => {
@@ -84,20 +64,27 @@ export const uniquenessOf = ({ counters, cards, ask, now }) => {
     const card = cards.find((one) => counter.truthOf(one))
     // Items that are written only once are not the plan's quantity at any moment.
     const truth = card && !card.once ? card.quantity : null
-    return { counter, truth, samples: 0, last: 0, errors: 0, worst: 0 }
+    return { counter, card, truth, samples: 0, empty: 0, last: 0, errors: 0, worst: 0 }
   })
   const sample = async () => {
     const nowMs = now()
     await Promise.all(
       rows.map(async (row) => {
         const parts = await Promise.all(row.counter.commands(nowMs).map(ask))
-        const n = parts.reduce((sum, part) => sum + part, 0)
-        // The structure is not there, or its first minute is not over.
-        if (n === 0) return
+        let n = 0
+        for (const part of parts) {
+          if (part === null) return
+          n += part
+        }
+        const { card, truth, counter } = row
+        // Nothing says that it must be there, or not yet; once it was there, it has been emptied.
+        const isOwed = truth !== null && card && isFilled(card, counter.minuteBefore, nowMs)
+        if (n === 0 && row.samples === 0 && !isOwed) return
+        if (n === 0) row.empty++
         row.samples++
         row.last = n
-        if (row.truth === null) return
-        const error = ((n - row.truth) / row.truth) * 100
+        if (truth === null) return
+        const error = ((n - truth) / truth) * 100
         row.errors += error
         if (Math.abs(error) > Math.abs(row.worst)) row.worst = error
       }),
@@ -109,10 +96,11 @@ export const uniquenessOf = ({ counters, cards, ask, now }) => {
     rows: () =>
       rows
         .filter(({ samples }) => samples > 0)
-        .map(({ counter, truth, samples, last, errors, worst }) => ({
+        .map(({ counter, truth, samples, empty, last, errors, worst }) => ({
           structure: counter.name,
           nature: counter.nature,
           samples,
+          empty,
           last,
           truth,
           error_pct: truth === null ? null : errors / samples,

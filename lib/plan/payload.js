@@ -1,6 +1,8 @@
 // The bytes of a value: a pure function of seed, payload and item, so that a reader can tell what must be there.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { STAMP_BYTES } from '../../settings.js'
+
+/** Bytes that --stamp takes of a value: epoch milliseconds. */
+export const stampBytes = 13
 
 export const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
 const codes = Buffer.from(alphabet)
@@ -67,7 +69,7 @@ export const identityWidth = (payload, valueBytes) =>
  * @param {PayloadTerms} terms
  */
 const bodyOf = ({ payload, valueBytes, seed, stamp }) => {
-  const bytes = valueBytes - (stamp ? STAMP_BYTES : 0)
+  const bytes = valueBytes - (stamp ? stampBytes : 0)
   const head = identityWidth(payload, bytes)
   const tail = bytes - head
   if (payload !== 'random')
@@ -87,7 +89,7 @@ const bodyOf = ({ payload, valueBytes, seed, stamp }) => {
  */
 export const payloadOf = (terms) => {
   const { head, tail, pool, placeOf } = bodyOf(terms)
-  const lead = terms.stamp ? [/** @type {const} */ ({ hole: 'stamp', width: STAMP_BYTES })] : []
+  const lead = terms.stamp ? [/** @type {const} */ ({ hole: 'stamp', width: stampBytes })] : []
   return (n) => {
     const from = placeOf(n)
     return [...lead, identity(n, head), pool.subarray(from, from + tail)]
@@ -101,7 +103,7 @@ export const payloadOf = (terms) => {
  */
 export const payloadMatcher = (terms) => {
   const { head, tail, pool, placeOf } = bodyOf(terms)
-  const lead = terms.stamp ? STAMP_BYTES : 0
+  const lead = terms.stamp ? stampBytes : 0
   const size = lead + head + tail
   return (n, bytes, from, to) => {
     if (to - from !== size) return false
@@ -122,7 +124,7 @@ export const payloadMatcher = (terms) => {
  * @returns {(bytes: Buffer, from: number, to: number) => number}
  */
 export const itemOfValue = (terms) => {
-  const lead = terms.stamp ? STAMP_BYTES : 0
+  const lead = terms.stamp ? stampBytes : 0
   const head = identityWidth(terms.payload, terms.valueBytes - lead)
   const digits = new Int8Array(256).fill(-1)
   for (const [digit, code] of codes.entries()) digits[code] = digit

@@ -1,5 +1,6 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
+import { lingerS } from '../workloads/latest/terms.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -34,9 +35,6 @@ import { createHash } from 'node:crypto'
  */
 export const loadHash = ({ quantity, totalAgents, strategy }) =>
   createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-
-/** How long what a plan wrote may still be there after its last sign of life. @param {{ ttlS: number }} plan */
-export const lingerS = ({ ttlS }) => Math.max(180, 2 * ttlS)
 
 /** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
 export const markerS = (plan) => lingerS(plan) + 60

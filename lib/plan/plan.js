@@ -1,27 +1,26 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../errors.js'
-import { extraSetKeys, sortedSetKeys } from './keys.js'
+import { strategyNamed } from '../workloads/index.js'
+import { extraSetNames, setNames } from '../workloads/latest/parts.js'
+import { bucketsOf } from '../workloads/latest/terms.js'
+import { strategyOf } from '../workloads/of-plan.js'
 import { agentRange } from './ranges.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
- * @typedef {Readonly<ReturnType<typeof buildPlan>>} Plan
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is
  * @property {number} masters
  * @property {boolean} cluster
- * @property {'HSETEX' | 'HEXPIRE' | null} fieldExpiry
- * @property {{ storeItem: string, storeItems: string }} scripts their SHA-1
+ * @property {string | null} variant of the strategy, by what the servers can do
  */
 
 // A timer of Node holds this spacing; shorter ones bunch up.
 const smoothSpacingMs = 5
-const fieldsInBucket = 100
-
-const scripted = new Set(['script-batch', 'script-item'])
 
 /**
  * Equal parts of an interval: as asked, or for smooth pacing as many as the clock can hold.
@@ -82,12 +81,12 @@ const buildPlan = (settings, facts) => {
     seed: settings.seed,
     prefix,
     placement,
-    sets: /** @type {readonly string[]} */ (sortedSetKeys(prefix, settings.sortedSets, placement)),
-    extraSets: /** @type {readonly string[]} */ (extraSetKeys(prefix, settings.extraSortedSets)),
-    taggedItems: scripted.has(strategy) && placement === 'spread',
-    buckets: Math.max(1, Math.ceil(quantity / fieldsInBucket)),
-    fieldExpiry: facts.fieldExpiry,
-    scripts: facts.scripts,
+    sets: /** @type {readonly string[]} */ (setNames(prefix, settings.sortedSets, placement)),
+    extraSets: /** @type {readonly string[]} */ (extraSetNames(prefix, settings.extraSortedSets)),
+    taggedItems: strategyNamed(strategy).oneSlot && placement === 'spread',
+    buckets: bucketsOf(settings),
+    variant: facts.variant,
+    script: settings.script ?? 'store-items',
     maxMembers: settings.maxMembers ?? DEFAULT_MAX_MEMBERS,
     scriptMembers: settings.maxMembers ?? 0,
     maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
@@ -108,13 +107,18 @@ const buildPlan = (settings, facts) => {
  */
 export const planOf = (settings, facts) => {
   const { strategy, placement } = settings
-  if (scripted.has(strategy) && facts.masters > 1 && placement !== 'spread') {
-    const flag = strategy === 'script-batch' ? '--ws' : '--sk'
+  const { oneSlot, flags } = strategyNamed(strategy)
+  if (oneSlot && facts.masters > 1 && placement !== 'spread') {
+    const flag = flags.length > 0 ? `--${flags[0].name}` : `--strategy ${strategy}`
     throw new OptionError(
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  return deepFreeze(buildPlan(settings, facts))
+  const plan = buildPlan(settings, facts)
+  return deepFreeze({
+    ...plan,
+    /** 0: commands are not cut. */ membersInCommand: strategyOf(plan).mostMembers,
+  })
 }
 
 /**

@@ -1,22 +1,22 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
 import { OPTIONS } from '../../settings.js'
 import { OptionError } from '../errors.js'
-import { sortedSetKeys } from './keys.js'
+import { strategyNamed } from '../workloads/index.js'
+import { setNames } from '../workloads/latest/parts.js'
+import { bucketsOf } from '../workloads/latest/terms.js'
+import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  * @typedef {import('./plan-card.js').PlanCard} PlanCard
- * @typedef {Readonly<ReturnType<typeof buildPlan>>} ReadPlan
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *
  * @typedef {object} ReadFacts what the target said
  * @property {PlanCard | null} card null: no plan stands in the target
  * @property {readonly number[]} agents which of the agents this process is
  * @property {boolean} cluster
  * @property {number} masters
- * @property {string} fetchScript SHA-1
  */
-
-const fieldsInBucket = 100
 
 /** What the options say a writer's plan would be, in the words of a card. @param {ReaderSettings} s */
 const asked = (s) => ({
@@ -122,10 +122,10 @@ const cardOfSettings = (settings) => {
   const { sortedSets: _, ...terms } = asked(settings)
   return {
     ...terms,
-    sets: sortedSetKeys(prefix, sortedSets, placement),
+    sets: setNames(prefix, sortedSets, placement),
     extraSets: /** @type {readonly string[]} */ ([]),
-    taggedItems: settings.strategy.startsWith('script-') && placement === 'spread',
-    buckets: Math.max(1, Math.ceil(quantity / fieldsInBucket)),
+    taggedItems: strategyNamed(settings.strategy).oneSlot && placement === 'spread',
+    buckets: bucketsOf({ quantity }),
     prefix,
     writePeriodMs: null,
     writers: totalAgents,
@@ -137,7 +137,7 @@ const cardOfSettings = (settings) => {
 const givenAny = ({ given }, terms) => terms.some((term) => given[term] !== 'default')
 
 /** @param {ReaderSettings} settings @param {ReadFacts} facts */
-const buildPlan = (settings, { card, agents, cluster, masters, fetchScript }) => {
+const buildPlan = (settings, { card, agents, cluster, masters }) => {
   const written = card
     ? { ...card, writePeriodMs: card.periodMs, writers: card.totalAgents }
     : cardOfSettings(settings)
@@ -182,24 +182,19 @@ const buildPlan = (settings, { card, agents, cluster, masters, fetchScript }) =>
     driver: settings.driver,
     cluster,
     masters,
-    scripts: { fetch: fetchScript },
   }
 }
 
-/** Strategies whose items lie under keys of their own that GET reads. */
-const plainItems = new Set(['sorted-set', 'script-batch', 'script-item'])
-
-/** Strategies whose ids cannot be read without their values. */
-const valuesWithIds = new Set(['actual-value', 'stream', 'hash-ttl'])
-
-/** @param {ReadPlan} plan */
-const checkPlan = ({ mode, fetch, values, strategy, cluster, masters, sets }) => {
-  if (!values && valuesWithIds.has(strategy))
+/** @param {ReturnType<typeof buildPlan>} plan */
+const checkPlan = (plan) => {
+  const { mode, fetch, values, strategy, cluster, masters, sets } = plan
+  const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()
+  if (!values && value === null)
     throw new OptionError(
       `--no-values: what strategy ${strategy} is read by brings the values with the ids; leave it out`,
     )
   if (mode === 'script') {
-    if (!plainItems.has(strategy))
+    if (!strategyNamed(strategy).modes.includes(mode))
       throw new OptionError(
         `--mode script reads sorted sets of ids and their keys; of strategy ${strategy} use --mode manual`,
       )
@@ -212,7 +207,7 @@ const checkPlan = ({ mode, fetch, values, strategy, cluster, masters, sets }) =>
         `--mode script with ${sets.length} sorted sets in a cluster: a script may be given keys of one slot only; use --mode manual`,
       )
   }
-  if (fetch === 'mget' && !['list', 'list-hll', 'set', ...plainItems].includes(strategy))
+  if (fetch === 'mget' && !value?.many)
     throw new OptionError(
       `--fetch mget: the values of strategy ${strategy} are no keys that MGET reads; leave it out`,
     )
@@ -226,5 +221,9 @@ const checkPlan = ({ mode, fetch, values, strategy, cluster, masters, sets }) =>
 export const readPlanOf = (settings, facts) => {
   const plan = buildPlan(settings, facts)
   checkPlan(plan)
-  return Object.freeze(plan)
+  const { value, command } = strategyOf(plan).reader()
+  return Object.freeze({
+    ...plan,
+    /** The command that brings the values. */ valuesBy: value?.many ? plan.fetch : command,
+  })
 }

@@ -11,18 +11,6 @@ import { clientWords, facts, moment, targetWords } from './words.js'
 
 const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
 
-/** The command that brings the values. @param {Record<string, any>} plan */
-const readCommand = ({ strategy, mode, fetch, limit }) => {
-  if (mode === 'script') return 'evalsha'
-  if (strategy === 'actual-value') return limit > 0 ? 'zrevrangebyscore' : 'zrangebyscore'
-  const own = new Map([
-    ['hash', 'hget'],
-    ['hash-ttl', 'hgetall'],
-    ['stream', 'xrevrange'],
-  ])
-  return own.get(strategy) ?? fetch
-}
-
 /** What is fetched, how often, by whom. @param {FetchDocument} run */
 export const planWords = ({ plan, consumers }) => {
   const every =
@@ -32,7 +20,7 @@ export const planWords = ({ plan, consumers }) => {
   return facts([
     plan.strategy,
     plan.limit > 0 ? `the newest ${count(plan.limit)}` : 'all that live',
-    plan.mode === 'script' ? 'by script' : plan.values ? readCommand(plan).toUpperCase() : 'ids only',
+    plan.mode === 'script' ? 'by script' : plan.values ? plan.valuesBy.toUpperCase() : 'ids only',
     `${every} by ${rest ? `${consumers}${rest}` : several(consumers, 'consumer')}`,
     `ttl ${plan.ttlS} s`,
     plan.sets.length > 1 && several(plan.sets.length, 'sorted set'),
@@ -80,7 +68,7 @@ export const verifyWords = ({ verify, plan }) => {
 /** Who answered the reads, of whomever. @param {FetchDocument} run */
 export const servedWords = ({ commands, plan }) =>
   facts(
-    [readCommand(plan)].flatMap((/** @type {string} */ name) => {
+    [plan.valuesBy].flatMap((/** @type {string} */ name) => {
       const [master, replica] = [commands.master[name]?.calls ?? 0, commands.replica[name]?.calls ?? 0]
       return master + replica > 0
         ? [`${name.toUpperCase()} by replicas ${count(replica)}, by masters ${count(master)}`]

@@ -51,7 +51,7 @@ const sets = ({ sets = [], extraSets = [], placement }) => {
 /** The plan in plain words. @param {Record<string, any>} plan */
 export const planWords = (plan) => {
   const { strategy, valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix } = plan
-  const members = strategy === 'script-batch' ? plan.scriptMembers : plan.maxMembers
+  const members = plan.membersInCommand ?? plan.maxMembers
   const cut = members ? `at most ${count(members)} members a command` : 'commands not cut'
   return facts([
     strategy,

@@ -1,11 +1,13 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
-import { keysOf } from '../plan/keys.js'
-import { payloadMatcher, payloadOf } from '../plan/payload.js'
+import { serversAheadMs } from '../measure/clocks.js'
+import { clockSlackMs } from '../measure/judge.js'
+import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
-import { plainArgument } from '../wire/encode.js'
+import { plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
+import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../measure/acked-ranges.js').Written} Written
@@ -23,9 +25,18 @@ const shownExamples = 20
 const nothing = () => {}
 const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
 
-const byGet = { name: 'GET', after: [], many: true }
-const byField = { name: 'HGET', after: ['value'], many: false }
-const ranked = new Set(['sorted-set', 'script-batch', 'script-item', 'hash'])
+/**
+ * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.
+ * @param {{ started: string, written: Written }} document
+ * @param {Parameters<typeof serversAheadMs>[0]} needs
+ */
+export const serverTimes = async ({ started, written }, needs) => {
+  const aheadMs = (await serversAheadMs(needs)) ?? 0
+  return {
+    startedMs: Date.parse(started) + (written.servers_ahead_ms ?? aheadMs),
+    now: () => needs.epochMs() + aheadMs,
+  }
+}
 
 /**
  * The acknowledged items, tick by tick: consecutive ones, and when they were written at the earliest.
@@ -69,8 +80,9 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
  * @returns {Promise<Checked>}
  */
 export const checkWritten = async ({ plan, written, startedMs, now, driver }) => {
-  const keys = keysOf(/** @type {any} */ (plan))
-  const value = payloadOf(/** @type {any} */ (plan))
+  const strategy = strategyOf(/** @type {any} */ (plan))
+  const checks = strategy.checks() ?? []
+  const { value } = strategy.reader()
   const matches = payloadMatcher(/** @type {any} */ (plan))
   /** @type {Checked} */
   const checked = {
@@ -83,14 +95,13 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     unranked: 0,
     examples: [],
   }
-  const { strategy } = plan
   /** @type {Set<number>} of the batch */
   const lost = new Set()
   const example = (/** @type {string} */ text) => {
     if (checked.examples.length < shownExamples) checked.examples.push(text)
   }
   /** A generous bound: an item cannot be gone before. @param {number} atMs */
-  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000
+  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000 - clockSlackMs
   const gone = (
     /** @type {number} */ n,
     /** @type {number} */ atMs,
@@ -119,11 +130,11 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   }
 
   /** @param {number[]} ns @param {number[]} times */
-  const readKeys = async (ns, times) => {
+  const readById = async (ns, times) => {
+    if (!strategy.idOf || !value) throw new TypeError(`${strategy.declared.name}: no id leads to a value`)
     const list = idList()
-    const name = strategy === 'hash' ? keys.hash : keys.item
     for (const n of ns) {
-      const id = Buffer.from(name(n))
+      const id = Buffer.from(strategy.idOf(n))
       list.add(id, 0, id.length)
     }
     const sink = {
@@ -136,7 +147,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
       nil: (/** @type {number} */ i) => gone(ns[i], times[i], 'missing'),
     }
     const places = Uint32Array.from(ns, (_, i) => i)
-    const refused = await driver.values(list, places, strategy === 'hash' ? byField : byGet, sink, 0)
+    const refused = await driver.values(list, places, value, sink, 0)
     const [cause] = Object.keys(refused)
     if (cause) throw new Error(`${refused[cause]} items could not be read: ${cause}`)
   }
@@ -144,15 +155,14 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   /**
    * Asks about many members of a key in one command; the reply has an element for each.
    * @param {number[]} ns
-   * @param {(n: number) => string} keyOf
-   * @param {(key: string, group: number[]) => (string | Buffer)[]} args
-   * @param {(i: number, bytes: Buffer | null, from: number, to: number) => void} told
+   * @param {import('../workloads/step.js').GatherStep} step
+   * @param {(i: number, bytes: Buffer | null, from: number, to: number) => void} answered
    */
-  const askMany = async (ns, keyOf, args, told) => {
+  const askMany = async (ns, step, answered) => {
     /** @type {Map<string, number[]>} */
     const groups = new Map()
     for (const [i, n] of ns.entries()) {
-      const key = keyOf(n)
+      const key = String(step.key(n))
       const group = groups.get(key)
       if (group) group.push(i)
       else groups.set(key, [i])
@@ -166,43 +176,39 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
           number: nothing,
           error: nothing,
           bulk: (/** @type {Buffer} */ bytes, /** @type {number} */ start, /** @type {number} */ end) =>
-            told(group[next++], bytes, start, end),
-          nil: () => told(group[next++], null, 0, 0),
+            answered(group[next++], bytes, start, end),
+          nil: () => answered(group[next++], null, 0, 0),
         }
         const members = group.map((i) => ns[i])
-        await driver.ask(/** @type {string[]} */ (args(key, members)), key, sink, 0)
+        const args = plainCommand(step.args(key, members), noValues)
+        await driver.ask(/** @type {string[]} */ (args), key, sink, 0)
       }
     }
   }
-  const valueText = (/** @type {number} */ n) =>
-    Buffer.from(plainArgument(value(n), noValues)).toString('latin1')
-  const member = (/** @type {number} */ n) =>
-    strategy === 'actual-value' ? valueText(n) : strategy === 'hash' ? keys.hash(n) : keys.item(n)
+
+  /** What an element of the reply says of its item. @param {number[]} ns @param {number[]} times */
+  const answersTo = (ns, times) => ({
+    values: (
+      /** @type {number} */ i,
+      /** @type {Buffer | null} */ bytes,
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+    ) => (bytes ? found(ns[i], bytes, from, to) : gone(ns[i], times[i], 'missing')),
+    members: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
+      if (!bytes) gone(ns[i], times[i], 'unranked')
+    },
+    present: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
+      if (bytes) checked.present++
+      else gone(ns[i], times[i], 'missing')
+    },
+  })
 
   /** @param {number[]} ns @param {number[]} times */
   const readAll = async (ns, times) => {
-    if (strategy === 'hash-ttl') {
-      await askMany(
-        ns,
-        keys.bucket,
-        (key, group) => ['HMGET', key, ...group.map(keys.item)],
-        (i, bytes, from, to) => (bytes ? found(ns[i], bytes, from, to) : gone(ns[i], times[i], 'missing')),
-      )
-      return
+    for (const one of checks) {
+      if (one.step) await askMany(ns, one.step, answersTo(ns, times)[one.check])
+      else await readById(ns, times)
     }
-    if (strategy !== 'actual-value') await readKeys(ns, times)
-    if (strategy !== 'actual-value' && !ranked.has(strategy)) return
-    await askMany(
-      ns,
-      keys.set,
-      (key, group) => ['ZMSCORE', key, ...group.map(member)],
-      (i, bytes) => {
-        if (strategy !== 'actual-value') {
-          if (!bytes) gone(ns[i], times[i], 'unranked')
-        } else if (bytes) checked.present++
-        else gone(ns[i], times[i], 'missing')
-      },
-    )
   }
   /** @param {number[]} ns @param {number[]} times */
   const check = async (ns, times) => {

@@ -5,41 +5,21 @@
  * @typedef {import('../measure/node-sampler.js').NodeTotals} NodeTotals
  */
 
-/** The command that stores exactly one item, where the strategy has one. @param {import('../strategies/declare.js').Step[]} steps */
-export const countingCommand = (steps) => {
-  const [first] = steps
-  return first.kind === 'each' ? String(first.args(1)[0]).toLowerCase() : null
-}
-
-/** The commands of the strategy, and those that its scripts run. @param {import('../strategies/declare.js').Step[]} steps */
-const strategyCommands = (steps) => {
-  const names = steps.map((step) => {
-    const args =
-      step.kind === 'each'
-        ? step.args(1)
-        : step.kind === 'gather'
-          ? step.args(step.key(1), [1])
-          : step.args(step.keys[0])
-    return String(args[0]).toLowerCase()
-  })
-  return new Set(names.includes('evalsha') ? [...names, 'setex', 'zadd'] : names)
-}
-
 /**
  * What all writers stored in the window, and our part of it: counted by the servers where a command stands for an
  * item, else by the agents that hold a lease.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored items that we stored in the window
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {readonly number[]} known.liveAgents
  */
-export const shareOf = ({ plan, steps, stored, unsure, commands, liveAgents }) => {
+export const shareOf = ({ plan, strategy, stored, unsure, commands, liveAgents }) => {
   const byLeases =
     plan.agents.length / new Set([...liveAgents, ...plan.agents.map(({ agent }) => agent)]).size
-  const counting = countingCommand(steps)
+  const counting = strategy.countingCommand
   const calls = counting === null ? 0 : (commands[counting]?.calls ?? 0)
   if (calls === 0) return { share: byLeases, all: stored / byLeases }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
@@ -62,7 +42,7 @@ const leastBytes = 100_000
 /**
  * @param {object} known
  * @param {Plan} known.plan
- * @param {import('../strategies/declare.js').Step[]} known.steps
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {NodeTotals} known.totals over the window
@@ -73,7 +53,7 @@ const leastBytes = 100_000
  */
 export const serverCosts = ({
   plan,
-  steps,
+  strategy,
   stored,
   unsure,
   totals,
@@ -82,22 +62,25 @@ export const serverCosts = ({
   elapsedMs,
   liveAgents,
 }) => {
-  const { share, all } = shareOf({ plan, steps, stored, unsure, commands: totals.commands, liveAgents })
+  const { share, all } = shareOf({ plan, strategy, stored, unsure, commands: totals.commands, liveAgents })
   const live = liveItems(plan, share)
   // A --once run has not reached its steady size before a lifetime has passed.
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
   const counts = live !== null && grown && keysBefore < live / 20
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
-  const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
+  // Of a run that stored nothing the servers' work has no item to be divided by.
+  const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
     memory_bytes_per_item:
-      counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
+      counts && stored > 0 && grownBytes !== null && grownBytes >= leastBytes * plan.masters
+        ? grownBytes / live
+        : null,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     commands: Object.fromEntries(
-      Object.entries(totals.commands).filter(([name]) => strategyCommands(steps).has(name)),
+      Object.entries(totals.commands).filter(([name]) => strategy.commandNames.has(name)),
     ),
   }
 }

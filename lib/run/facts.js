@@ -2,9 +2,8 @@
 import { OptionError, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { count } from '../report/units.js'
-import { contextOf } from '../strategies/context.js'
-import { strategies } from '../strategies/index.js'
-import { scriptSha } from '../target/scripts.js'
+import { strategyNamed } from '../workloads/index.js'
+import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -14,36 +13,29 @@ import { scriptSha } from '../target/scripts.js'
 // Redis 6.2 reads no more of them in one command.
 const oldMaxArguments = 1_048_576
 
-/** How fields get a lifetime on this server. @param {Target} target */
-const fieldExpiryOf = async (target) => {
-  const known = await target.commands(['HSETEX', 'HEXPIRE'])
-  if (known.has('HSETEX')) return /** @type {const} */ ('HSETEX')
-  if (known.has('HEXPIRE')) return /** @type {const} */ ('HEXPIRE')
+/** Which of its variants the servers can do. @param {import('../workloads/declare.js').Declaration} declared @param {Target} target */
+const variantOf = async ({ name, variants }, target) => {
+  if (variants === null) return null
+  const needs = Object.values(variants).flat()
+  const known = await target.commands(needs.map(({ command }) => command))
+  const variant = Object.keys(variants).find((one) =>
+    variants[one].every(({ command }) => known.has(command)),
+  )
+  if (variant) return variant
+  const ways = needs.map(({ command, since }) => `${command} (${since})`).join(' or ')
   throw new TargetError(
-    `${target.address} (${target.versions.join(', ')}) cannot expire the fields of a hash: hash-ttl needs HEXPIRE (Redis 7.4) or HSETEX (Redis 8.0, Valkey 9.0)`,
+    `${target.address} (${target.versions.join(', ')}) cannot store as ${name} does, which needs ${ways}`,
     { code: 'UNSUPPORTED' },
   )
 }
 
 /**
- * How many items a command of this step may carry within so many arguments.
- * @param {import('../strategies/declare.js').GatherStep} step
- * @param {number} most
- */
-const membersWithin = ({ key, args }, most) => {
-  const [one, two] = [[1], [1, 1]].map((ns) => args(key(1), ns).length)
-  const anItem = two - one
-  return Math.floor((most - (one - anItem)) / anItem)
-}
-
-/**
  * The most items that a tick puts under one key: its agent's chunk, of which the sorted sets have equal parts.
  * @param {import('../plan/plan.js').Plan} plan
- * @param {import('../strategies/declare.js').GatherStep} step
+ * @param {{ max: number, isSpread: boolean }} gathered
  */
-const membersOf = ({ agents, chunks, sets }, { key, max }) => {
+const membersOf = ({ agents, chunks, sets }, { max, isSpread }) => {
   const chunk = Math.ceil(Math.max(...agents.map(({ count }) => count)) / chunks)
-  const isSpread = sets.includes(/** @type {string} */ (key(1)))
   const members = Math.ceil(chunk / (isSpread ? sets.length : 1))
   return max === 0 ? members : Math.min(max, members)
 }
@@ -51,10 +43,9 @@ const membersOf = ({ agents, chunks, sets }, { key, max }) => {
 /** @param {Settings} settings @param {import('../plan/plan.js').Plan} plan @param {Target} target */
 const checkMembers = ({ maxMembers }, plan, { majorVersion, address, versions }) => {
   if (majorVersion >= 7) return
-  for (const step of strategies[plan.strategy](contextOf(plan))) {
-    if (step.kind !== 'gather') continue
-    const most = membersWithin(step, oldMaxArguments)
-    const members = membersOf(plan, step)
+  for (const gathered of strategyOf(plan).gathered) {
+    const most = Math.floor((oldMaxArguments - gathered.fixed) / gathered.anItem)
+    const members = membersOf(plan, gathered)
     if (members <= most) continue
     const flag = maxMembers === undefined ? '--ws' : `--max-members ${maxMembers}`
     throw new OptionError(
@@ -78,8 +69,7 @@ export const factsOf = async (settings, target, agents = []) => {
     agents,
     masters: target.topology.masters.length,
     cluster: target.kind === 'cluster',
-    fieldExpiry: settings.strategy === 'hash-ttl' ? await fieldExpiryOf(target) : null,
-    scripts: { storeItem: scriptSha('store-item'), storeItems: scriptSha(settings.script ?? 'store-items') },
+    variant: await variantOf(strategyNamed(settings.strategy), target),
   }
   checkMembers(settings, planOf(settings, { ...facts, agents: possibleAgents(settings) }), target)
   return facts

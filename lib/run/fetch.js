@@ -1,11 +1,12 @@
 // One fetch: the ids with what the reader asks beside, then their values.
-import { newestOf, sinkOf } from '../readers/shapes.js'
+import { stampBytes } from '../plan/payload.js'
 import { idList, scoreIn } from '../wire/id-list.js'
+import { newestOf, sinkOf } from '../workloads/shapes.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../readers/declare.js').Declaration} Declaration
- * @typedef {import('../readers/shapes.js').ValueSink} ValueSink
+ * @typedef {import('../workloads/bind.js').Reader} Declaration
+ * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
  * @typedef {import('../wire/id-list.js').IdList} IdList
  *
@@ -28,7 +29,6 @@ import { idList, scoreIn } from '../wire/id-list.js'
  */
 
 const attempts = 5
-const stampBytes = 13
 
 const emptyTally = () => ({
   values: 0,
@@ -132,7 +132,7 @@ export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspec
         failedBy[cause] = (failedBy[cause] ?? 0) + 1
       },
     }
-    const asks = reader.asks({ nowMs, scores: plan.verify })
+    const asks = reader.asks({ nowMs })
     await Promise.all(asks.map((ask) => driver.ask(ask.args, ask.key, sinkOf(ask, collector), consumer)))
   }
 

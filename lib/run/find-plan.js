@@ -1,7 +1,6 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
 import { planKey, plansIn } from '../target/plan-key.js'
-import { fetchScript, scriptSha } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { isLive } from './plan-watch.js'
 
@@ -30,7 +29,6 @@ export const findPlan = async ({ settings, target, say }) => {
     agents: [],
     cluster: target.kind === 'cluster',
     masters: target.topology.masters.length,
-    fetchScript: scriptSha(fetchScript),
   })
   if (card)
     say(`reading ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer gives no sign of life)'}`)

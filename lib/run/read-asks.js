@@ -4,9 +4,9 @@
 
 const nothing = () => {}
 
-/** One reply as a number, 0 where there is none. @param {ReadDriver} driver */
+/** One reply as a number; null: no number came. @param {ReadDriver} driver */
 export const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
-  let found = 0
+  let found = /** @type {number | null} */ (null)
   const sink = {
     open: nothing,
     bulk: nothing,
@@ -20,7 +20,7 @@ export const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
   return found
 }
 
-/** The value of an id on its master, or null. @param {ReadDriver} driver @param {import('../readers/declare.js').ValueCommand} command */
+/** The value of an id on its master, or null. @param {ReadDriver} driver @param {import('../workloads/declare.js').ValueCommand} command */
 export const masterReader =
   (driver, command) =>
   async (/** @type {string} */ id, /** @type {(value: Buffer | null) => void} */ sink) => {

@@ -53,10 +53,13 @@ const unsureIn = (run) => {
   return measured.offered - measured.acked + commands.repeated + Math.max(0, answeredIn(run) - storedIn(run))
 }
 
+/** @param {RunParts['written']} written @param {number | null} aheadMs */
+const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
+
 /** @param {WriteRun} run @returns {Pick<RunParts, 'items' | 'written' | 'agents' | 'commands'>} */
-const accountOf = ({ records: { ledger } }) => ({
+const accountOf = ({ records: { ledger }, aheadMs }) => ({
   items: { ...ledger.whole, failed_by: ledger.failedBy },
-  written: ledger.written(),
+  written: withClock(ledger.written(), aheadMs),
   agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
   commands: {
     sent: ledger.commands.sent,
@@ -73,13 +76,13 @@ const accountOf = ({ records: { ledger } }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, steps, records, driver, writing, window, second, journal } = run
+  const { plan, strategy, records, driver, writing, window, second, journal } = run
   const { endMs, interrupted, client, sampled, liveAgents } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const measuredS = window.lengthS(endMs)
-  const known = { plan, steps, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
   return {
     startedEpochMs,
     durationS: endMs / 1000,

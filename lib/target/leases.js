@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../errors.js'
 import { loadHash } from '../plan/plan-card.js'
+import { scriptBody } from '../workloads/lua.js'
 import { endpointOf } from './address.js'
 import { disconnect } from './disconnect.js'
 import { processStart } from './embedded-state.js'
 import { announcePlan } from './plan-key.js'
 import { reasonFor } from './reason.js'
-import { scriptBody } from './scripts.js'
 
 /**
  * @typedef {object} Terms

@@ -1,7 +1,7 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
 import { cardHash, cardIn, markerS } from '../plan/plan-card.js'
-import { scriptBody } from './scripts.js'
+import { scriptBody } from '../workloads/lua.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard

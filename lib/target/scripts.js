@@ -1,15 +1,8 @@
-// The scripts in lua/, by name.
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+// Loads scripts of lua/ into servers.
+import { scriptBody } from '../workloads/lua.js'
 
 /** What a consumer calls with --mode script. */
 export const fetchScript = 'fetch-latest-items'
-
-/** @param {string} name of a file in lua/, without its ending */
-export const scriptBody = (name) => readFileSync(new URL(`../../lua/${name}.lua`, import.meta.url), 'utf8')
-
-/** @param {string} name */
-export const scriptSha = (name) => createHash('sha1').update(scriptBody(name)).digest('hex')
 
 /**
  * @param {import('ioredis').Redis} client

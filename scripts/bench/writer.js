@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { controlConnections } from '../../lib/target/control.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
-import { STRATEGIES } from '../../settings.js'
+import { allStrategies } from '../../lib/workloads/index.js'
 import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
 
@@ -307,9 +307,9 @@ const onNewerServer = () => {
 
 /** Every strategy at the same rate on one server: the README's table of costs. @returns {Case} */
 export const strategyCosts = () => {
-  const flags = Object.keys(STRATEGIES)
-    .filter((name) => name !== 'hash-ttl')
-    .map((name) => ['--strategy', name])
+  const flags = allStrategies()
+    .filter(({ variants }) => variants === null)
+    .map(({ name }) => ['--strategy', name])
   const sets = [
     ['--ns', '10'],
     ['--extra-sorted-sets', '1'],

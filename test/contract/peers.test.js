@@ -13,7 +13,7 @@ for (const { name, version } of peers) {
     bin,
     skip: reasons[0],
     version: name.startsWith('valkey') ? `valkey ${version}` : version,
-    fieldExpiry: withFieldExpiry.includes(name),
+    variant: withFieldExpiry.includes(name),
     variants: false,
   }
   strategyContract({ ...common, name, cluster: false, drivers: ['socket', 'ioredis'] })

@@ -10,14 +10,13 @@ import { payloadOf } from '../../lib/plan/payload.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
-import { readContextOf } from '../../lib/readers/context.js'
-import { readerOf, readers } from '../../lib/readers/index.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
-import { strategies } from '../../lib/strategies/index.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
 import { openTarget } from '../../lib/target/open.js'
-import { fetchScript, scriptSha } from '../../lib/target/scripts.js'
+import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { peer } from '../helpers/peers.js'
 import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
@@ -70,10 +69,9 @@ const readBack = async ({ target, cluster }, card, line, expected, look) => {
     agents: [1],
     cluster,
     masters: target.topology.masters.length,
-    fetchScript: scriptSha(fetchScript),
   })
   look?.(plan)
-  const reader = readerOf(readContextOf(plan))
+  const reader = strategyOf(plan).reader()
   const driver = await drivers[plan.driver]({ plan, target, clock, random: Math.random, onEvent: () => {} })
   try {
     // Whoever has lost the script is given it again.
@@ -240,7 +238,7 @@ const placeOf = ({ cluster, replicas }) => {
 }
 
 test('every strategy has a reader', () => {
-  assert.deepEqual(Object.keys(readers).sort(), Object.keys(strategies).sort())
+  for (const name of strategyNames()) assert.ok(strategyNamed(name).fetch, name)
 })
 
 describe('on one server with a replica', () => {
@@ -273,7 +271,6 @@ describe('on one server with a replica', () => {
       agents: [1],
       cluster: false,
       masters: 1,
-      fetchScript: 'f'.repeat(40),
     })
     for (const driverOf of Object.values(drivers)) {
       for (const [mode, cause] of /** @type {const} */ ([
@@ -282,7 +279,14 @@ describe('on one server with a replica', () => {
       ])) {
         const own = { ...plan, mode }
         const driver = await driverOf({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
-        const reader = readerOf(readContextOf(own))
+        const known = strategyOf(own).reader()
+        const lost = (/** @type {string} */ arg) =>
+          arg === scriptSha('fetch-latest-items') ? 'f'.repeat(40) : arg
+        const reader = {
+          ...known,
+          asks: (/** @type {{ nowMs: number }} */ at) =>
+            known.asks(at).map((ask) => ({ ...ask, args: ask.args.map(lost) })),
+        }
         const fetch = fetcherOf({
           plan: own,
           reader,

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
 import { plainCommand } from '../../lib/wire/encode.js'
-import { STRATEGIES } from '../../settings.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { OPTIONS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
@@ -17,7 +18,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
 const epochMs = 1_790_000_012_345
 const values = tickValues(epochMs, 3)
 const minute = Math.floor(epochMs / 60_000)
-const [item, items] = ['a'.repeat(40), 'b'.repeat(40)]
+const [item, items] = [scriptSha('store-item'), scriptSha('store-items')]
 const bytes = /** @type {const} */ ({ 1: '1000', 2: '2000', 3: '3000' })
 const purge = (/** @type {string} */ set) => `ZREMRANGEBYSCORE ${set} ${epochMs - 3000} (${epochMs - 3000}`
 const linger = (/** @type {string} */ key) => `EXPIRE ${key} 180`
@@ -29,10 +30,12 @@ const linger = (/** @type {string} */ key) => `EXPIRE ${key} 180`
  */
 const commandsOf = (settings, facts) => {
   const plan = samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', ...settings }, facts)
-  return strategies[plan.strategy](contextOf(plan)).map((step) => {
-    const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
-    return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
-  })
+  return strategyOf(plan)
+    .steps()
+    .map((step) => {
+      const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
+      return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
+    })
 }
 
 const setex = [1, 2, 3].map((n) => `SETEX item:${n} 3 ${n}000`)
@@ -64,8 +67,10 @@ const samples = [
       setex,
       [zadd('latest-ids:1', 'item:1', 'item:3'), zadd('latest-ids:0', 'item:2')],
       [zadd('latest-ids-extra:1', ...ids)],
-      [purge('latest-ids:0'), purge('latest-ids:1'), purge('latest-ids-extra:1')],
-      [linger('latest-ids:0'), linger('latest-ids:1'), linger('latest-ids-extra:1')],
+      [purge('latest-ids:0'), purge('latest-ids:1')],
+      [purge('latest-ids-extra:1')],
+      [linger('latest-ids:0'), linger('latest-ids:1')],
+      [linger('latest-ids-extra:1')],
     ],
   },
   {
@@ -154,13 +159,13 @@ const samples = [
   {
     name: 'hash-ttl with HSETEX',
     settings: { strategy: 'hash-ttl' },
-    facts: { fieldExpiry: 'HSETEX' },
+    facts: { variant: 'HSETEX' },
     commands: [['HSETEX latest-fields:0 EX 3 FIELDS 3 item:1 1000 item:2 2000 item:3 3000']],
   },
   {
     name: 'hash-ttl with HEXPIRE',
     settings: { strategy: 'hash-ttl' },
-    facts: { fieldExpiry: 'HEXPIRE' },
+    facts: { variant: 'HEXPIRE' },
     commands: [
       ['HSET latest-fields:0 item:1 1000 item:2 2000 item:3 3000'],
       ['HEXPIRE latest-fields:0 3 FIELDS 3 item:1 item:2 item:3'],
@@ -200,23 +205,25 @@ for (const { strategy, sha } of /** @type {const} */ ([
 }
 
 test('the registry, the table of options and the samples know the same strategies', () => {
-  assert.deepEqual(Object.keys(strategies).sort(), Object.keys(STRATEGIES).sort())
+  assert.deepEqual(OPTIONS.find(({ name }) => name === 'strategy')?.choices, strategyNames())
   assert.deepEqual(
     [...new Set(samples.map(({ settings }) => settings.strategy ?? 'sorted-set'))].sort(),
-    Object.keys(STRATEGIES).sort(),
+    strategyNames().sort(),
   )
 })
 
 test('what must not be sent twice says so', () => {
-  const careful = Object.keys(strategies).flatMap((name) => {
-    const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { fieldExpiry: 'HEXPIRE' })
-    return strategies[name](contextOf(plan)).flatMap((step) => {
-      const [command] = plainCommand(
-        batchOf(step, { first: 1, count: 1 }, { cluster: false, values }).args(0),
-        values,
-      )
-      return step.repeatable === false ? [`${name} ${command}`] : []
-    })
+  const careful = strategyNames().flatMap((name) => {
+    const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { variant: 'HEXPIRE' })
+    return strategyOf(plan)
+      .steps()
+      .flatMap((step) => {
+        const [command] = plainCommand(
+          batchOf(step, { first: 1, count: 1 }, { cluster: false, values }).args(0),
+          values,
+        )
+        return step.repeatable === false ? [`${name} ${command}`] : []
+      })
   })
   assert.deepEqual(careful.sort(), ['list RPUSH', 'list-hll RPUSH', 'stream XADD'])
 })

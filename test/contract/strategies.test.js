@@ -6,10 +6,10 @@ import { socketDriver } from '../../lib/drivers/socket.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { writer } from '../../lib/run/writer.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { settingsOf, strategyContract } from '../helpers/strategy-contract.js'
 
@@ -48,13 +48,11 @@ const recorder = async (t) => {
  * @param {{ address: string, access?: import('../../lib/target/dial.js').Access, epochMs: number }} where
  */
 const writeAt = async (settings, { address, access = {}, epochMs }) => {
-  const scripts = { storeItem: 'a'.repeat(40), storeItems: 'b'.repeat(40) }
   const plan = planOf(settings, {
     agents: [1, 2],
     masters: 1,
     cluster: false,
-    fieldExpiry: 'HSETEX',
-    scripts,
+    variant: 'HSETEX',
   })
   const topology = { masters: [address], owners: null }
   const ledger = ledgerOf(plan)
@@ -62,7 +60,7 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
   const clock = () => 0
   const driver = await socketDriver({
     plan,
-    steps: strategies[plan.strategy](contextOf(plan)),
+    steps: strategyOf(plan).steps(),
     target: {
       topology,
       access,
@@ -91,7 +89,7 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
 const burst = '-q 40 -t 2 --rate max --intervals 3 --host 127.0.0.1'
 
 test('the same plan sends the same bytes, and another seed others', async (t) => {
-  for (const strategy of Object.keys(strategies)) {
+  for (const strategy of strategyNames()) {
     const sent = async (/** @type {number} */ seed, more = '') => {
       const { address, bytes } = await recorder(t)
       const settings = settingsOf(`${burst} --strategy ${strategy} --seed ${seed}${more}`, false)

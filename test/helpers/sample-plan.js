@@ -57,8 +57,7 @@ export const sampleFacts = (changes = {}) => ({
   agents: [1],
   masters: 1,
   cluster: false,
-  fieldExpiry: null,
-  scripts: { storeItem: 'a'.repeat(40), storeItems: 'b'.repeat(40) },
+  variant: null,
   ...changes,
 })
 

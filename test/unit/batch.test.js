@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { each, gather, once } from '../../lib/strategies/declare.js'
-import { strategies } from '../../lib/strategies/index.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { each, gather, once } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
- * @typedef {import('../../lib/strategies/declare.js').Step} Step
+ * @typedef {import('../../lib/workloads/step.js').Step} Step
  * @typedef {import('../../lib/drivers/batch.js').Batch} Batch
  */
 
@@ -55,7 +55,7 @@ const ranges = [
   { first: 5, count: 0 },
 ]
 
-for (const [name, strategy] of Object.entries(strategies)) {
+for (const name of strategyNames()) {
   for (const cluster of [false, true]) {
     test(`${name}${cluster ? ' in a cluster' : ''}: each step carries every item once, or none`, () => {
       const scripted = name.startsWith('script')
@@ -68,10 +68,10 @@ for (const [name, strategy] of Object.entries(strategies)) {
           ...(keepsSets ? { sortedSets: 7, placement: 'spread' } : {}),
           extraSortedSets: keepsSets && !scripted ? 2 : 0,
         },
-        { cluster, masters: cluster ? 3 : 1, fieldExpiry: 'HEXPIRE' },
+        { cluster, masters: cluster ? 3 : 1, variant: 'HEXPIRE' },
       )
       for (const range of ranges) {
-        for (const step of strategy(contextOf(plan))) {
+        for (const step of strategyOf(plan).steps()) {
           const batch = batchOf(step, range, { cluster, values })
           if (step.kind === 'once') {
             assert.equal(batch.count, step.keys.length)

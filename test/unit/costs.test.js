@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { serverCosts, shareOf } from '../../lib/run/costs.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {Partial<import('../../settings.js').Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
-  return { plan, steps: strategies[plan.strategy](contextOf(plan)), liveAgents: [1], unsure: 0 }
+  return { plan, strategy: strategyOf(plan), liveAgents: [1], unsure: 0 }
 }
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 
@@ -70,4 +69,25 @@ test('items that failed make no other writer of their commands, and memory no sm
   assert.equal(costs.cpu_us_per_item, 2)
   assert.equal(costs.net_bytes_per_item, 200)
   assert.equal(costs.memory_bytes_per_item, 400)
+})
+
+test('a run that stored nothing has no costs, whatever its refused commands took', () => {
+  const costs = serverCosts({
+    ...known(),
+    stored: 0,
+    unsure: 1000,
+    totals: {
+      cpu_s: 0.002,
+      net_bytes: 200_000,
+      data_bytes: 400_000,
+      expired: 0,
+      evicted: 0,
+      commands: setex(1000),
+    },
+    dataBefore: 0,
+    keysBefore: 0,
+    elapsedMs: 1000,
+  })
+  const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
+  assert.deepEqual([cpu, memory, net], [null, null, null])
 })

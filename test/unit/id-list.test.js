@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharesOf } from '../../lib/drivers/read-order.js'
-import { newestOf } from '../../lib/readers/shapes.js'
 import { idList, scoreIn } from '../../lib/wire/id-list.js'
 import { slotOf, slotOfBytes } from '../../lib/wire/slot.js'
+import { newestOf } from '../../lib/workloads/shapes.js'
 
 /** @param {Iterable<string>} ids @param {Parameters<typeof idList>[0]} [options] */
 const listOf = (ids, options) => {

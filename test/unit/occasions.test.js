@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { deadWindows, occasionsOf } from '../../lib/drivers/occasions.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { each, once, since } from '../../lib/strategies/declare.js'
+import { since } from '../../lib/workloads/declare.js'
+import { each, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
 const ttlS = 3
@@ -11,7 +12,7 @@ const at = (/** @type {number} */ ms) => tickValues(startMs + ms, ttlS)
 const span = (/** @type {import('../../lib/wire/encode.js').TickValues} */ values) =>
   /** @type {const} */ ([Number(values.since) - startMs, Number(values.floor) - startMs])
 
-const args = () => ['PURGE', since]
+const args = () => ['PURGE', /** @type {any} */ (since.hole)]
 const always = once(['k'], args)
 const rarely = once(['k'], args, { everyMs: 10_000 })
 const purge = once(['k'], args, { everyMs: 10_000, windows: true })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isGenuine, isLease, prefixOf, typesOf } from '../../lib/plan/ownership.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = Date.UTC(2026, 10, 21)
@@ -11,7 +11,7 @@ const minute = nowMs / 60_000
 
 /** @param {Parameters<typeof samplePlan>[0]} settings */
 const cardFor = (settings) => ({
-  ...cardOf(samplePlan(settings, { fieldExpiry: 'HSETEX' }), '0.1.0'),
+  ...cardOf(samplePlan(settings, { variant: 'HSETEX' }), '0.1.0'),
   startedMs: nowMs,
   renewedMs: nowMs + 60_000,
   ended: false,
@@ -36,16 +36,14 @@ const text = (part) =>
     .map((piece) => (typeof piece === 'object' && 'hole' in piece ? minute : String(piece)))
     .join('')
 
-for (const strategy of /** @type {(keyof typeof import('../../settings.js').STRATEGIES)[]} */ (
-  Object.keys(strategies)
-)) {
+for (const strategy of strategyNames()) {
   for (const settings of [{}, { prefix: 'team-a:' }, { once: true }, { sortedSets: 3, extraSortedSets: 1 }])
     test(`every key that ${strategy} writes is covered, with its type: ${JSON.stringify(settings)}`, () => {
       const all = { strategy, ...settings }
-      const plan = samplePlan(all, { fieldExpiry: 'HSETEX' })
+      const plan = samplePlan(all, { variant: 'HSETEX' })
       const typeOf = typesOf(cardFor(all))
       let made = 0
-      for (const step of strategies[strategy](contextOf(plan))) {
+      for (const step of strategyOf(plan).steps()) {
         if (step.kind === 'once') continue
         for (let n = 1; n <= plan.quantity; n++) {
           /** @type {import('../../lib/wire/encode.js').Argument[]} */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { payloadOf } from '../../lib/plan/payload.js'
+import { payloadOf, stampBytes } from '../../lib/plan/payload.js'
 import { plainArgument, sizeOf } from '../../lib/wire/encode.js'
-import { STAMP_BYTES } from '../../settings.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 
 /** @typedef {'random' | 'sparse' | 'zero'} Payload */
@@ -20,12 +19,12 @@ for (const payload of payloads) {
   for (const stamp of [false, true]) {
     test(`${payload}${stamp ? ' with a stamp' : ''}: exactly as many bytes as asked for`, () => {
       const sizes = [...Array.from({ length: 300 }, (_, i) => i + 1), 10_000, 2_000_000]
-      for (const valueBytes of sizes.filter((size) => !stamp || size >= STAMP_BYTES)) {
+      for (const valueBytes of sizes.filter((size) => !stamp || size >= stampBytes)) {
         const of = bytesOf({ payload, valueBytes, stamp })
         for (const n of [1, 35, 300_000]) {
           const bytes = of(n)
           assert.equal(bytes.length, valueBytes)
-          if (stamp) assert.equal(bytes.toString('latin1', 0, STAMP_BYTES), values.stamp)
+          if (stamp) assert.equal(bytes.toString('latin1', 0, stampBytes), values.stamp)
         }
       }
     })
@@ -55,7 +54,7 @@ test('the ends of the range of seeds make values', () => {
 for (const { payload, valueBytes, stamp } of /** @type {const} */ ([
   { payload: 'random', valueBytes: 128, stamp: false },
   { payload: 'random', valueBytes: 4, stamp: false },
-  { payload: 'random', valueBytes: STAMP_BYTES + 4, stamp: true },
+  { payload: 'random', valueBytes: stampBytes + 4, stamp: true },
   { payload: 'sparse', valueBytes: 4, stamp: false },
   { payload: 'sparse', valueBytes: 128, stamp: false },
 ])) {
@@ -90,7 +89,7 @@ test('zero values are zeros', () => {
 test('a stamp is a hole in front', () => {
   for (const payload of payloads) {
     const parts = payloadOf({ payload, valueBytes: 40, seed: 1, stamp: true })(1)
-    assert.deepEqual(parts[0], { hole: 'stamp', width: STAMP_BYTES })
+    assert.deepEqual(parts[0], { hole: 'stamp', width: stampBytes })
     assert.equal(sizeOf([parts]), wireOf([parts], values).length)
   }
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sortedSetKeys } from '../../lib/plan/keys.js'
 import { placementWarnings } from '../../lib/run/placement.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
+import { setNames } from '../../lib/workloads/latest/parts.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** A cluster whose masters have even parts of the slots. @param {number} count */
@@ -17,7 +17,7 @@ const warned = (settings, topology = even(3)) => placementWarnings(samplePlan(se
 test('plain names that fall unevenly are told, with how many each shard has', () => {
   const { owners } = even(3)
   const perShard = [0, 0, 0]
-  for (const set of sortedSetKeys('', 10, 'plain')) perShard[owners[slotOf(set)]]++
+  for (const set of setNames('', 10, 'plain')) perShard[owners[slotOf(set)]]++
   assert.deepEqual(perShard, [3, 5, 2])
   assert.deepEqual(warned({ sortedSets: 10 }), [
     {

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
 import { cardIn, cardOf } from '../../lib/plan/plan-card.js'
 import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
-import { readContextOf } from '../../lib/readers/context.js'
-import { readerOf, readers } from '../../lib/readers/index.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */
@@ -139,10 +139,10 @@ for (const [line, change, pattern] of impossible)
     assert.throws(() => readPlanOf(settingsOf(line), { ...facts, ...change, card: null }), pattern))
 
 test('--no-values is refused where a reader cannot do without them, by options and by plan, and only there', () => {
-  for (const strategy of /** @type {import('../../settings.js').StrategyName[]} */ (Object.keys(readers))) {
+  for (const strategy of strategyNames()) {
     const plan = () => readPlanOf(settingsOf('--no-values'), { ...facts, card: card({ strategy }) })
     const full = readPlanOf(settingsOf(''), { ...facts, card: card({ strategy }) })
-    if (readerOf(readContextOf(full)).value) assert.equal(plan().values, false)
+    if (strategyOf(full).reader().value) assert.equal(plan().values, false)
     else assert.throws(plan, { exitCode: 2, message: new RegExp(`^--no-values: .*strategy ${strategy} .*$`) })
   }
 })

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadDotenv, readSettings } from '../../lib/cli/options.js'
 import { VALUE_TYPES } from '../../lib/cli/values.js'
-import { OPTIONS, optionsOf, publicSettings, STRATEGIES } from '../../settings.js'
+import { isStrategy } from '../../lib/workloads/index.js'
+import { OPTIONS, optionsOf, publicSettings } from '../../settings.js'
 
 /**
  * @param {string} line the command line, split at blanks
@@ -750,5 +751,5 @@ test('names, aliases and variables are unique', () => {
   ])
     assert.equal(new Set(list).size, list.length)
   for (const { on } of OPTIONS.filter(({ key, on }) => key === 'strategy' && on))
-    assert.ok(Object.hasOwn(STRATEGIES, String(on)))
+    assert.ok(isStrategy(String(on)))
 })

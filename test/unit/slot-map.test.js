@@ -3,8 +3,8 @@ import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { slotMapOf } from '../../lib/drivers/slot-map.js'
 import { tapeOf } from '../../lib/drivers/tape.js'
-import { each, gather } from '../../lib/strategies/declare.js'
 import { slotCount } from '../../lib/wire/slot.js'
+import { each, gather } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 
@@ -17,7 +17,7 @@ const moving = gather(
   (key, ns) => ['SADD', key, ...ns],
 )
 const items = each((n) => ['SET', `item:${n}`, n])
-const tape = (/** @type {import('../../lib/strategies/declare.js').Step} */ step, cluster = true) =>
+const tape = (/** @type {import('../../lib/workloads/step.js').Step} */ step, cluster = true) =>
   tapeOf(batchOf(step, { first: 1, count: 2000 }, { cluster, values }), values, false)
 
 /** @param {Random} random @param {number} masters @param {number} runs */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/drivers/tape.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { each, gather, once, score, since } from '../../lib/strategies/declare.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { since as sinceVariable, time } from '../../lib/workloads/declare.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { each, gather, once } from '../../lib/workloads/step.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -12,9 +12,11 @@ import { samplePlan } from '../helpers/sample-plan.js'
 /**
  * @typedef {import('../../lib/drivers/tape.js').Tape} Tape
  * @typedef {import('../../lib/wire/encode.js').TickValues} TickValues
- * @typedef {import('../../lib/strategies/declare.js').Step} Step
+ * @typedef {import('../../lib/workloads/step.js').Step} Step
  */
 
+const score = /** @type {import('../../lib/wire/encode.js').Hole} */ (time.hole)
+const since = /** @type {import('../../lib/wire/encode.js').Hole} */ (sinceVariable.hole)
 const zeros = valuesAt(0)
 for (const name of /** @type {const} */ (['floor', 'since'])) zeros[name] = '0'.repeat(13)
 
@@ -42,14 +44,14 @@ const expected = (tape, from, to, values) =>
 const stamped = samplePlan({ quantity: 900, stamp: true, valueBytes: 64, maxMembers: 100 })
 /** @type {{ name: string, step: Step, count: number, cluster?: boolean }[]} */
 const samples = [
-  { name: 'SETEX with a stamp', step: strategies['sorted-set'](contextOf(stamped))[0], count: 900 },
+  { name: 'SETEX with a stamp', step: strategyOf(stamped).steps()[0], count: 900 },
   {
     name: 'SETEX in slot order',
-    step: strategies['sorted-set'](contextOf(stamped))[0],
+    step: strategyOf(stamped).steps()[0],
     count: 900,
     cluster: true,
   },
-  { name: 'ZADD of many', step: strategies['sorted-set'](contextOf(stamped))[1], count: 900 },
+  { name: 'ZADD of many', step: strategyOf(stamped).steps()[1], count: 900 },
   {
     name: 'two holes a command',
     step: each((n) => ['X', `k:${n}`, score, ['(', since], { hole: 'minute', width: 8 }]),

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tapesOf } from '../../lib/drivers/tapes.js'
-import { contextOf } from '../../lib/strategies/context.js'
-import { each, gather, once } from '../../lib/strategies/declare.js'
-import { strategies } from '../../lib/strategies/index.js'
+import { strategyNames } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { each, gather, once } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -87,12 +87,10 @@ test('what carries no item and stands first goes first, once', async () => {
   )
 })
 
-for (const name of /** @type {import('../../settings.js').Settings['strategy'][]} */ (
-  Object.keys(strategies)
-))
+for (const name of strategyNames())
   test(`every item is in every step of ${name} once, however many portions`, async () => {
     const plan = samplePlan({ strategy: name, quantity: 33_333 })
-    const steps = strategies[name](contextOf(plan))
+    const steps = strategyOf(plan).steps()
     const tapes = await tapesOf(plan, steps, { keep: false })
     for (const step of steps) {
       const own = tapes.of(0).filter((tape) => tape.step === step)

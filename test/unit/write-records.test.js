@@ -13,8 +13,7 @@ test('a tick that is late at several agents is one late tick', (t) => {
     agents,
     masters: 1,
     cluster: false,
-    fieldExpiry: null,
-    scripts: { storeItem: '', storeItems: '' },
+    variant: null,
   })
   const records = recordsOf(plan)
   t.after(records.close)

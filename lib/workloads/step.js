@@ -1,4 +1,4 @@
-// The words a strategy is declared with. Both drivers play the same declaration.
+// A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
 
 /**
  * @typedef {import('../wire/encode.js').Argument} Argument
@@ -6,24 +6,15 @@
  * @typedef {string | Part[]} Key
  *
  * @typedef {object} StepOptions
+ * @property {string} [name] of the command; else its first argument
  * @property {number} [keyAt] which argument is the key (1)
- * @property {boolean} [repeatable] false: a command whose answer was lost must not be sent again
+ * @property {boolean} [repeatable] false: a command whose reply was lost must not be retried
  *
  * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
  * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
  * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key) => Argument[], everyMs: number, windows: boolean }} OnceStep
  * @typedef {EachStep | GatherStep | OnceStep} Step
  */
-
-/** @type {(name: import('../wire/encode.js').HoleName, width: number) => Part} */
-const hole = (name, width) => Object.freeze({ hole: name, width })
-
-/** The tick's time in epoch milliseconds. */
-export const score = hole('score', 13)
-/** Older than this is dead: the tick's time less the ttl. */
-export const floor = hole('floor', 13)
-/** Where the purge before this one ended. */
-export const since = hole('since', 13)
 
 /**
  * A command an item.
@@ -45,7 +36,7 @@ export const gather = (max, key, args, options) => ({ kind: 'gather', max, key, 
 
 /**
  * A command for each key that carries no item: at every tick, or not before `everyMs` have passed.
- * `windows`: sent once for each window [since, floor) of dead scores, none wider than a tick.
+ * `windows`: sent once for each window [since, floor) of dead scores.
  * @param {Key[]} keys
  * @param {(key: Key) => Argument[]} args
  * @param {StepOptions & { everyMs?: number, windows?: boolean }} [options]

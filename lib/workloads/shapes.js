@@ -153,7 +153,7 @@ const newestSink = (collector) => {
 }
 
 /**
- * @param {import('./declare.js').Ask} ask
+ * @param {import('./bind.js').BoundAsk} ask
  * @param {Collector} collector
  * @returns {ReplySink}
  */

@@ -1,0 +1,304 @@
+// Declaration + terms = what the drivers play: steps that make a command's arguments, and the asks of a fetch.
+import { each, gather, once } from './step.js'
+
+/**
+ * @typedef {import('./declare.js').Declaration} Declaration
+ * @typedef {import('./declare.js').Atom} Atom
+ * @typedef {import('./declare.js').Slot} Slot
+ * @typedef {import('./declare.js').Family} Family
+ * @typedef {import('./declare.js').Command} Command
+ * @typedef {import('./declare.js').Variable} Variable
+ * @typedef {import('./step.js').Step} Step
+ * @typedef {import('../wire/encode.js').Part} Part
+ * @typedef {import('../wire/encode.js').Argument} Encoded
+ *
+ * @typedef {{ prefix: string, shaOf: (script: string) => string }} Binding
+ * @typedef {{ prefix: string }} Terms what a workload's strategies read; the rest is the workload's own
+ *
+ * @typedef {object} BoundAsk
+ * @property {'ids' | 'number' | 'newest'} kind
+ * @property {string} name of its number
+ * @property {string} key
+ * @property {string[]} args
+ * @property {import('./declare.js').Shape} shape
+ *
+ * @typedef {Omit<import('./declare.js').Fetch, 'asks'> & { asks: (moment: { nowMs: number }) => BoundAsk[], command: string }} Reader
+ *   `command`: the one that brings the values, as commandstats names it
+ */
+
+const isFamily = (/** @type {unknown} */ slot) => /** @type {Family} */ (slot)?.family === 'key'
+const isMany = (/** @type {any} */ slot) => slot?.many !== undefined
+const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
+const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
+
+/** What an atom is made of. @param {Atom} atom @param {Binding} binding @returns {(string | number | Variable)[]} */
+const partsIn = (atom, { prefix, shaOf }) => {
+  if (typeof atom !== 'object') return [atom]
+  if ('family' in atom) return prefix === '' ? atom.parts : [prefix, ...atom.parts]
+  return 'script' in atom ? [shaOf(atom.script)] : [atom]
+}
+
+/** Neighbouring texts as one. @param {(string | number | Variable)[]} parts */
+const joined = (parts) => {
+  const out = /** @type {(string | number | Variable)[]} */ ([])
+  for (const part of parts) {
+    const last = out.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') out[out.length - 1] = last + part
+    else out.push(part)
+  }
+  return out
+}
+
+/**
+ * An argument as a constant, or as a function of the item.
+ * @param {import('./declare.js').Argument} argument
+ * @param {Binding} binding
+ * @returns {{ of: ((n: number) => Encoded) | null, constant: Encoded }}
+ */
+const argumentOf = (argument, binding) => {
+  const atoms = Array.isArray(argument) ? argument : [argument]
+  const parts = joined(atoms.flatMap((atom) => partsIn(atom, binding)))
+  if (parts.every((part) => typeof part !== 'object' || part.hole)) {
+    const encoded = parts.map((part) => (typeof part === 'object' ? /** @type {Part} */ (part.hole) : part))
+    return { of: null, constant: encoded.length === 1 ? encoded[0] : encoded }
+  }
+  return { of: madeOf(parts), constant: '' }
+}
+
+/** @param {(string | number | Variable)[]} parts @returns {(n: number) => Encoded} */
+const madeOf = (parts) => {
+  const [head, variable] = parts
+  const ofItem = typeof variable === 'object' ? variable.of : undefined
+  if (parts.length === 2 && typeof head === 'string' && ofItem)
+    return (n) => {
+      const value = ofItem(n)
+      return typeof value === 'object' ? [head, ...value] : head + value
+    }
+  if (parts.length === 1 && typeof head === 'object' && head.of) return head.of
+  return (n) => {
+    const values = parts.flatMap((part) =>
+      typeof part !== 'object' ? [part] : (part.of?.(n) ?? [/** @type {Part} */ (part.hole)]),
+    )
+    return values.every((value) => typeof value !== 'object') ? values.join('') : values
+  }
+}
+
+/** The first family among a command's arguments: its key. @param {readonly Slot[]} args @param {string} where */
+export const keyIn = (args, where) => {
+  const at = args.findIndex((arg) => isFamily(arg) || isAll(arg))
+  if (at < 0 && args.some((arg) => isMany(arg) && /** @type {any} */ (arg).many.some(isFamily)))
+    throw new TypeError(`${where}: the key of a gathered command is outside of many()`)
+  const slot = /** @type {any} */ (args[at])
+  return { at, family: /** @type {Family | null} */ (isAll(slot) ? slot.all : (slot ?? null)) }
+}
+
+/** Text of a family for a number that each of its variables is given. @param {Family} family @param {number} i @param {string} prefix */
+export const textOf = ({ parts }, i, prefix) => {
+  let text = prefix
+  for (const part of parts) text += typeof part === 'string' ? part : String(part.of?.(i) ?? i)
+  return text
+}
+
+/** The numbers of a family that can be listed; null: they go by item or by the minute. @param {Family} family */
+export const rangeOf = ({ parts }) => {
+  const variables = parts.filter((part) => typeof part === 'object')
+  if (variables.length === 0) return /** @type {[number, number]} */ ([0, 1])
+  if (variables.some(({ variable }) => variable === 'n')) return null
+  return variables.find(({ range }) => range)?.range ?? null
+}
+
+/**
+ * All keys of a family, of those that move with time the one of the tick.
+ * @param {Family} family
+ * @param {string} prefix
+ * @returns {import('./step.js').Key[]}
+ */
+const keysIn = (family, prefix) => {
+  const range = rangeOf(family)
+  if (range)
+    return Array.from({ length: range[1] - range[0] }, (_, i) => textOf(family, range[0] + i, prefix))
+  const { of, constant } = argumentOf(family, { prefix, shaOf: () => '' })
+  if (of) throw new TypeError(`${family.pattern}: keys of an item cannot be listed`)
+  return [/** @type {import('./step.js').Key} */ (constant)]
+}
+
+/** @param {readonly Family[]} families @param {string} prefix @returns {string[]} */
+export const listedKeys = (families, prefix) =>
+  families.flatMap((family) => /** @type {string[]} */ (keysIn(family, prefix)))
+
+/**
+ * @param {Command} command
+ * @param {Binding} binding
+ * @param {string} where
+ */
+const argsOf = ({ name, args }, binding, where) => {
+  const { at, family } = keyIn(args, where)
+  const slots = args.map((slot, i) => {
+    const list = /** @type {import('./declare.js').Argument[]} */ (
+      isMany(slot) ? /** @type {any} */ (slot).many : [slot]
+    )
+    return {
+      isKey: i === at,
+      count: isCount(slot) ? /** @type {Variable} */ (slot) : null,
+      many: isMany(slot),
+      of: list.map((argument) => argumentOf(argument, binding)),
+    }
+  })
+  return { name, at, family, slots }
+}
+
+/** @param {Command} command @param {import('./declare.js').Repeat} repeat @param {Binding} binding @param {string} where @returns {Step} */
+const stepOf = (command, repeat, binding, where) => {
+  const { name, at, family, slots } = argsOf(command, binding, `${where}: ${command.name}`)
+  const options = { name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' }
+  if (command.kind === 'each') {
+    const makers = slots.map(({ of: [one] }) => one)
+    return each((n) => {
+      const args = /** @type {Encoded[]} */ ([name])
+      for (const { of, constant } of makers) args.push(of ? of(n) : constant)
+      return args
+    }, options)
+  }
+  if (family === null) throw new TypeError(`${where}: ${name} has no key`)
+  /** @param {import('./step.js').Key} key @param {number[]} ns */
+  const args = (key, ns) => {
+    const out = /** @type {Encoded[]} */ ([name])
+    for (const { isKey, count, many, of } of slots) {
+      if (isKey) out.push(key)
+      else if (count) out.push(ns.length * (count.times ?? 1) + (count.plus ?? 0))
+      else if (!many) out.push(of[0].constant)
+      else for (const n of ns) for (const one of of) out.push(one.of ? one.of(n) : one.constant)
+    }
+    return out
+  }
+  if (command.kind === 'gather') {
+    const { of, constant } = argumentOf(family, binding)
+    const key = /** @type {(n: number) => import('./step.js').Key} */ (of ?? (() => constant))
+    return gather(command.max ?? 0, key, args, options)
+  }
+  const { everyMs, windows } = command
+  return once(keysIn(family, binding.prefix), (key) => args(key, []), { ...options, everyMs, windows })
+}
+
+/**
+ * The commands of an operation.
+ * @param {Declaration} declared
+ * @param {string} operation
+ * @param {any} terms
+ * @param {Binding} binding
+ * @returns {Step[]}
+ */
+export const stepsOf = (declared, operation, terms, binding) => {
+  const commands = declared.operations(terms, declared.keys(terms))[operation]
+  if (!commands) throw new TypeError(`${declared.name}: no operation ${operation}`)
+  return commands.map((command) => stepOf(command, declared.repeat, binding, declared.name))
+}
+
+/**
+ * What a variable is worth to a fetch.
+ * @param {Variable} variable
+ * @param {{ oldestMs: number, nowMs: number }} at
+ */
+const atFetch = ({ variable, shift = 0 }, { oldestMs, nowMs }) => {
+  if (variable === 'oldest') return String(oldestMs)
+  if (variable === 'minute') return String(Math.floor(nowMs / 60_000) - shift)
+  throw new TypeError(`a fetch knows no ${variable}`)
+}
+
+/**
+ * @param {readonly Slot[]} args
+ * @param {{ key: string, at: { oldestMs: number, nowMs: number }, binding: Binding }} known
+ */
+const askArgs = (args, { key, at, binding }) => {
+  const keyAt = keyIn(args, '').at
+  return args.flatMap((slot, i) => {
+    if (isAll(slot)) return listedKeys([/** @type {any} */ (slot).all], binding.prefix)
+    if (i === keyAt) return [key]
+    const parts = partsIn(/** @type {Atom} */ (slot), binding)
+    return [parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+  })
+}
+
+/** The keys of a family when a fetch begins. @param {Family} family @param {{ oldestMs: number, nowMs: number }} at @param {string} prefix */
+const keysAtFetch = (family, at, prefix) => {
+  if (rangeOf(family)) return listedKeys([family], prefix)
+  return [prefix + family.parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+}
+
+/**
+ * A structure's commands at a moment, for each of its keys.
+ * @param {{ name: string, args: readonly Slot[], keys?: number }} command
+ * @param {{ oldestMs: number, nowMs: number }} at
+ * @param {Binding} binding
+ */
+export const commandsAt = ({ name, args, keys }, at, binding) => {
+  const family = /** @type {Family} */ (keyIn(args, name).family)
+  const slot = args[keyIn(args, name).at]
+  const all = keysAtFetch(family, at, binding.prefix)
+  const chosen = isAll(slot) ? all.slice(0, 1) : all.slice(0, keys ?? all.length)
+  return chosen.map((key) => ({ key, args: [name, ...askArgs(args, { key, at, binding })] }))
+}
+
+/**
+ * What is asked of each key goes together: its length, then its members.
+ * @param {readonly import('./declare.js').Ask[]} asks
+ */
+const byFamily = (asks) => {
+  const groups = /** @type {import('./declare.js').Ask[][]} */ ([])
+  for (const ask of asks) {
+    const last = groups.at(-1)
+    const same = last && keyIn(last[0].args, '').family === keyIn(ask.args, '').family
+    if (last && same) last.push(ask)
+    else groups.push([ask])
+  }
+  return groups
+}
+
+/**
+ * @param {Declaration} declared
+ * @param {any} terms
+ * @param {Binding} binding
+ * @returns {Reader}
+ */
+export const readerOf = (declared, terms, binding) => {
+  if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
+  const { asks, ...rest } = declared.fetch(terms, declared.keys(terms))
+  const groups = byFamily(asks)
+  const ids = asks.find(({ ask }) => ask === 'ids')
+  return {
+    ...rest,
+    command: (rest.value?.name ?? ids?.name ?? '').toLowerCase(),
+    asks({ nowMs }) {
+      const at = { nowMs, oldestMs: terms.oldestMs(nowMs) }
+      return groups.flatMap((group) => {
+        const rows = group.map((ask) => commandsAt(ask, at, binding))
+        return rows[0].flatMap((_, i) =>
+          group.map((ask, g) => ({
+            kind: ask.ask,
+            name: ask.number ?? '',
+            key: rows[g][i].key,
+            args: rows[g][i].args,
+            shape: /** @type {import('./declare.js').Shape} */ (ask.shape),
+          })),
+        )
+      })
+    },
+  }
+}
+
+/**
+ * How acknowledged items are looked for; null where they cannot be.
+ * @param {Declaration} declared
+ * @param {any} terms
+ * @param {Binding} binding
+ */
+export const checksOf = (declared, terms, binding) => {
+  const checks = declared.check?.(terms, declared.keys(terms)) ?? null
+  return (
+    checks?.map(({ check, name, args }) => {
+      if (check === 'id') return { check, step: null }
+      const step = stepOf({ kind: 'gather', name, args, everyMs: 0 }, 'safe', binding, declared.name)
+      return { check, step: /** @type {import('./step.js').GatherStep} */ (step) }
+    }) ?? null
+  )
+}

@@ -1,0 +1,279 @@
+// The words that a workload's strategy is declared with. A declaration is frozen data: arguments are constants,
+// variables, key families, scripts, or lists of these. Closures are left only inside variables, so everything else
+// that a module must know of a strategy is read off its declaration.
+
+/**
+ * @typedef {import('../wire/encode.js').Part} Part
+ * @typedef {import('../wire/encode.js').Hole} Hole
+ *
+ * @typedef {'item' | 'tick' | 'command' | 'fetch'} Scope when a variable gets its value: for the item an operation is
+ *   about, at a tick, when a command's items are known, when a fetch begins
+ * @typedef {object} Variable
+ * @property {string} variable its name, as patterns of keys write it
+ * @property {Scope} scope
+ * @property {(n: number) => string | number | Part[]} [of] of item n
+ * @property {Hole} [hole] at a tick: a place of fixed width
+ * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
+ * @property {number} [shift] of a minute: how many before the one under way
+ * @property {number} [plus] of a count
+ * @property {number} [times]
+ *
+ * @typedef {object} Family keys of one pattern and type
+ * @property {'key' | 'label'} family a label is no key: text of the same kind in an argument, such as a field's name
+ * @property {string} pattern
+ * @property {string} type as TYPE names it; '' of a label
+ * @property {(string | Variable)[]} parts without the prefix
+ * @property {number | null} lifetimeS after its last write; null: as long as its owner keeps it
+ * @property {number} keys how many there are at most, where the pattern does not say
+ * @property {number} bytes what each key takes
+ * @property {number} holds how many items all of its keys hold at most
+ * @property {number} bytesAnItem what each of those takes
+ *
+ * @typedef {{ script: string, calls: readonly string[], counts: string | null }} Script a file of lua/; `calls`: the commands
+ *   that it runs; `counts`: the one of them that it runs once an item
+ * @typedef {{ many: Argument[] }} Many repeated for each item that the command carries
+ * @typedef {{ all: Family }} All every key of a family
+ * @typedef {string | number | Variable | Family | Script} Atom
+ * @typedef {Atom | Atom[]} Argument a list is one argument, joined
+ * @typedef {Argument | Many | All} Slot
+ *
+ * @typedef {'safe' | 'never' | 'partial'} Repeat what may be done with a command whose reply was lost
+ * @typedef {object} CommandOptions
+ * @property {Repeat} [repeat] else the strategy's
+ * @property {number} [max] of gather: most items in one command, 0 = no limit
+ * @property {boolean} [windows] of every: once for each window of what died since it was last sent
+ *
+ * @typedef {CommandOptions & { kind: 'each' | 'gather' | 'every', name: string, args: readonly Slot[], everyMs: number }} Command
+ *
+ * @typedef {'members' | 'scored' | 'values' | 'scored-values' | 'pairs' | 'entries' | 'script'} Shape how a reply
+ *   becomes ids, scores and values: see shapes.js
+ * @typedef {object} Ask a command of a fetch, sent for every key of its family
+ * @property {'ids' | 'number' | 'newest'} ask
+ * @property {string} name of the command
+ * @property {readonly Slot[]} args
+ * @property {Shape} [shape]
+ * @property {string} [number] what its number is called; numbers of one name are added up
+ * @property {number} [keys] only so many of the family's keys
+ *
+ * @typedef {object} ValueCommand reads the value of an id: name, id, and what follows it
+ * @property {string} name
+ * @property {string[]} after
+ * @property {boolean} many the command takes many ids at once as well (GET and MGET)
+ *
+ * @typedef {object} Fetch
+ * @property {Ask[]} asks all of them may be sent at once
+ * @property {ValueCommand | null} value null: the values come with the ids
+ * @property {ValueCommand} [again] asks once more for a value that came with its id, where they are kept apart
+ * @property {boolean} dated ids come with the time they were written, when it is asked for
+ * @property {boolean} unique an id may come twice
+ *
+ * @typedef {object} Check how acknowledged items are looked for
+ * @property {'id' | 'values' | 'members' | 'present'} check id: by the fetch's value command; else by a command with
+ *   an element for each item: values, the ranks of ids (members), or all there is of the item (present)
+ * @property {string} name
+ * @property {readonly Slot[]} args
+ *
+ * @typedef {{ structure: string, nature: string, name: string, args: readonly Slot[] }} Counter a structure that
+ *   counts unique items
+ *
+ * @typedef {Record<string, Family | readonly Family[]>} Keys
+ * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
+ * @typedef {{ name: string, help: string, env?: string, implies?: string }} Flag a published name of the strategy
+ * @typedef {(settings: any, named: (key: any) => string) => string | false | undefined} Rule a sentence where settings
+ *   contradict the strategy
+ *
+ * @typedef {object} Declaration
+ * @property {string} workload
+ * @property {string} name
+ * @property {string} title
+ * @property {readonly Flag[]} flags
+ * @property {readonly string[]} options shared options that are about this kind of strategy, by their keys
+ * @property {readonly Rule[]} rules
+ * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
+ * @property {(t: any) => Keys} keys
+ * @property {(t: any, k: any) => Record<string, Command[]>} operations
+ * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: string }>>} roles
+ * @property {((t: any, k: any) => Fetch) | null} fetch
+ * @property {readonly string[]} modes how it can be read
+ * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
+ * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
+ * @property {(t: any, k: any) => Counter[]} counters
+ * @property {boolean} oneSlot a command's keys must be in one slot
+ * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
+ * @property {Repeat} repeat
+ */
+
+/** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */
+const variable = (name, scope, rest) => Object.freeze({ variable: name, scope, ...rest })
+
+/** @param {import('../wire/encode.js').HoleName} name @param {number} width */
+const hole = (name, width) => Object.freeze({ hole: name, width })
+
+/** The number that an operation is about: the flow chooses it. */
+export const n = variable('n', 'item', { of: (i) => i })
+/** The tick's time in epoch milliseconds. */
+export const time = variable('time', 'tick', { hole: hole('score', 13) })
+/** The oldest time that is alive; what is older has expired. */
+export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
+/** Where the window of a purge begins. */
+export const since = variable('since', 'tick', { hole: hole('since', 13) })
+/** Epoch seconds / 60. */
+export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })
+/** How many items the command carries. */
+export const count = variable('count', 'command', { plus: 0, times: 1 })
+/** One more than that: the keys of a script that is given an index and every item. */
+export const countAndOne = variable('count', 'command', { plus: 1, times: 1 })
+
+/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
+export const number = (name, of, range) => variable(name, 'item', { of, range })
+/** @param {string} name @param {number} parts */
+export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
+/** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
+export const made = (name, of) => variable(name, 'item', { of })
+
+const standard = { n, minute }
+
+/**
+ * 'item:{n}' as parts; '{{' and '}}' are the braces of a cluster's hash tag.
+ * @param {string} pattern
+ * @param {Record<string, Variable>} own variables of this pattern
+ */
+export const partsOf = (pattern, own) => {
+  const known = /** @type {Record<string, Variable>} */ ({ ...standard, ...own })
+  const parts = /** @type {(string | Variable)[]} */ ([])
+  for (const [token, , name] of pattern.matchAll(/(\{\{|\}\}|\{(\w+)\}|[^{}]+|[{}])/g)) {
+    if (name && !known[name])
+      throw new TypeError(`${pattern}: unknown {${name}}; a hash tag is written {{${name}}}`)
+    if (token === '{' || token === '}')
+      throw new TypeError(`${pattern}: a lone ${token}; write ${token}${token} for a brace`)
+    const part = name ? known[name] : token === '{{' ? '{' : token === '}}' ? '}' : token
+    const last = parts.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
+    else parts.push(part)
+  }
+  return parts
+}
+
+/**
+ * @typedef {object} FamilyOptions
+ * @property {Record<string, Variable>} [of] variables of the pattern
+ * @property {number | null} [lifetimeS]
+ * @property {number} [keys]
+ * @property {number} [bytes]
+ * @property {number} [holds]
+ * @property {number} [bytesAnItem]
+ *
+ * @param {string} pattern
+ * @param {string} type
+ * @param {FamilyOptions} [options]
+ * @returns {Family}
+ */
+export const family = (pattern, type, options = {}) => {
+  const { of = {}, lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0 } = options
+  const parts = partsOf(pattern, of)
+  return Object.freeze({ family: 'key', pattern, type, parts, lifetimeS, keys, bytes, holds, bytesAnItem })
+}
+
+/** Text of a pattern that is no key: the name of a field. @param {string} pattern @returns {Family} */
+export const label = (pattern) => Object.freeze({ ...family(pattern, ''), family: 'label' })
+
+/** The same keys, so many minutes before. @param {Family} of @param {number} [minutes] @returns {Family} */
+export const earlier = (of, minutes = 1) =>
+  Object.freeze({
+    ...of,
+    parts: of.parts.map((part) =>
+      typeof part === 'object' && part.variable === 'minute' ? { ...part, shift: minutes } : part,
+    ),
+  })
+
+/** Arguments repeated for each item of the command. @param {...Argument} args @returns {Many} */
+export const many = (...args) => Object.freeze({ many: args })
+
+/** Every key of the family, an argument each. @param {Family} of @returns {All} */
+export const all = (of) => Object.freeze({ all: of })
+
+/**
+ * A script of lua/ by its name.
+ * @param {string} name
+ * @param {{ calls?: string[], counts?: string | null }} [options]
+ * @returns {Script}
+ */
+export const script = (name, { calls = [], counts = null } = {}) =>
+  Object.freeze({ script: name, calls, counts })
+
+/** A command an item. @param {string} name @param {Slot[]} args @param {CommandOptions} [options] @returns {Command} */
+export const each = (name, args, options) =>
+  Object.freeze({ kind: 'each', name, args, everyMs: 0, ...options })
+
+/**
+ * Many items in one command, for each key, cut at `max` items.
+ * @param {string} name
+ * @param {Slot[]} args
+ * @param {CommandOptions} [options]
+ * @returns {Command}
+ */
+export const gather = (name, args, options) =>
+  Object.freeze({ kind: 'gather', name, args, everyMs: 0, ...options })
+
+/**
+ * A command without items for every key of its family: at every tick, or not before `everyMs` have passed.
+ * @param {number} everyMs
+ * @param {string} name
+ * @param {Slot[]} args
+ * @param {CommandOptions} [options]
+ * @returns {Command}
+ */
+export const every = (everyMs, name, args, options) =>
+  Object.freeze({ kind: 'every', name, args, everyMs, ...options })
+
+/** A command whose reply holds ids. @param {string} name @param {Slot[]} args @param {Shape} shape @param {{ keys?: number }} [options] @returns {Ask} */
+export const ids = (name, args, shape, options) =>
+  Object.freeze({ ask: 'ids', name, args, shape, ...options })
+
+/** A command whose reply is a number. @param {string} number @param {string} name @param {Slot[]} args @param {{ keys?: number }} [options] @returns {Ask} */
+export const sum = (number, name, args, options) =>
+  Object.freeze({ ask: 'number', number, name, args, ...options })
+
+/** The newest score of a set, where ids come without theirs. @param {string} name @param {Slot[]} args @returns {Ask} */
+export const newest = (name, args) => Object.freeze({ ask: 'newest', name, args })
+
+/** Acknowledged items are read by their ids. @type {Check} */
+export const byId = Object.freeze({ check: 'id', name: '', args: [] })
+
+/**
+ * Acknowledged items are asked for by a gathered command.
+ * @param {'values' | 'members' | 'present'} what
+ * @param {string} name
+ * @param {Slot[]} args
+ * @returns {Check}
+ */
+export const byCommand = (what, name, args) => Object.freeze({ check: what, name, args })
+
+/** @type {ValueCommand} */
+export const get = Object.freeze({ name: 'GET', after: [], many: true })
+
+const needed = /** @type {const} */ (['workload', 'name', 'title', 'keys', 'operations', 'roles', 'repeat'])
+
+/**
+ * @param {Pick<Declaration, typeof needed[number]> & Partial<Declaration>} declaration
+ * @returns {Readonly<Declaration>}
+ */
+export const strategy = (declaration) => {
+  for (const field of needed)
+    if (declaration[field] === undefined)
+      throw new TypeError(`strategy ${declaration.name ?? '(without a name)'}: ${field} is missing`)
+  return Object.freeze({
+    flags: [],
+    options: [],
+    rules: [],
+    variants: null,
+    fetch: null,
+    modes: ['manual'],
+    ids: () => null,
+    check: null,
+    counters: () => [],
+    oneSlot: false,
+    keepsNewest: false,
+    ...declaration,
+  })
+}

@@ -1,0 +1,193 @@
+// What others ask of a strategy, from its key families and commands alone.
+import { slotOf } from '../wire/slot.js'
+import { keyIn, listedKeys, rangeOf, textOf } from './bind.js'
+
+/**
+ * @typedef {import('./declare.js').Declaration} Declaration
+ * @typedef {import('./declare.js').Family} Family
+ * @typedef {import('./declare.js').Command} Command
+ * @typedef {import('./declare.js').Script} Script
+ */
+
+/** @param {import('./declare.js').Keys} keys @returns {Family[]} */
+export const familiesOf = (keys) => Object.values(keys).flat()
+
+/** @param {Family} family @param {string} variable */
+const varies = ({ parts }, variable) =>
+  parts.some((part) => typeof part === 'object' && part.variable === variable)
+
+/** @param {Family} family */
+const isNumbered = ({ parts }) => parts.some((part) => typeof part === 'object')
+
+// More keys than this are as good as even, and their slots need not be counted.
+const mostPlaced = 1024
+
+/**
+ * Bytes of data on each master when the families are full.
+ * @param {Declaration} declared
+ * @param {{ prefix: string }} terms
+ * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ */
+export const forecastOf = (declared, terms, { masters, owners }) => {
+  const perMaster = masters.map(() => 0)
+  const place = (/** @type {string} */ key, /** @type {number} */ bytes) => {
+    perMaster[owners ? owners[slotOf(key)] : 0] += bytes
+  }
+  for (const family of familiesOf(declared.keys(terms))) {
+    const range = rangeOf(family)
+    const keys = range ? Math.max(range[1] - range[0], family.keys) : family.keys
+    const bytes = keys * family.bytes + family.holds * family.bytesAnItem
+    const tags = tagsIn(family, terms.prefix)
+    if (range && keys <= mostPlaced)
+      for (const key of listedKeys([family], terms.prefix)) place(key, bytes / keys)
+    else if (tags) for (const tag of tags) place(tag, bytes / tags.length)
+    // The slot of a minute's key is another one each minute, so any master may get it.
+    else
+      for (const i of perMaster.keys())
+        perMaster[i] += varies(family, 'minute') ? bytes : bytes / masters.length
+  }
+  return perMaster
+}
+
+/** Keys of an item that carry a tag of few: the place of each tag. @param {Family} family @param {string} prefix */
+const tagsIn = (family, prefix) => {
+  const tag = family.parts.find((part) => typeof part === 'object' && part.variable === 'tag')
+  if (typeof tag !== 'object' || !tag.range) return null
+  const [from, to] = tag.range
+  return Array.from({ length: to - from }, (_, j) => textOf(family, from + j, prefix))
+}
+
+const canonical = /^(0|[1-9]\d{0,15})/
+
+/**
+ * The type that a key of this name has in the strategy; null: it has no such key.
+ * @param {Declaration} declared
+ * @param {{ prefix: string }} terms
+ * @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers
+ * @returns {(key: string) => string | null}
+ */
+export const typesOf = (declared, terms, { isItem, isMinute }) => {
+  const { prefix } = terms
+  /** @type {Map<string, string>} */
+  const exact = new Map()
+  const numbered = /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */ ([])
+  for (const family of familiesOf(declared.keys(terms))) {
+    if (!isNumbered(family)) {
+      exact.set(textOf(family, 0, prefix), family.type)
+      continue
+    }
+    const range = rangeOf(family)
+    const holds = varies(family, 'n')
+      ? isItem
+      : range
+        ? (/** @type {number} */ i) => i >= range[0] && i < range[1]
+        : isMinute
+    numbered.push({ head: prefix + headOf(family), family, holds })
+  }
+  return (key) => {
+    const known = exact.get(key)
+    if (known) return known
+    for (const { head, family, holds } of numbered) {
+      if (!key.startsWith(head)) continue
+      const digits = canonical.exec(key.slice(head.length))?.[0]
+      if (digits === undefined) continue
+      const i = Number(digits)
+      if (holds(i) && nameOf(family, i, prefix) === key) return family.type
+    }
+    return null
+  }
+}
+
+/** The text before the first variable. @param {Family} family */
+export const headOf = ({ parts: [first] }) => (typeof first === 'string' ? first : '')
+
+/** As textOf, where a minute is the number itself. @param {Family} family @param {number} i @param {string} prefix */
+const nameOf = (family, i, prefix) => textOf(family, i, prefix)
+
+/**
+ * From an id back to its item; -1 where the strategy would not name an item so.
+ * @param {Family} family what ids are made of
+ * @param {string} prefix
+ * @returns {(bytes: Buffer, from: number, to: number) => number}
+ */
+export const itemNumberOf = (family, prefix) => {
+  const base = Buffer.from(prefix + headOf(family))
+  const tail = family.parts.slice(2)
+  /** @type {Map<string, Buffer>} */
+  const tails = new Map()
+  const tailOf = (/** @type {number} */ n) => {
+    let text = ''
+    for (const part of tail) text += typeof part === 'string' ? part : part.of?.(n)
+    const known = tails.get(text)
+    if (known) return known
+    const bytes = Buffer.from(text)
+    tails.set(text, bytes)
+    return bytes
+  }
+  return (bytes, from, to) => {
+    let at = from + base.length
+    if (at >= to || bytes[at] < 49) return -1
+    for (let i = 0; i < base.length; i++) if (bytes[from + i] !== base[i]) return -1
+    let n = 0
+    for (; at < to && bytes[at] >= 48 && bytes[at] <= 57; at++) n = n * 10 + bytes[at] - 48
+    if (!Number.isSafeInteger(n)) return -1
+    if (tail.length === 0) return at === to ? n : -1
+    return tailOf(n).compare(bytes, at, to) === 0 ? n : -1
+  }
+}
+
+/** @param {Command} command @returns {Script | null} */
+const scriptIn = ({ args }) =>
+  /** @type {Script | undefined} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg)) ?? null
+
+/** @param {Declaration} declared @param {any} terms @param {string} operation */
+export const commandsOf = (declared, terms, operation) =>
+  declared.operations(terms, declared.keys(terms))[operation] ?? []
+
+/** The scripts of an operation, by name. @param {readonly Command[]} commands */
+export const scriptsIn = (commands) => [
+  ...new Set(commands.flatMap((command) => scriptIn(command)?.script ?? [])),
+]
+
+/** The command that stores exactly one item, as commandstats names it; null: none does. @param {readonly Command[]} commands */
+export const countingCommand = (commands) => {
+  const [first] = commands
+  const counts = scriptIn(first)?.counts
+  if (counts) return counts.toLowerCase()
+  return first.kind === 'each' ? first.name.toLowerCase() : null
+}
+
+/** What commandstats may show of the operation: its commands, and those that its scripts run. @param {readonly Command[]} commands */
+export const commandNames = (commands) =>
+  new Set(
+    commands.flatMap((command) =>
+      [command.name, ...(scriptIn(command)?.calls ?? [])].map((name) => name.toLowerCase()),
+    ),
+  )
+
+/** Most items of one command of the operation; 0 = no limit. @param {readonly Command[]} commands */
+export const mostMembers = (commands) => {
+  const limits = commands.filter(({ kind }) => kind === 'gather').map(({ max = 0 }) => max)
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
+/** Keys out of which the operation takes what has died, by windows of scores. @param {readonly Command[]} commands @param {string} prefix */
+export const purgedKeys = (commands, prefix) =>
+  commands
+    .filter(({ windows }) => windows)
+    .flatMap(({ args, name }) => {
+      const { family } = keyIn(args, name)
+      return family ? listedKeys([family], prefix) : []
+    })
+
+/** How many arguments a gathered command has for no item, and for each, and whether items have several keys. @param {Command} command */
+export const argumentsOf = ({ args }) => {
+  const manies = args.filter((arg) => typeof arg === 'object' && 'many' in arg)
+  const anItem = manies.reduce((sum, arg) => sum + /** @type {any} */ (arg).many.length, 0)
+  const family = keyIn(args, '').family
+  return {
+    fixed: 1 + args.length - manies.length,
+    anItem,
+    isSpread: family?.parts.some((part) => typeof part === 'object' && part.of !== undefined) === true,
+  }
+}

@@ -1,0 +1,52 @@
+// The registry: a strategy is one file and one line here.
+import { actualValue } from './latest/actual-value.js'
+import { hash } from './latest/hash.js'
+import { hashTtl } from './latest/hash-ttl.js'
+import { list } from './latest/list.js'
+import { listHll } from './latest/list-hll.js'
+import { scriptBatch } from './latest/script-batch.js'
+import { scriptItem } from './latest/script-item.js'
+import { set } from './latest/set.js'
+import { sortedSet } from './latest/sorted-set.js'
+import { stream } from './latest/stream.js'
+
+/** @typedef {import('./declare.js').Declaration} Declaration */
+
+/** @type {Map<string, Readonly<Declaration>>} by name, in the order in which options and docs list them */
+const registry = new Map()
+
+/** Adds a strategy, as a file of a user's own does. @param {Readonly<Declaration>} declared */
+export const register = (declared) => {
+  if (registry.has(declared.name)) throw new TypeError(`there is a strategy ${declared.name} already`)
+  registry.set(declared.name, declared)
+}
+
+for (const declared of [
+  sortedSet,
+  actualValue,
+  scriptBatch,
+  scriptItem,
+  list,
+  listHll,
+  set,
+  hash,
+  stream,
+  hashTtl,
+])
+  register(declared)
+
+export const defaultStrategy = sortedSet.name
+
+/** @param {string} name @returns {Readonly<Declaration>} */
+export const strategyNamed = (name) => {
+  const declared = registry.get(name)
+  if (!declared) throw new TypeError(`there is no strategy ${name}`)
+  return declared
+}
+
+/** @param {string} name */
+export const isStrategy = (name) => registry.has(name)
+
+export const allStrategies = () => [...registry.values()]
+
+export const strategyNames = () => [...registry.keys()]

@@ -1,0 +1,61 @@
+// The sorted set holds the values themselves: no keys of their own, no lifetime but the purge.
+import { identityWidth } from '../../plan/payload.js'
+import { byCommand, many, strategy } from '../declare.js'
+import {
+  asksOfSets,
+  countersOfSets,
+  extraSetKeys,
+  ofSortedSets,
+  rankItems,
+  roles,
+  setKeys,
+  value,
+  workload,
+} from './parts.js'
+
+const valueRankBytes = 105
+
+/** Members that the start of a value tells apart, at 6 bits a character. @param {any} s */
+const distinctValues = (s) => 64 ** identityWidth(s.payload, s.valueBytes)
+
+export const actualValue = strategy({
+  workload,
+  name: 'actual-value',
+  title: 'the values themselves in a sorted set by time',
+  flags: [
+    {
+      name: 'actual-value',
+      env: 'SORTED_SET_CONTAINS_ACTUAL_VALUE',
+      help: 'the sorted set holds the values themselves',
+    },
+  ],
+  options: ofSortedSets,
+  rules: [
+    (s, named) => s.stamp && `${named('stamp')} with ${named('strategy')}: every tick would make new members`,
+    (s, named) =>
+      s.payload === 'zero' && `${named('payload')} with ${named('strategy')}: all members would be equal`,
+    (s, named) =>
+      distinctValues(s) < s.quantity &&
+      `${named('valueBytes')}: values of ${s.valueBytes} bytes (${named('payload')}) tell only ` +
+        `${distinctValues(s)} of ${s.quantity} members of ${named('strategy')} apart`,
+  ],
+  keys: (t) => ({
+    set: setKeys(t, valueRankBytes + t.valueBytesStored),
+    extra: extraSetKeys(t, valueRankBytes + t.valueBytesStored),
+  }),
+  operations: (t, k) => ({ store: rankItems(t, k, value(t)) }),
+  roles,
+  // No GETs. The newest of several sets are known when all have answered, so then the values are kept until then.
+  fetch: (t, k) => ({
+    asks: asksOfSets(t, k, {
+      members: 'values',
+      scored: t.limit > 0 && t.sets > 1 ? 'scored' : 'scored-values',
+    }),
+    value: null,
+    dated: true,
+    unique: false,
+  }),
+  check: (t, k) => [byCommand('present', 'ZMSCORE', [k.set, many(value(t))])],
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})

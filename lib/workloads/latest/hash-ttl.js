@@ -1,0 +1,56 @@
+// Fields with a lifetime of their own, a hundred or so in a hash.
+import { byCommand, count, family, gather, ids, label, many, modulo, strategy, sum } from '../declare.js'
+import { roles, value, workload } from './parts.js'
+
+const fieldBytes = 160
+const field = label('item:{n}')
+
+/** Buckets that a fetch reads: whole ones, as many as its limit needs. @param {any} t */
+const bucketsRead = ({ limit, buckets, quantity }) => {
+  if (limit === 0) return buckets
+  const perBucket = Math.max(1, Math.floor(quantity / buckets))
+  return Math.min(buckets, Math.ceil(limit / perBucket) + 1)
+}
+
+export const hashTtl = strategy({
+  workload,
+  name: 'hash-ttl',
+  title: 'fields with a lifetime of their own, a hundred or so in a hash',
+  variants: {
+    HSETEX: [{ command: 'HSETEX', since: 'Redis 8.0, Valkey 9.0' }],
+    HEXPIRE: [{ command: 'HEXPIRE', since: 'Redis 7.4' }],
+  },
+  keys: (t) => ({
+    bucket: family('latest-fields:{b}', 'hash', {
+      of: { b: modulo('b', t.buckets) },
+      holds: t.live.items,
+      bytesAnItem: fieldBytes + t.longer + t.valueBytesStored,
+    }),
+  }),
+  operations: (t, k) => ({
+    store:
+      t.variant === 'HEXPIRE'
+        ? [
+            gather('HSET', [k.bucket, many(field, value(t))], { max: t.maxMembers }),
+            gather('HEXPIRE', [k.bucket, t.ttlS, 'FIELDS', count, many(field)], { max: t.maxMembers }),
+          ]
+        : [
+            gather('HSETEX', [k.bucket, 'EX', t.ttlS, 'FIELDS', count, many(field, value(t))], {
+              max: t.maxMembers,
+            }),
+          ],
+  }),
+  roles,
+  fetch: (t, k) => ({
+    asks: [
+      sum('cardinality', 'HLEN', [k.bucket], { keys: bucketsRead(t) }),
+      ids('HGETALL', [k.bucket], 'pairs', { keys: bucketsRead(t) }),
+    ],
+    value: null,
+    dated: false,
+    unique: false,
+  }),
+  ids: () => field,
+  check: (_, k) => [byCommand('values', 'HMGET', [k.bucket, many(field)])],
+  repeat: 'safe',
+})

@@ -1,0 +1,50 @@
+// Each value in a hash of its own that expires; the ids in a sorted set by time.
+import { each, family, strategy } from '../declare.js'
+import {
+  asksOfSets,
+  countersOfSets,
+  extraSetKeys,
+  ofSortedSets,
+  rankItems,
+  roles,
+  setKeys,
+  value,
+  workload,
+} from './parts.js'
+import { checkRanked } from './sorted-set.js'
+
+const hashKeyBytes = 290
+
+export const hash = strategy({
+  workload,
+  name: 'hash',
+  title: 'ids in a sorted set by time, each value in a hash of its own',
+  options: ofSortedSets,
+  keys: (t) => ({
+    hash: family('latest-hash:{n}', 'hash', {
+      lifetimeS: t.ttlS,
+      keys: t.live.items,
+      bytes: hashKeyBytes + t.longer + t.valueBytesStored,
+    }),
+    set: setKeys(t),
+    extra: extraSetKeys(t),
+  }),
+  operations: (t, k) => ({
+    store: [
+      each('HSET', [k.hash, 'value', value(t)]),
+      each('EXPIRE', [k.hash, t.ttlS]),
+      ...rankItems(t, k, k.hash),
+    ],
+  }),
+  roles,
+  fetch: (t, k) => ({
+    asks: asksOfSets(t, k, { members: 'members', scored: 'scored' }),
+    value: { name: 'HGET', after: ['value'], many: false },
+    dated: true,
+    unique: false,
+  }),
+  ids: (k) => k.hash,
+  check: (_, k) => checkRanked(k, k.hash),
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})

@@ -1,0 +1,39 @@
+// A list, and a HyperLogLog a minute that counts what is unique in it.
+import { earlier, gather, get, many, strategy, sum } from '../declare.js'
+import { asksOfList, asList, countersOfList, listKeys, storeInList } from './list.js'
+import { expire, minuteKeys } from './parts.js'
+
+const hyperLogLogBytes = 12_304
+
+export const listHll = strategy({
+  ...asList,
+  name: 'list-hll',
+  title: 'a list of ids, and a HyperLogLog a minute that counts the unique ones',
+  flags: [{ name: 'slh', implies: 'list', help: 'a list, and a HyperLogLog per minute' }],
+  keys: (t) => ({
+    ...listKeys(t),
+    count: minuteKeys('latest-ids-count', 'string', { keys: 4, bytes: hyperLogLogBytes }),
+  }),
+  operations: (t, k) => ({
+    store: [
+      ...storeInList(t, k),
+      gather('PFADD', [k.count, many(k.item)], { max: t.maxMembers }),
+      expire(k.count, 0),
+    ],
+  }),
+  fetch: (t, k) => ({
+    asks: [...asksOfList(t, k), sum('pfcount', 'PFCOUNT', [earlier(k.count)])],
+    value: get,
+    dated: false,
+    unique: true,
+  }),
+  counters: (_, k) => [
+    {
+      structure: 'PFCOUNT',
+      nature: 'approximate, of the minute before',
+      name: 'PFCOUNT',
+      args: [earlier(k.count)],
+    },
+    ...countersOfList(k),
+  ],
+})

@@ -1,0 +1,55 @@
+// Each value under its own key; the ids in a list that is cut to the newest.
+import { byId, every, family, gather, get, ids, many, strategy, sum } from '../declare.js'
+import { expire, itemKeys, roles, storeItem, workload } from './parts.js'
+
+const listEntryBytes = 14
+
+/** @param {any} t */
+export const listKeys = (t) => ({
+  item: itemKeys(t),
+  list: family('latest-ids-list', 'list', {
+    lifetimeS: t.lingerS,
+    holds: t.quantity,
+    bytesAnItem: listEntryBytes + t.longer,
+  }),
+})
+
+/** @param {any} t @param {any} k */
+export const storeInList = (t, k) => [
+  storeItem(t, k),
+  gather('RPUSH', [k.list, many(k.item)], { max: t.maxMembers, repeat: 'never' }),
+  every(0, 'LTRIM', [k.list, -t.quantity, -1]),
+  expire(k.list, 10_000, t.lingerS),
+]
+
+/** The newest of it; two writers may have pushed an id twice before it was cut. @param {any} t @param {any} k */
+export const asksOfList = (t, k) => [
+  sum('cardinality', 'LLEN', [k.list]),
+  ids('LRANGE', [k.list, t.limit > 0 ? -t.limit : 0, -1], 'members'),
+]
+
+/** @param {any} k */
+export const countersOfList = (k) => [
+  { structure: 'LLEN', nature: 'length of the list, fresh', name: 'LLEN', args: [k.list] },
+]
+
+/** What a list and one with a HyperLogLog share. */
+export const asList = Object.freeze({
+  workload,
+  roles,
+  ids: (/** @type {any} */ k) => k.item,
+  check: () => [byId],
+  keepsNewest: true,
+  repeat: /** @type {const} */ ('safe'),
+})
+
+export const list = strategy({
+  ...asList,
+  name: 'list',
+  title: 'ids in a list that is cut to the newest, each value under its own key',
+  flags: [{ name: 'sl', help: 'a list instead of the sorted set' }],
+  keys: listKeys,
+  operations: (t, k) => ({ store: storeInList(t, k) }),
+  fetch: (t, k) => ({ asks: asksOfList(t, k), value: get, dated: false, unique: true }),
+  counters: (_, k) => countersOfList(k),
+})

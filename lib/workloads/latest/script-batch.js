@@ -1,0 +1,36 @@
+// Written through lua/store-items.lua: one call a set and batch. Cut only when --max-members was asked for.
+import { countAndOne, gather, many, script, strategy, time } from '../declare.js'
+import { countersOfSets, itemKeys, keepSets, roles, setKeys, value, workload } from './parts.js'
+import { checkRanked, fetchOfSets } from './sorted-set.js'
+
+/** @param {string} name */
+const storeItems = (name) => script(name, { calls: ['SETEX', 'ZADD'], counts: 'SETEX' })
+
+export const scriptBatch = strategy({
+  workload,
+  name: 'script-batch',
+  title: 'a sorted set and its values, written by a script a batch at a time',
+  flags: [{ name: 'ws', help: 'write through lua/store-items.lua, a chunk in one call' }],
+  options: ['sortedSets', 'placement', 'script'],
+  oneSlot: true,
+  keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
+  operations: (t, k) => ({
+    store: [
+      gather(
+        'EVALSHA',
+        t.taggedItems
+          ? [storeItems(t.script), countAndOne, k.set, many(k.item), t.ttlS, time, many(value(t))]
+          : [storeItems(t.script), 1, k.set, t.ttlS, time, many(k.item, value(t))],
+        { max: t.scriptMembers },
+      ),
+      ...keepSets(t, [k.set]),
+    ],
+  }),
+  roles,
+  modes: ['manual', 'script'],
+  fetch: fetchOfSets,
+  ids: (k) => k.item,
+  check: (_, k) => checkRanked(k, k.item),
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})

@@ -1,0 +1,34 @@
+// Written through lua/store-item.lua: one call an item.
+import { each, script, strategy, time } from '../declare.js'
+import { countersOfSets, itemKeys, keepSets, roles, setKeys, value, workload } from './parts.js'
+import { checkRanked, fetchOfSets } from './sorted-set.js'
+
+const storeItem = script('store-item', { calls: ['SETEX', 'ZADD'] })
+
+export const scriptItem = strategy({
+  workload,
+  name: 'script-item',
+  title: 'a sorted set and its values, written by a script an item at a time',
+  flags: [{ name: 'sk', help: 'write through lua/store-item.lua, one call an item' }],
+  options: ['sortedSets', 'placement'],
+  oneSlot: true,
+  keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
+  operations: (t, k) => ({
+    store: [
+      each(
+        'EVALSHA',
+        t.taggedItems
+          ? [storeItem, 2, k.set, k.item, t.ttlS, time, value(t)]
+          : [storeItem, 1, k.set, t.ttlS, time, value(t), k.item],
+      ),
+      ...keepSets(t, [k.set]),
+    ],
+  }),
+  roles,
+  modes: ['manual', 'script'],
+  fetch: fetchOfSets,
+  ids: (k) => k.item,
+  check: (_, k) => checkRanked(k, k.item),
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})

@@ -1,0 +1,49 @@
+// Each value under its own key; the ids in one set a minute.
+import { byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
+import { expire, itemKeys, minuteKeys, roles, storeItem, workload } from './parts.js'
+
+const setMemberBytes = 68
+
+/** A set has no order, so with a limit any members will do. @param {any} t @param {import('../declare.js').Family} key */
+const members = (t, key) =>
+  t.limit > 0 ? ids('SRANDMEMBER', [key, t.limit], 'members') : ids('SMEMBERS', [key], 'members')
+
+export const set = strategy({
+  workload,
+  name: 'set',
+  title: 'ids in a set per minute, each value under its own key',
+  flags: [{ name: 'ss', help: 'one set per minute' }],
+  keys: (t) => ({
+    item: itemKeys(t),
+    minute: minuteKeys('latest-ids', 'set', {
+      holds: t.live.inMinutes,
+      bytesAnItem: setMemberBytes + t.longer,
+    }),
+  }),
+  operations: (t, k) => ({
+    store: [
+      storeItem(t, k),
+      gather('SADD', [k.minute, many(k.item)], { max: t.maxMembers }),
+      expire(k.minute, 0),
+    ],
+  }),
+  roles,
+  // The members of this minute's set and of the one before.
+  fetch: (t, k) => ({
+    asks: [
+      sum('cardinality', 'SCARD', [k.minute]),
+      sum('scard_minute_before', 'SCARD', [earlier(k.minute)]),
+      members(t, k.minute),
+      members(t, earlier(k.minute)),
+    ],
+    value: get,
+    dated: false,
+    unique: true,
+  }),
+  ids: (k) => k.item,
+  check: () => [byId],
+  counters: (_, k) => [
+    { structure: 'SCARD', nature: 'exact, of the minute before', name: 'SCARD', args: [earlier(k.minute)] },
+  ],
+  repeat: 'safe',
+})

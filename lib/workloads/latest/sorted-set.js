@@ -1,0 +1,47 @@
+// Each value under its own key; the ids in a sorted set (or several) by time.
+import { byCommand, byId, get, many, strategy } from '../declare.js'
+import {
+  asksOfScript,
+  asksOfSets,
+  countersOfSets,
+  extraSetKeys,
+  itemKeys,
+  ofSortedSets,
+  rankItems,
+  roles,
+  setKeys,
+  storeItem,
+  workload,
+} from './parts.js'
+
+/** @typedef {import('./terms.js').LatestTerms} Terms */
+
+/** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {Terms} t @param {any} k */
+export const fetchOfSets = (t, k) =>
+  t.mode === 'script'
+    ? { asks: asksOfScript(t, k), value: null, again: get, dated: true, unique: false }
+    : {
+        asks: asksOfSets(t, k, { members: 'members', scored: 'scored' }),
+        value: get,
+        dated: true,
+        unique: false,
+      }
+
+/** Each item by its id, and its id in the sorted set. @param {any} k @param {import('../declare.js').Family} member */
+export const checkRanked = (k, member) => [byId, byCommand('members', 'ZMSCORE', [k.set, many(member)])]
+
+export const sortedSet = strategy({
+  workload,
+  name: 'sorted-set',
+  title: 'ids in a sorted set by time, each value under its own key',
+  options: ofSortedSets,
+  keys: (t) => ({ item: itemKeys(t), set: setKeys(t), extra: extraSetKeys(t) }),
+  operations: (t, k) => ({ store: [storeItem(t, k), ...rankItems(t, k, k.item)] }),
+  roles,
+  modes: ['manual', 'script'],
+  fetch: fetchOfSets,
+  ids: (k) => k.item,
+  check: (_, k) => checkRanked(k, k.item),
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})

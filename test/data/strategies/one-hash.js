@@ -1,0 +1,39 @@
+// A strategy of somebody's own: all values in one hash, a field an item, and a sorted set of fields beside it.
+import { byCommand, family, gather, ids, label, many, strategy, sum } from '../../../lib/workloads/declare.js'
+import { register } from '../../../lib/workloads/index.js'
+import { expire, roles, value, workload } from '../../../lib/workloads/latest/parts.js'
+
+const field = label('item:{n}')
+
+register(
+  strategy({
+    workload,
+    name: 'one-hash',
+    title: 'all values in one hash',
+    flags: [{ name: 'oh', help: 'one hash for everything' }],
+    keys: (t) => ({
+      values: family('latest-values', 'hash', {
+        lifetimeS: t.lingerS,
+        holds: t.live.items,
+        bytesAnItem: 90 + t.longer + t.valueBytesStored,
+      }),
+    }),
+    operations: (t, k) => ({
+      store: [
+        gather('HSET', [k.values, many(field, value(t))], { max: t.maxMembers }),
+        expire(k.values, 10_000, t.lingerS),
+      ],
+    }),
+    roles,
+    fetch: (_, k) => ({
+      asks: [sum('cardinality', 'HLEN', [k.values]), ids('HGETALL', [k.values], 'pairs')],
+      value: null,
+      dated: false,
+      unique: false,
+    }),
+    ids: () => field,
+    check: (_, k) => [byCommand('values', 'HMGET', [k.values, many(field)])],
+    counters: (_, k) => [{ structure: 'HLEN', nature: 'exact, fresh', name: 'HLEN', args: [k.values] }],
+    repeat: 'safe',
+  }),
+)
