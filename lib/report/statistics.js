@@ -17,22 +17,26 @@ export const quotable = (runs) => {
 }
 
 /**
- * The interval is taken of the logarithms where it can be: figures that are never below 0 have none that is.
+ * The mean and its interval are of the logarithms where they can be: metrics that are never below 0 have none that is.
  * @param {readonly number[]} samples at least one
  * @returns {import('./experiment-document.js').FigureOfRow}
  */
 export const figureOfRow = (samples) => {
   const middle = median([...samples])
-  const above = samples.every((value) => value > 0)
-  const { middle: centred, half } = meanWithin(above ? samples.map(Math.log) : samples)
-  const told = (/** @type {number} */ value) => (above ? Math.exp(value) : value)
+  const isPositive = samples.every((value) => value > 0)
+  const { middle: centred, half } = meanWithin(isPositive ? samples.map(Math.log) : samples)
+  const shown = (/** @type {number} */ value) => (isPositive ? Math.exp(value) : value)
   // Equal samples, or one: logarithms would leave a hair between them.
   if (half === null || samples.every((value) => value === middle))
-    return { median: middle, low: middle, high: middle, samples: [...samples] }
+    return { median: middle, mean: middle, low: middle, high: middle, samples: [...samples] }
   return {
     median: middle,
-    low: Math.min(told(centred - half), middle),
-    high: Math.max(told(centred + half), middle),
+    mean: shown(centred),
+    low: shown(centred - half),
+    high: shown(centred + half),
     samples: [...samples],
   }
 }
+
+/** What is printed of a metric, and what its interval is of. @param {import('./experiment-document.js').FigureOfRow} figure */
+export const centreOf = ({ mean: centre, median: middle }) => centre ?? middle
