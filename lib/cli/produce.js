@@ -7,6 +7,7 @@ import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
 import { period } from '../report/units.js'
 import { agentWords, claimAgents } from '../run/agents.js'
+import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
 import { placementWarnings } from '../run/placement.js'
@@ -37,22 +38,30 @@ export const produce = async (settings, { stop, stopNow }) => {
     undo.unshift(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
+    const { allow } = settings
+    const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const whole = planOf(settings, facts)
+    const card = cardOf(whole, millraceVersion())
     const look = preflight({
       target,
-      plan: planOf(settings, facts),
-      allow: settings.allow,
+      plan: whole,
+      allow,
       say,
       warn,
       clock: () => performance.now(),
+      epochMs: time.now,
     })
     const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
       settings,
+      card,
       target,
       run: results.run,
       say,
       onLost: screen.lost,
+      onRival: screen.rival,
+      epochMs: time.now,
       signal: stop,
     })
     undo.unshift(agents.release)
@@ -66,8 +75,11 @@ export const produce = async (settings, { stop, stopNow }) => {
     const parts = await writeRun({
       plan,
       target,
-      announce: () => agents.announce(cardOf(plan, millraceVersion())),
-      liveAgents: agents.live,
+      announce: () => agents.announce(card),
+      time,
+      others: agents.others,
+      idleCost: settings.idleCost,
+      say,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,

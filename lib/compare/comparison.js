@@ -1,6 +1,6 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../errors.js'
-import { FIGURES } from '../report/figures.js'
+import { FIGURES, grossCost, netCost } from '../report/figures.js'
 import { driftIn } from './drift.js'
 import { rulingOf } from './gates.js'
 import { orderWarnings } from './order.js'
@@ -41,7 +41,7 @@ import { smallestEffect } from './verdict.js'
 // What Millrace is for; the first of a line that both sides have counts. Every other metric is shown without a verdict:
 // of twenty metrics one differs by chance.
 const primary = [
-  ['server.cpu_us_per_item_net', 'server.cpu_us_per_item'],
+  [netCost, grossCost],
   ['server.memory_bytes_per_item'],
   ['server.net_bytes_per_item'],
   ['hottest_master.cpu_pct'],

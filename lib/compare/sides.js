@@ -4,13 +4,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../errors.js'
 import { FIGURES } from '../report/figures.js'
 import { readExperiment, readRunDocument } from '../report/record.js'
+import { stateWords } from '../report/verdict.js'
 
 /**
  * @typedef {object} Series the repeats of one thing
  * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
  * @property {Record<string, number[]>} samples by name of a figure
  * @property {number} repeats
- * @property {string[]} invalid names of runs that are not valid
+ * @property {string[]} invalid names of runs that are not valid, each with its state
  * @property {number[]} starts of the runs, epoch ms; none of the rows of an experiment
  * @property {Record<string, string[]>} settings what was asked of whom: one value, or as many as the repeats had
  *
@@ -109,7 +110,7 @@ export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
-  invalid: runs.filter(({ valid }) => !valid).map(({ run }) => run),
+  invalid: runs.filter(({ valid }) => !valid).map((run) => `${run.run} (${stateWords(run)})`),
   starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(

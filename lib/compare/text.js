@@ -183,7 +183,7 @@ export const comparisonText = (comparison, { columns = 110, all = false } = {}) 
     whole([
       ...unmatched.map((label) => `only on one side: ${plainText(label)}`),
       ...(invalid.length > 0
-        ? [`not valid, and compared all the same: ${plainText(invalid.join(', '))}`]
+        ? [`compared although they are not valid: ${plainText(invalid.join(', '))}`]
         : []),
       ...rulings.map(rulingWords),
     ]),

@@ -22,6 +22,7 @@ import { plainData, plainText } from './units.js'
  * @property {Percentiles} duration_ms
  * @property {Percentiles} ids_ms
  * @property {Percentiles} values_ms
+ * @property {{ fetches: number, max_ms: number }} [from_future] whose newest item was younger than now
  * @property {Record<string, { mean: number, last: number }>} numbers cardinality and the like
  *
  * @typedef {object} FetchMeasurements
@@ -90,6 +91,7 @@ export const fetchDocument = (parts) => {
       duration_ms: filled(percentiles, summary.duration_ms),
       ids_ms: filled(percentiles, summary.ids_ms),
       values_ms: filled(percentiles, summary.values_ms),
+      ...(summary.future.fetches > 0 && { from_future: readable(summary.future) }),
       numbers: readable(plainData(summary.numbers)),
     },
     rate: readable(ratesOf(parts)),

@@ -1,7 +1,6 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
-import { planKey, plansIn } from '../target/plan-key.js'
-import { slotOf } from '../wire/slot.js'
+import { plansUnder } from '../target/plan-key.js'
 import { isLive } from './plan-watch.js'
 
 /**
@@ -12,17 +11,8 @@ import { isLive } from './plan-watch.js'
  */
 export const findPlan = async ({ settings, target, say }) => {
   const { prefix } = settings
-  const holder = () => {
-    const { masters, owners } = target.topology
-    return target.control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
-  }
-  const now = async () => {
-    const [seconds, micros] = await holder().time()
-    return Number(seconds) * 1000 + Number(micros) / 1000
-  }
-  const readCards = async () => plansIn(holder(), prefix, await now())
-  const nowMs = await now()
-  const cards = await readCards()
+  const readCards = async () => (await plansUnder(target, prefix)).cards
+  const { cards, nowMs } = await plansUnder(target, prefix)
   const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
   const plan = readPlanOf(settings, {
     card,

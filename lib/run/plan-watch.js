@@ -1,4 +1,5 @@
 // Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
+import { sameTerms } from '../plan/plan-card.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
@@ -11,9 +12,6 @@ const rewriteSlackMs = 500
 
 /** A sign of life just now. @param {PlanCard} card @param {number} nowMs */
 export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewedMs < silenceMs
-
-/** What makes a plan another one. @param {PlanCard} card */
-const terms = ({ startedMs, renewedMs, ended, version, ...rest }) => JSON.stringify(rest)
 
 /**
  * @param {object} needs
@@ -40,12 +38,12 @@ export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => 
       onAppeared(found)
       return
     }
-    current = cards.find((other) => terms(other) === terms(card)) ?? current
+    current = cards.find((other) => sameTerms(other, card)) ?? current
     const rival = cards.find(
       (other) =>
         other.strategy === card.strategy &&
         other.startedMs > card.startedMs &&
-        terms(other) !== terms(card) &&
+        !sameTerms(other, card) &&
         isLive(other, now()),
     )
     if (!changed && rival) {

@@ -14,6 +14,7 @@ const judgeLimitMs = 30_000
 const begin = async ({ sampler, health, watch, probe, reading, second }) => {
   await sampler.mark()
   health.startWindow()
+  health.startRun()
   const startedEpochMs = Date.now()
   watch.start()
   probe.start()

@@ -2,7 +2,7 @@
 // judges what is read, and everything that watches.
 import { socketReadDriver } from '../drivers/read-socket.js'
 import { clientHealth } from '../measure/client-health.js'
-import { clocksOf } from '../measure/clocks.js'
+import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
 import { judgeOf } from '../measure/judge.js'
 import { series } from '../measure/latency.js'
@@ -65,14 +65,32 @@ const openDriver = async (options) => {
   return ioredisReadDriver(options)
 }
 
-/** The clocks of the servers that are read from, measured now and again. @param {Target} target @param {ReadDriver} driver */
-const followClocks = async (target, driver) => {
+/**
+ * The clocks of the servers that are read from, measured now and again.
+ * @param {Target} target
+ * @param {ReadDriver} driver
+ * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ */
+const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({
     time: async (address) => /** @type {any} */ (await target.control(address).time()),
-    epochMs: () => performance.timeOrigin + performance.now(),
+    epochMs: steadyClock().epochMs,
   })
-  await clocks.measure(driver.servers())
-  const timer = setInterval(() => clocks.measure(driver.servers()), clockEveryMs)
+  /** @type {Set<string>} */
+  const told = new Set()
+  const look = async () => {
+    await clocks.measure(driver.servers())
+    for (const { address, byMs } of clocks.moved()) {
+      if (told.has(address)) continue
+      told.add(address)
+      warn({
+        code: 'clock-jump',
+        message: `the clock of ${address} jumped by ${(byMs / 1000).toFixed(1)} s during the run: ages and cut-offs are wrong; repeat`,
+      })
+    }
+  }
+  await look()
+  const timer = setInterval(look, clockEveryMs)
   return { ...clocks, stop: () => clearInterval(timer) }
 }
 
@@ -170,7 +188,7 @@ export const setUpReading = async (needs) => {
   say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')
     await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
-  const clocks = await followClocks(target, driver)
+  const clocks = await followClocks(target, driver, warn)
   const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
 
   const verifier = verifierOf(needs, { driver, reader, clocks, planNow })

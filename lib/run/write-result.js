@@ -16,7 +16,6 @@ import { serverCosts } from './costs.js'
  * @property {boolean} interrupted
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
- * @property {readonly number[]} liveAgents
  */
 
 /** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
@@ -76,13 +75,15 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal } = run
-  const { endMs, interrupted, client, sampled, liveAgents } = ending
+  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
+  const { endMs, interrupted, client, sampled } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
+  const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
-  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const counts = { stored, unsure: unsureIn(run), writers }
+  const known = { plan, strategy, ...counts, totals, nodes, idle, dataBefore, keysBefore }
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -90,6 +91,8 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     warmUpS: plan.warmUpMs / 1000,
     interrupted,
     plan,
+    writers,
+    clocks: time.figures(),
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },

@@ -18,16 +18,17 @@ import { setUpWriting } from './write-setup.js'
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
-  const rows = await unlessInterrupted(stop, sampler.sample())
-  // From here on there is a result: a plan stands in the target before its first key, and not without one.
+const begin = async ({ sampler, health, window, writing, second, presence, clearOld }, announce, stop) => {
+  // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
+  await unlessInterrupted(stop, clearOld())
+  const [rows] = await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
   const masters = rows.filter(({ role }) => role === 'master')
   const dataBefore = sampler.summary().totals.data_bytes
   const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
   const startedEpochMs = Date.now()
   await window.prepare()
-  probe.start()
+  health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
@@ -64,9 +65,9 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
+ * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
-export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }) => {
+export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
@@ -78,14 +79,13 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  probe.stop()
+  await probe.stop()
   await second.stop()
   data.end()
   const sampled = sampler.summary()
-  const live = await liveAgents()
   driver.close()
   health.stop()
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, liveAgents: live }
+  const ending = { endMs, interrupted: stop.aborted, client, sampled }
   const result = resultOf(run, beginning, ending)
   records.close()
   return result

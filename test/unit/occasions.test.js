@@ -62,7 +62,7 @@ test('no purge before the first period; then tick by tick what has died since', 
 })
 
 test('windows follow each other without gap or overlap, none wider than a tick, up to the floor', () => {
-  for (let seed = 1; seed <= 200; seed++) {
+  for (let seed = 1; seed <= 40; seed++) {
     const random = seeded(seed)
     const spacingMs = random.pick([1, 5, 333.4, 1000, 60_000])
     const { passes } = occasionsOf({ spacingMs })

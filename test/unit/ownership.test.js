@@ -121,14 +121,10 @@ test('a prefix is what stands in front of a name of ours', () => {
 })
 
 test('a lease is told by its name', () => {
-  assert.ok(isLease('millrace:lease:0a1b2c3d4e:12'))
-  assert.ok(isLease('p:millrace:lease:0a1b2c3d4e:1'))
-  for (const key of [
-    'millrace:lease:0a1b2c3d4:1',
-    'millrace:lease:0a1b2c3d4e:0',
-    'millrace:lease:x:1',
-    'lease:1',
-  ])
+  assert.ok(isLease('millrace:lease:12'))
+  assert.ok(isLease('p:millrace:lease:1'))
+  assert.ok(isLease('p:millrace:lease:read:sorted-set:1'))
+  for (const key of ['millrace:lease:0', 'millrace:lease:read:1', 'millrace:lease:x:1', 'lease:1'])
     assert.ok(!isLease(key), key)
 })
 
