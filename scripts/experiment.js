@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Every published table again, or one of your own: node scripts/experiment.js list | show ID | run ID... | run --all
 import { existsSync, readFileSync } from 'node:fs'
+import { interrupts, programsEnv } from '../lib/cli/runner.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { experimentNamed, fileOf, ids } from '../lib/experiments/catalogue.js'
@@ -102,24 +103,6 @@ const targetOf = (values, env) => {
     targetOptions.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])),
   )
   return Object.keys(given).length === 0 ? null : { given, shown: shownTarget(given, env) }
-}
-
-/** @param {NodeJS.ProcessEnv} env of the programs: no target and no option of whoever runs this */
-const programsEnv = (env) => ({
-  ...Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^(REDIS|VALKEY|MILLRACE)_|^SORTED_SET_/.test(name)),
-  ),
-  MILLRACE_NO_DOTENV: '1',
-})
-
-const interrupts = () => {
-  const stop = new AbortController()
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.on(signal, () => {
-      if (!stop.signal.aborted) process.stderr.write('stopping: the run under way is not counted\n')
-      stop.abort()
-    })
-  return stop.signal
 }
 
 /** @param {string} name of a peer */

@@ -34,7 +34,13 @@ const parsed = (options) => {
       tokens: true,
     })
   } catch (cause) {
-    const [sentence] = /** @type {Error} */ (cause).message.split(/\.(?: |$)/)
+    const { message } = /** @type {Error} */ (cause)
+    const [, dashed] = /^Option '(?:-\w, )?(--[\w-]+).*' argument is ambiguous/.exec(message) ?? []
+    if (dashed)
+      throw new OptionError(`${dashed} needs a value; one that begins with a dash is given as ${dashed}=-1`, {
+        cause,
+      })
+    const [sentence] = message.split(/\.(?: |$)/)
     throw new OptionError(
       `${shown(sentence).replace(/^./, (first) => first.toLowerCase())} (--help names all options)`,
       { cause },

@@ -20,13 +20,13 @@ import { absoluteThreshold } from '../report/thresholds.js'
  * @property {true} [tls]
  */
 
-const countUnits = new Map([
+export const countUnits = new Map([
   ['', 1],
   ['k', 1e3],
   ['M', 1e6],
 ])
 
-const byteUnits = new Map([
+export const byteUnits = new Map([
   ['', 1],
   ['b', 1],
   ['kb', 1e3],

@@ -103,6 +103,7 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
       name: shares.length > 1 ? `writer-${i + 1}` : 'run',
       env: { ...env, ...servers.env },
       secrets: servers.secrets,
+      home: cell.home,
       limitMs: durationS * 1000,
     }),
   )

@@ -28,8 +28,8 @@ import { argumentsOf } from './options.js'
 export class NotHere extends Error {}
 
 /** @param {Place} place */
-const keyOf = ({ cluster, shards, replicas, server }) =>
-  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}`
+const keyOf = ({ cluster, shards, replicas, server, config = [] }) =>
+  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}/${JSON.stringify(config)}`
 
 /** @param {string[]} nodes CLUSTER NODES lines of masters */
 const holder = (nodes, /** @type {string} */ key) => {
@@ -50,12 +50,13 @@ const holder = (nodes, /** @type {string} */ key) => {
  * @param {{ serverFile?: string, log: (line: string) => void, clock: () => number }} needs
  * @returns {Promise<Servers>}
  */
-const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock }) => {
+const embedded = async ({ cluster, shards, replicas, config }, { serverFile, log, clock }) => {
   const servers = await startEmbedded({
     cluster,
     shards,
     replicas,
     serverBin: serverFile,
+    config,
     stateDir: null,
     log,
   })

@@ -42,12 +42,13 @@ export const linesOf = async (path) => {
  * @param {string} run.name of its folder in there
  * @param {NodeJS.ProcessEnv} run.env
  * @param {NodeJS.ProcessEnv} run.secrets variables that no process list may show
+ * @param {string | null} [run.home] folder of another version of Millrace; null: this one
  * @param {number | null} run.limitMs it is ended when it has not come to an end by then; null: its user ends it
  */
-export const startProgram = (program, { args, outDir, name, env, secrets, limitMs }) => {
+export const startProgram = (program, { args, outDir, name, env, secrets, home = null, limitMs }) => {
   const folder = join(outDir, name)
   const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log-level', 'warn']
-  const child = startChild(join(root, `${program}.js`), [...args, ...own], {
+  const child = startChild(join(home ?? root, `${program}.js`), [...args, ...own], {
     env,
     secrets,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -103,8 +103,9 @@ const begun = async (outDir, terms) => {
  * @param {Terms} where.terms
  * @param {boolean} where.resume
  * @param {number} where.epochMs
+ * @param {string} [where.documentName] of the file that says what the matrix came to
  */
-export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
+export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName = 'experiment.json' }) => {
   const before = resume ? await begun(outDir, terms) : null
   const folder = before ?? (await newFolder(outDir, terms, epochMs))
   const lock = join(folder, 'matrix.lock')
@@ -118,7 +119,7 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
   const started = known?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...terms, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
-  const told = before ? await jsonIn(join(folder, 'experiment.json')) : null
+  const told = before ? await jsonIn(join(folder, documentName)) : null
   // A line that was torn must not have another behind it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
   return {
@@ -140,8 +141,8 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
       turns.push(turn)
       await stored(turnsFile, () => appendFile(turnsFile, `${JSON.stringify(turn)}\n`))
     },
-    /** @param {ExperimentDocument} document */
-    tell: (document) => write(join(folder, 'experiment.json'), document),
+    /** @param {object} document */
+    tell: (document) => write(join(folder, documentName), document),
     finish: () => write(matrixFile, { ...terms, started, finished: true }),
     /** Another program may go on with it. */
     close: () => rm(lock, { force: true }),

@@ -351,7 +351,7 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
-  ['--threshold server.cpu_us_per_item<+5%', 'only scripts/compare.js has two'],
+  ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
   [
