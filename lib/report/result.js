@@ -86,8 +86,8 @@ const noServer = {
   share: null,
   cpu_us_per_item: null,
   memory_bytes_per_item: null,
-  memory_note: null,
   net_bytes_per_item: null,
+  memory_note: null,
   evicted: null,
   commands: null,
 }
