@@ -1,5 +1,6 @@
 import { axisLook, chart, lyingAxis } from '../lib/report/chart-parts.js'
 import { formatted } from '../lib/report/look.js'
+import { centreOf } from '../lib/report/statistics.js'
 
 /**
  * @typedef {import('../lib/report/experiment-document.js').FigureOfRow} FigureOfRow
@@ -63,7 +64,7 @@ export const modelsChart = ({ rows, series, panels }) => {
             symbolSize: 10,
             itemStyle: { color },
             data: figures.flatMap((row, r) =>
-              row?.[figure] ? [[row[figure].median, r + offset(nth, series.length)]] : [],
+              row?.[figure] ? [[centreOf(row[figure]), r + offset(nth, series.length)]] : [],
             ),
             markLine: lineOf({
               symbol: ['rect', 'rect'],
@@ -84,7 +85,7 @@ export const modelsChart = ({ rows, series, panels }) => {
               const own = row?.[figure]
               if (!own) return []
               const value = [own.high, r + offset(nth, series.length)]
-              return [{ value, label: { formatter: formatted(unit, own.median) } }]
+              return [{ value, label: { formatter: formatted(unit, centreOf(own)) } }]
             }),
             label: { show: true, position: 'right', distance: 7, color: '@ink', fontSize: 12 },
           })),

@@ -9,7 +9,7 @@ import { stateBy, stateWords } from '../report/verdict.js'
  */
 
 // Start and end of the programs, and emptying the servers, until turns have shown how long they take.
-const overheadMs = 2500
+const overheadMs = 5000
 
 /** @param {Cell} cell @param {{ seconds: number, warmUpS: number }} terms */
 const leastMs = ({ legs }, { seconds, warmUpS }) => (warmUpS + legs.length * seconds) * 1000
@@ -44,11 +44,11 @@ export const progressOf = ({ plan, terms, say }) => {
   let overMs = 0
   let leftMs = all.reduce((sum, cell) => sum + leastMs(cell, terms), 0) * terms.repeat
   let current = ''
-  const leftWords = () => {
-    const each = taken > 0 ? overMs / taken : overheadMs
-    return clockTime(leftMs + (total - done) * each)
-  }
+  const allLeftMs = () => leftMs + (total - done) * (taken > 0 ? overMs / taken : overheadMs)
+  const leftWords = () => clockTime(allLeftMs())
   return {
+    /** What is left, in ms. */
+    leftMs: allLeftMs,
     /** @param {{ id: string, question: string }} experiment @param {{ folder: string, resumed: boolean, result: object | null, turns: TurnResult[] }} store */
     begin({ id, question }, { folder, resumed, result, turns }) {
       current = id

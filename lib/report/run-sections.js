@@ -123,7 +123,7 @@ const eventsTable = ({ events }) =>
 /** Every figure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
 const figuresTable = (run) => ({
   title: 'All figures',
-  note: 'By the names that --threshold and scripts/compare.js take.',
+  note: 'By the names that --threshold takes.',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
   rows: FIGURES.flatMap(({ name, title, value }) => {

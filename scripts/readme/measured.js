@@ -5,6 +5,7 @@ import { experimentPictures } from '../../lib/report/charts.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
+import { centreOf } from '../../lib/report/statistics.js'
 
 /**
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -16,9 +17,8 @@ const cellOf = ({ figures, published }, name) => {
   const shown = (/** @type {number | undefined} */ value) =>
     markdownText(shownFigure(figureNamed(name), value))
   const theirs = published?.[name]
-  return theirs === undefined
-    ? shown(figures[name]?.median)
-    : `${shown(figures[name]?.median)} *(${shown(theirs)})*`
+  const ours = shown(figures[name] && centreOf(figures[name]))
+  return theirs === undefined ? ours : `${ours} *(${shown(theirs)})*`
 }
 
 /** @param {ExperimentDocument} document */

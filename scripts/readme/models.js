@@ -1,7 +1,7 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
 import { several } from '../../lib/report/units.js'
 import { changeWords, figureText, isClear, ratioNamed, ratioText } from './findings.js'
-import { modelRows } from './pictures.js'
+import { centre, modelRows } from './pictures.js'
 import { isSafeToRetry, table } from './reference.js'
 
 /** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -94,7 +94,7 @@ export const modelsPart = (document) => {
   const cost = (/** @type {string} */ name, /** @type {string} */ figure) =>
     variants
       .map((variant) => rowOf(name, variant))
-      .map((row) => figureText(figure, row?.figures[figure]?.median) + (row && isInvalid(row) ? ' †' : ''))
+      .map((row) => figureText(figure, centre(row, figure)) + (row && isInvalid(row) ? ' †' : ''))
       .join(' / ')
   const someInvalid = document.rows.some(isInvalid)
   return [
@@ -155,7 +155,7 @@ export const answersPart = (experiments) => {
   const { rowOf, variants } = modelRows(document)
   const [older, newer] = variants
   const bytes = (/** @type {string} */ variant) =>
-    figureText(memory, rowOf('sorted set', variant)?.figures[memory]?.median)
+    figureText(memory, centre(rowOf('sorted set', variant), memory))
   const bullets = [
     `**List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
     `**Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,

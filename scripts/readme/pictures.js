@@ -3,6 +3,7 @@ import { modelsChart } from '../../charts/models.js'
 import { shardAddedChart } from '../../charts/shard-added.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { figureNamed } from '../../lib/report/figures.js'
+import { centreOf } from '../../lib/report/statistics.js'
 import { differenceWords, isClear, ratioNamed } from './findings.js'
 
 /** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -27,14 +28,16 @@ export const modelRows = ({ rows }) => {
   return { cases, variants, rowOf }
 }
 
+/** What is printed of a row. @param {import('../../lib/report/experiment-document.js').ExperimentRow | undefined} row @param {string} figure */
+export const centre = (row, figure) => row?.figures[figure] && centreOf(row.figures[figure])
+
 /** @param {ExperimentDocument} document */
 const modelsPicture = (document) => {
   const { cases, variants, rowOf } = modelRows(document)
   const cpu = (/** @type {string} */ name) =>
     Math.min(
       ...variants.map(
-        (variant) =>
-          rowOf(name, variant)?.figures['server.cpu_us_per_item']?.median ?? Number.POSITIVE_INFINITY,
+        (variant) => centre(rowOf(name, variant), 'server.cpu_us_per_item') ?? Number.POSITIVE_INFINITY,
       ),
     )
   const rows = cases.toSorted((a, b) => cpu(a) - cpu(b))
@@ -56,7 +59,7 @@ const modelsPicture = (document) => {
         { figure: 'server.memory_bytes_per_item', left: 548, width: 330 },
       ].map((panel) => {
         const { title, unit } = figureNamed(panel.figure)
-        return { ...panel, axis: `${title}, median and 95 % interval`, unit }
+        return { ...panel, axis: `${title}, mean and 95 % interval`, unit }
       }),
     }),
   }

@@ -30,21 +30,25 @@ export const linksOf = (page) =>
       .matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g),
   ].map(([, markdown, html]) => markdown ?? html)
 
-/** Words of a line of shell; a variable becomes 1. @param {string} line @returns {string[]} */
+/** Words of a line of shell; a variable becomes its default, or 1. @param {string} line @returns {string[]} */
 const shellWords = (line) =>
-  [...line.replaceAll(/\$\w+/g, '1').matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
-    word.replaceAll(/['"]/g, ''),
-  )
+  [
+    ...line
+      .replaceAll(/\$\{\w+:-(\w+)\}/g, '$1')
+      .replaceAll(/\$\w+/g, '1')
+      .matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g),
+  ].map(([word]) => word.replaceAll(/['"]/g, ''))
 
-const code = /^```\w*\n([\s\S]*?)^```$|^((?: {4,}.*\n?)+)|`((?:node|npm) [^`\n]+)`/gm
+const code = /^```\w*\n([\s\S]*?)^```$|^((?: {4,}.*\n?)+)|`((?:node|npm|npx) [^`\n]+)`/gm
 
 /** @param {string[]} words */
-const isCommand = ([program, first = '']) => program === 'npm' || (program === 'node' && /\.js$/.test(first))
+const isCommand = ([program, first = '']) =>
+  ['npm', 'millrace'].includes(program) || (program === 'node' && /\.js$/.test(first))
 
 /**
  * The commands in fenced and indented code and in sentences, in their order.
  * @param {string} page
- * @returns {string[][]} words, from `node` or `npm` on
+ * @returns {string[][]} words, from `node`, `npm` or `millrace` on
  */
 export const commandsOf = (page) =>
   [...page.matchAll(code)]
@@ -54,5 +58,5 @@ export const commandsOf = (page) =>
         .replaceAll(/\\\n\s*/g, ' ')
         .split('\n'),
     )
-    .map((line) => shellWords(line.replace(/(^|\s)#.*$/, '')))
+    .map((line) => shellWords(line.replace(/(^|\s)(#|\|\||&&).*$/, '').replace(/^\s*npx /, '')))
     .filter(isCommand)

@@ -65,7 +65,7 @@ describe('command lines parse', () => {
   const commands = pages.flatMap((page) =>
     commandsOf(textOf(page)).map((words) => ({
       page,
-      words: words[0] === 'npm' ? ofNpm(words) : words.slice(1),
+      words: behindProgram(words),
     })),
   )
   const ofFile = (/** @type {string[]} */ ...files) =>
@@ -100,7 +100,7 @@ describe('command lines parse', () => {
     }
   })
 
-  const parsed = ['experiment', 'compare', 'report', 'cloudwatch', 'faults', 'soak', 'bench', 'readme']
+  const parsed = ['experiment', 'report', 'cloudwatch', 'faults', 'soak', 'bench', 'readme']
   for (const name of parsed)
     test(`of scripts/${name}.js, by its own parser`, async () => {
       const options = ofFile(`scripts/${name}.js`).flatMap(({ page, words }) => {
@@ -120,11 +120,37 @@ describe('command lines parse', () => {
       assert.match(stdout, /^Usage: /)
     })
 
+  for (const name of ['compare', 'diff', 'staff'])
+    test(`of millrace ${name}, by its own parser`, async () => {
+      const found = ofFile('lib/cli/millrace.js').filter(({ words }) => words[1] === name)
+      assert.ok(found.length > 0, 'no line of the documentation shows it')
+      const options = found.flatMap(({ page, words }) => {
+        const end = words.indexOf('--')
+        // Of compare these are options of the producer.
+        const behind = end < 0 ? [] : words.slice(end + 1)
+        const both = () => readSettings({ program: 'producer', argv: behind, env: {} })
+        if (name === 'compare') assert.doesNotThrow(both, `${page}: ${words.join(' ')}`)
+        return words.slice(2, end < 0 ? words.length : end)
+      })
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['lib/cli/millrace.js', name, '--help', ...options],
+        { cwd: root },
+      )
+      assert.match(stdout, /Usage: millrace/)
+    })
+
   test('of other scripts: the file exists', () => {
     for (const { page, words } of commands)
       assert.ok(existsSync(join(root, words[0])), `${page}: ${words.join(' ')}`)
   })
 })
+
+/** @param {string[]} words @returns {string[]} */
+function behindProgram(words) {
+  if (words[0] === 'npm') return ofNpm(words)
+  return words[0] === 'millrace' ? ['lib/cli/millrace.js', ...words.slice(1)] : words.slice(1)
+}
 
 /**
  * `npm run bench -- --quick` as `scripts/bench.js --quick`.

@@ -128,6 +128,9 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--guard memory>80.5%,evicted>1k', 'guard', { evicted: 1000, memoryPct: 80.5, lagBytes: null }],
   ['--host h --sentinel my-master.1', 'sentinel', 'my-master.1'],
   ['--host h --sentinel m', 'port', 26_379],
+  ['--url redis://h --sentinel m', 'port', 26_379],
+  ['--url redis://h:7 --sentinel m', 'port', 7],
+  ['--url redis://h', 'port', 6379],
   ['--host h --sentinel m --port 7', 'port', 7],
   ['--host h --sentinel m --sentinel-password s', 'sentinelPassword', 's'],
   ['--host h --ask-password', 'askPassword', true],
@@ -348,7 +351,7 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
-  ['--threshold server.cpu_us_per_item<+5%', 'only scripts/compare.js has two'],
+  ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
   [
@@ -585,8 +588,8 @@ const sources = /** @type {[string, string, NodeJS.ProcessEnv, string, object][]
   [
     'other variables do not matter',
     '',
-    { MILLRACE_WIBBLE: '1', MILLRACE_NO_DOTENV: '1' },
-    'MILLRACE_QUANTTY=1',
+    { WIBBLE: '1', MILLRACE_NO_DOTENV: '1', MILLRACE_PEERS: '/x' },
+    'WOBBLE=1',
     { quantity: 10_000 },
   ],
 ])
