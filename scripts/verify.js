@@ -9,7 +9,7 @@ import { readPlanOf } from '../lib/plan/read-plan.js'
 import { readRunFile } from '../lib/report/record.js'
 import { VERIFIABLE } from '../lib/report/schemas.js'
 import { count, plainText } from '../lib/report/units.js'
-import { checkWritten, contradictionIn } from '../lib/run/check-written.js'
+import { checkWritten, contradictionIn, serverTimes } from '../lib/run/check-written.js'
 import { faultIn } from '../lib/shape.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
@@ -123,10 +123,12 @@ const checkedIn = async (document, settings) => {
       random: Math.random,
       onEvent: () => {},
     })
-    const [seconds] = await target.control(driver.servers()[0]).time()
-    const offsetMs = Number(seconds) * 1000 - Date.now()
-    const startedMs = Date.parse(document.started)
-    const checked = await checkWritten({ plan, written, startedMs, now: () => Date.now() + offsetMs, driver })
+    const times = await serverTimes(document, {
+      servers: driver.servers(),
+      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      epochMs: Date.now,
+    })
+    const checked = await checkWritten({ plan, written, ...times, driver })
     driver.close()
     return checked
   } finally {

@@ -7,6 +7,7 @@ import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
 import { period } from '../report/units.js'
 import { agentWords, claimAgents } from '../run/agents.js'
+import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
 import { placementWarnings } from '../run/placement.js'
@@ -44,22 +45,30 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
+    const { allow } = settings
+    const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const whole = planOf(settings, facts)
+    const card = cardOf(whole, millraceVersion())
     const look = preflight({
       target,
-      plan: planOf(settings, facts),
-      allow: settings.allow,
+      plan: whole,
+      allow,
       say,
       warn,
       clock: () => performance.now(),
+      epochMs: time.now,
     })
     const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
       settings,
+      card,
       target,
       run: results.run,
       say,
       onLost: screen.lost,
+      onRival: screen.rival,
+      epochMs: time.now,
       signal: stop,
     })
     undo(() => untilStopped(stopNow, agents.release(), undefined))
@@ -73,11 +82,15 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const parts = await writeRun({
       plan,
       target,
-      announce: () => agents.announce(cardOf(plan, millraceVersion())),
-      liveAgents: agents.live,
+      announce: () => agents.announce(card),
+      time,
+      others: agents.others,
+      idleCost: settings.idleCost,
+      say,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
+      warn,
       stop,
       stopNow,
       ...screen.progress,

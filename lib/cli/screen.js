@@ -43,6 +43,7 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     warn,
     say: (/** @type {string} */ line) => log.info(plainText(line)),
     lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
+    rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
     guarded: (/** @type {string} */ reason) =>
       warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {

@@ -386,10 +386,10 @@ export const ioredisDriver = async (options) => {
     if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
     for (const tape of plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)) {
-      for (const values of occasions.passes(tape.step, account.agent, tick.values)) {
-        if (tape.count === 0) continue
+      const times = occasions(tape, account.agent, tick.values)
+      for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)
-        jobs.push({ tape, values })
+        jobs.push({ tape, values: tick.values })
       }
     }
     if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0, begun: false })

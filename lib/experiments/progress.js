@@ -1,5 +1,6 @@
 // How far a matrix is, and how long it will go on.
 import { clockTime, count, micros, percent, several } from '../report/units.js'
+import { stateBy, stateWords } from '../report/verdict.js'
 
 /**
  * @typedef {import('./matrix.js').Cell} Cell
@@ -23,7 +24,9 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
     `master ${percent(figures['master.cpu_pct'])}`,
     `bystander p99 ${micros(figures['bystander.p99'])}`,
     ...(factor < 1 ? [`at ${+(factor * 100).toFixed(1)} % of the rate`] : []),
-    ...(valid ? [] : [`not valid (${[...new Set(reasons)].join(', ')})`]),
+    ...(valid
+      ? []
+      : [`${stateWords({ valid, state: stateBy(reasons) })} (${[...new Set(reasons)].join(', ')})`]),
   ].join(', ')
 }
 

@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
 import { madeWithParents } from '../report/files.js'
+import { clientLimit } from '../report/verdict.js'
 import { runCell } from './cell-run.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
@@ -21,15 +22,14 @@ import { experimentDocument } from './summary.js'
 
 const slowerBy = 0.6
 const slowerAttempts = 3
-const limitPct = 90
 
 /** A client that waits for its batch is the limit by what it is. @param {Cell} cell */
 const mayBeSlower = ({ legs }) =>
   legs.every(({ options }) => options.pacing !== 'closed' && options.rate !== 'max')
 
-/** @param {Record<string, any>} document */
+/** A lower rate helps where its own work was too much, not where other processes took the CPU. @param {Record<string, any>} document */
 const clientWasTheLimit = ({ client, warnings }) =>
-  (client.busy_pct ?? 0) > limitPct ||
+  clientLimit(client) === 'saturated' ||
   warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
 
 /** How long the items of a cell live on, in ms. @param {Cell} cell */

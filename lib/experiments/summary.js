@@ -1,7 +1,8 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
-import { figureNamed } from '../report/figures.js'
+import { figureNamed, grossCost, netCost } from '../report/figures.js'
 import { figureOfRow, quotable } from '../report/statistics.js'
+import { stateBy, stateWords } from '../report/verdict.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioOf, standing } from './ratio.js'
@@ -58,6 +59,7 @@ const marksOf = (legs, cell, turns) => {
   const own = turns.filter((turn) => turn.cell === cell.id)
   const last = legs.at(-1)
   const invalid = legs.filter(({ valid }) => !valid)
+  const reasons = [...new Set(invalid.flatMap((leg) => leg.reasons))]
   const factor = Math.min(1, ...legs.map(({ turn }) => turn.factor))
   const skipped = own.find((turn) => turn.skipped)?.skipped
   const failed = own.filter((turn) => turn.failed)
@@ -82,7 +84,7 @@ const marksOf = (legs, cell, turns) => {
     [
       invalid.length > 0,
       'invalid',
-      `${invalid.length} of ${legs.length} runs not valid (${[...new Set(invalid.flatMap(({ reasons }) => reasons))].join(', ')})`,
+      `${invalid.length} of ${legs.length} runs ${stateWords({ valid: false, state: stateBy(reasons) })} (${reasons.join(', ')})`,
     ],
     [cell.note !== null, 'note', cell.note ?? ''],
   ]
@@ -133,7 +135,7 @@ const columnsOf = ({ experiment }, rows) => {
   // What stands in the table for completeness would be one chart too many.
   const charted = new Set([
     'master.cpu_pct',
-    'server.cpu_us_per_item',
+    measured.includes(netCost) ? netCost : grossCost,
     'bystander.p99',
     ...ratios,
     ...(experiment.columns ?? []),
@@ -196,6 +198,18 @@ const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { pub
 }
 
 /**
+ * What is divided. The idle cost of the servers would draw a ratio of costs towards 1, so it is left out where every
+ * turn knows it.
+ * @param {Ratio} ratio
+ * @param {readonly LegTurn[]} legs
+ */
+const figuresIn = ({ figure = 'master.cpu_pct', toFigure = figure }, legs) => {
+  const isNet =
+    figure === grossCost && toFigure === grossCost && legs.every(({ figures }) => netCost in figures)
+  return isNet ? { figure: netCost, toFigure: netCost } : { figure, toFigure }
+}
+
+/**
  * @param {Ratio} ratio
  * @param {Leg} of
  * @param {Leg} to
@@ -205,8 +219,9 @@ const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { pub
  * @returns {ExperimentRatio[]}
  */
 const ratioIn = (ratio, of, to, variant, matrix, turns) => {
-  const { figure = 'master.cpu_pct', toFigure = figure } = ratio
-  const pairs = quotable(pairsOf(legsOf(turns, of.row), figure, legsOf(turns, to.row), toFigure))
+  const [above, below] = [legsOf(turns, of.row), legsOf(turns, to.row)]
+  const { figure, toFigure } = figuresIn(ratio, [...above, ...below])
+  const pairs = quotable(pairsOf(above, figure, below, toFigure))
   const ours = ratioOf(pairs)
   if (!ours) return []
   const theirs = publishedRatio(ratio, of, to, matrix)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { plainText } from '../report/units.js'
 import { isStrategy } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
+import { isScheduled } from './pacer.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -25,6 +26,7 @@ import { lingerS } from '../workloads/latest/terms.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
+ * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
  * @property {number} renewedMs the same, of the last sign of life
@@ -32,17 +34,72 @@ import { lingerS } from '../workloads/latest/terms.js'
  */
 
 /**
- * Agents of one load share a name; the run's name is not in it, or two boxes would never meet.
- * @param {{ quantity: number, totalAgents: number, strategy: string }} load
+ * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * after it was written, and the card is renewed every 5 s.
+ * @param {{ ttlS: number }} plan
  */
-export const loadHash = ({ quantity, totalAgents, strategy }) =>
-  createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-
-/** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
 export const markerS = (plan) => lingerS(plan) + 60
 
-/** Cards that differ stand side by side. @param {object} card */
-export const cardHash = (card) => createHash('sha1').update(JSON.stringify(card)).digest('hex').slice(0, 10)
+/** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
+const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
+
+/** @param {Partial<PlanCard>} a @param {Partial<PlanCard>} b */
+export const sameTerms = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
+
+/** Cards of other terms are fields of their own. @param {Partial<PlanCard>} card */
+export const cardHash = (card) =>
+  createHash('sha1')
+    .update(JSON.stringify(termsOf(card)))
+    .digest('hex')
+    .slice(0, 10)
+
+/** How long a writer counts as present after its last sign of life: as long as a lease lasts. */
+export const leaseMs = 30_000
+/** How often a lease and the plan are renewed: six times in the life of a lease. */
+export const renewalMs = leaseMs / 6
+
+/**
+ * Plans of other terms that are being written: items, ids and purges of two would destroy each other.
+ * @param {Partial<PlanCard>} card
+ * @param {readonly PlanCard[]} cards of the same prefix
+ * @param {number} nowMs by the server's clock
+ */
+export const rivalsOf = (card, cards, nowMs) =>
+  cards.filter((other) => !other.ended && nowMs - other.renewedMs < leaseMs && !sameTerms(card, other))
+
+/** @type {readonly [keyof PlanCard, string][]} */
+const optionsOfTerms = [
+  ['strategy', '--strategy'],
+  ['quantity', '-q'],
+  ['totalAgents', '-t'],
+  ['once', '--once'],
+  ['ttlS', '--ttl'],
+  ['periodMs', '-p'],
+  ['chunks', '-c'],
+  ['sets', '--ns'],
+  ['extraSets', '--extra-sorted-sets'],
+  ['placement', '--spread or --same-slot'],
+  ['valueBytes', '--value-size'],
+  ['payload', '--payload'],
+  ['seed', '--seed'],
+  ['stamp', '--stamp'],
+]
+
+/**
+ * In which options two plans differ: `--ttl 600 (here 3), --once`.
+ * @param {Partial<PlanCard>} theirs
+ * @param {Partial<PlanCard>} ours
+ */
+export const differingTerms = (theirs, ours) => {
+  const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
+  const words = optionsOfTerms.flatMap(([key, option]) => {
+    const [their, our] = [shown(theirs[key]), shown(ours[key])]
+    if (their === our) return []
+    if (typeof their === 'boolean') return [their ? option : `no ${option}`]
+    return [`${option} ${their} (here ${our})`]
+  })
+  return words.slice(0, 3).join(', ') || 'another layout of its keys'
+}
 
 /**
  * @param {Plan} plan
@@ -66,6 +123,7 @@ export const cardOf = (plan, version) => ({
   seed: plan.seed,
   stamp: plan.stamp,
   once: plan.once,
+  paced: isScheduled(plan),
   prefix: plan.prefix,
   version,
 })
@@ -109,6 +167,8 @@ const fields = {
   startedMs: isTime,
   renewedMs: isTime,
   ended: isFlag,
+  // Of cards since it is known.
+  paced: (value) => value === undefined || isFlag(value),
 }
 
 /** @param {string} text @returns {any} */

@@ -1,6 +1,6 @@
 // Two sides of repeats, figure by figure, and what thresholds make of them.
 import { OptionError } from '../errors.js'
-import { FIGURES, shownFigure } from './figures.js'
+import { FIGURES, grossCost, netCost, shownFigure } from './figures.js'
 import { alignedTable, wrapped } from './layout.js'
 import { settingsThatDiffer } from './sides.js'
 import { centre, differenceOf, median } from './statistics.js'
@@ -167,7 +167,8 @@ const repeatsOf = (side, label) => side.series.find((series) => series.label ===
  */
 export const conclusionOf = ({ baseline, other, rows }, label) => {
   const own = rows.filter((row) => row.label === label)
-  const row = own.find(({ figure }) => figure.name === 'server.cpu_us_per_item') ?? own[0]
+  const of = (/** @type {string} */ name) => own.find(({ figure }) => figure.name === name)
+  const row = of(netCost) ?? of(grossCost) ?? own[0]
   if (!row) return 'nothing was measured on both sides'
   const { difference, figure } = row
   const what = `${figure.title}: ${plainText(other.name)}`
@@ -220,7 +221,7 @@ export const comparisonText = (comparison, { columns = 110 } = {}) => {
   return [
     ...tables,
     ...unmatched.map((label) => `only on one side: ${plainText(label)}`),
-    ...(invalid.length > 0 ? [`not valid, and compared all the same: ${plainText(invalid.join(', '))}`] : []),
+    ...(invalid.length > 0 ? [`compared although they are not valid: ${plainText(invalid.join(', '))}`] : []),
     ...rulings.map(rulingWords),
   ]
     .join('\n')

@@ -4,13 +4,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../errors.js'
 import { FIGURES } from './figures.js'
 import { readExperiment, readRunDocument } from './record.js'
+import { stateWords } from './verdict.js'
 
 /**
  * @typedef {object} Series the repeats of one thing
  * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
  * @property {Record<string, number[]>} samples by name of a figure
  * @property {number} repeats
- * @property {string[]} invalid names of runs that are not valid
+ * @property {string[]} invalid names of runs that are not valid, each with its state
  * @property {Record<string, string[]>} settings what was asked of whom: one value, or as many as the repeats had
  *
  * @typedef {{ name: string, series: Series[] }} Side
@@ -108,7 +109,7 @@ export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
-  invalid: runs.filter(({ valid }) => !valid).map(({ run }) => run),
+  invalid: runs.filter(({ valid }) => !valid).map((run) => `${run.run} (${stateWords(run)})`),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
     FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(

@@ -14,6 +14,7 @@ const judgeLimitMs = 30_000
 const begin = async ({ sampler, health, watch, probe, reading, second }) => {
   await sampler.mark()
   health.startWindow()
+  health.startRun()
   const startedEpochMs = Date.now()
   watch.start()
   probe.start()
@@ -37,6 +38,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
     replication: { whole: delays.whole(), by_replica: delayMax },
     clocks: clocks.figures(),
     verify: judge && { ...judge.counts, examples: judge.examples },
+    live: run.liveShare.summary(),
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
     commands: roles.sums,
@@ -49,7 +51,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const run = await unlessInterrupted(stop, setUpReading(needs))
-  const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays } = run
+  const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
   const startedEpochMs = await begin(run)
   const whole = await settled(reading, { stop, stopNow })
   const durationMs = reading.elapsed()
@@ -63,6 +65,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   watch.stop()
   probe.stop()
   await untilStopped(stopNow, second.stop(), undefined)
+  data.end()
   clocks.stop()
   const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, settled: whole, client }
   const result = resultOf(run, ending)

@@ -6,10 +6,12 @@ import {
   commandsOf,
   countingCommand,
   forecastOf,
+  holdersOf,
   itemNumberOf,
   mostMembers,
   purgedKeys,
   scriptsIn,
+  slotsOf,
   typesOf,
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
@@ -50,12 +52,21 @@ export const strategyOf = (plan) => {
     gathered: stored
       .filter(({ kind }) => kind === 'gather')
       .map((command) => ({ max: command.max ?? 0, ...argumentsOf(command) })),
-    /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology */
-    forecast: (topology) => forecastOf(declared, terms, topology),
+    /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
+    forecast: (topology, slotTable) => forecastOf(declared, terms, topology, slotTable),
+    holders: () => holdersOf(declared, terms),
+    /** @param {number} items */
+    slots: (items) => slotsOf(declared, terms, items),
     /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */
     types: (covers) => typesOf(declared, terms, covers),
   }
 }
+
+/** Whether a key is that of the minute before. @param {unknown} argument */
+const isEarlier = (argument) =>
+  /** @type {{ parts?: any[] }} */ (argument).parts?.some(
+    (part) => part.variable === 'minute' && part.shift > 0,
+  )
 
 /**
  * The structures that count unique items, of all strategies of the plan's workload, and which of them fill each.
@@ -64,7 +75,7 @@ export const strategyOf = (plan) => {
 export const structuresOf = (plan) => {
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  /** @type {Map<string, { structure: string, nature: string, strategies: string[], commands: (nowMs: number) => string[][] }>} */
+  /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
   const found = new Map()
   const { workload } = strategyNamed(plan.strategy)
   for (const declared of allStrategies().filter((one) => one.workload === workload)) {
@@ -76,6 +87,7 @@ export const structuresOf = (plan) => {
           structure,
           nature,
           strategies: [declared.name],
+          minuteBefore: args.some(isEarlier),
           commands: (nowMs) =>
             commandsAt({ name, args }, { nowMs, oldestMs: terms.oldestMs(nowMs) }, binding).map(
               (command) => command.args,

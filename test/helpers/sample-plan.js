@@ -26,6 +26,7 @@ const defaults = {
   once: false,
   windowBytes: 512_000,
   warmUpMs: 0,
+  idleCost: 'never',
   pacing: 'open',
   driver: 'socket',
   cluster: false,

@@ -336,6 +336,25 @@ describe('a window of runs', () => {
     toMs: startMs + to * 1000,
   })
 
+  test('who was absent within the window decides, not who was in the rest of the run', () => {
+    const plan = { totalAgents: 3, agents: [{ agent: 1 }], quantity: 3000, periodMs: 1000 }
+    const one = run([1000, 1000, 1000, 1000], plan)
+    const absent = { code: 'absent-writers', message: 'at first', invalidates: true }
+    const valid = {
+      document: { ...one.document, valid: false, warnings: [absent] },
+      lines: one.lines.map((line, i) => ({ ...line, writers: i < 1 ? 1 : 3 })),
+    }
+    const later = windowOf([valid], whole(1, 4))?.document
+    assert.deepEqual([later?.valid, later?.state, later?.warnings], [true, 'valid', []])
+    const partial = { ...valid, lines: valid.lines.map((line) => ({ ...line, writers: 2 })) }
+    const found = windowOf([partial], whole(1, 4))?.document
+    assert.deepEqual([found?.valid, found?.state], [false, 'partial'])
+    assert.match(
+      found?.warnings[0].message,
+      /^2 of 3 writers are here: this box writes 1,000 of 3,000 items\/s/,
+    )
+  })
+
   test('only seconds that lie wholly within', () => {
     const found = windowOf([run([1000, 2000, 1000, 1000])], { fromMs: startMs + 900, toMs: startMs + 3100 })
     assert.ok(found)
@@ -359,6 +378,29 @@ describe('a window of runs', () => {
     }
     const closed = windowOf([run([1000, 2000, 1000, 1000], { pacing: 'closed' })], whole(0, 4))?.document
     near(closed?.rate.achieved, 1250)
+  })
+
+  test('the idle cost that one of the writers measured is no cost of an item in the window', () => {
+    const idle = {
+      cpu_pct: 3,
+      uncertainty_pct: 0.3,
+      probes_pct: 0,
+      samples: 3,
+      by_node: { 'a:1': 2, 'a:2': 1 },
+    }
+    const knowing = (/** @type {object} */ of) => {
+      const one = run([1000, 1000, 1000])
+      Object.assign(one.document.server, { idle: of })
+      return one
+    }
+    const why = { why: 'other writers were at work' }
+    const { server } = windowOf([knowing(why), knowing(idle)], whole(0, 2))?.document ?? assert.fail()
+    near(server.cpu_us_per_item, 75)
+    near(server.cpu_us_per_item_net, 60)
+    near(server.cpu_us_per_item_net_uncertainty, 1.5)
+    near(server.fixed_cpu_share, 0.2)
+    const unknown = windowOf([knowing(why)], whole(0, 2))?.document.server
+    assert.deepEqual([unknown?.cpu_us_per_item_net, unknown?.idle], [null, why])
   })
 
   test('a burst that an edge of the window cuts is part of the rate held; CPU is of the work that lies in it', () => {

@@ -40,15 +40,20 @@ const lived = (s) => ({
  * A sampler over figures that the test writes: what is not there refuses, a promise is waited for.
  * @param {Record<string, Fields | Promise<Fields> | undefined>} answers by address
  * @param {SampledNode[]} nodes
+ * @param {number} [db]
  */
-const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }]) => {
+const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }], db) => {
   const time = { ms: 0 }
+  /** @type {import('../../lib/measure/node-sampler.js').NodeRow[][]} */
+  const taken = []
   /** @type {string[]} */
   const asked = []
   const sampler = nodeSampler({
     nodes: () => nodes,
     clock: () => time.ms,
     timeLimitMs: 5,
+    db,
+    onRows: (rows) => taken.push(rows),
     info: async (address) => {
       asked.push(address)
       const fields = await answers[address]
@@ -64,7 +69,7 @@ const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }]) => {
     if (fields) answers.m = fields
     return sampler.sample()
   }
-  return { sampler, time, asked, at, nodes, answers }
+  return { sampler, time, asked, at, nodes, answers, taken }
 }
 
 test('the first answer has gauges, the next ones differences', async () => {
@@ -106,6 +111,51 @@ test('the server tells the time between its answers, unless its clock was set', 
   assert.equal(moved.over_ms, 750)
 })
 
+test('threads that wait in a loop make the CPU an upper bound while they are at work', async () => {
+  const looping = (/** @type {number} */ s, /** @type {Fields} */ version) => ({
+    ...lived(s),
+    ...version,
+    io_threaded_reads_processed: s < 3 ? 7 : 10 * s,
+    io_threaded_writes_processed: 0,
+  })
+  /** @type {[Fields, boolean][]} */
+  const versions = [
+    [{ redis_version: '6.2.14' }, true],
+    [{ redis_version: '7.0.15' }, true],
+    [{ redis_version: '8.2.3' }, false],
+    [{ redis_version: '7.2.4', valkey_version: '8.0.1' }, true],
+    [{ redis_version: '7.2.4', valkey_version: '9.1.2', used_active_time_io_thread_1: 0 }, false],
+  ]
+  for (const [version, bound] of versions) {
+    const { sampler, at } = rig({})
+    await at(1, looping(1, version))
+    const [parked] = await at(2, looping(2, version))
+    assert.equal(parked.cpu_upper_bound, undefined, 'nothing came by the threads')
+    const [active] = await at(3, looping(3, version))
+    assert.equal(active.cpu_upper_bound === true, bound, JSON.stringify(version))
+    assert.equal(sampler.summary().nodes[0].cpu_upper_bound === true, bound)
+  }
+})
+
+test('active times are read where a server with io-threads reports them, and never as more than its CPU', async () => {
+  const withActive = (/** @type {number} */ s, /** @type {number} */ main, /** @type {number} */ io) => ({
+    ...lived(s),
+    used_active_time_main_thread: main,
+    used_active_time_io_thread_1: io / 2,
+    used_active_time_io_thread_2: io / 2,
+    io_threaded_reads_processed: s,
+  })
+  const { at } = rig({})
+  await at(1, withActive(1, 5, 7))
+  const [looped] = await at(2, withActive(2, 5.125, 7.0625))
+  assert.deepEqual([looped.engine_cpu_pct, looped.cpu_pct], [12.5, 18.75])
+  const [preempted] = await at(3, withActive(3, 6, 8))
+  assert.deepEqual([preempted.engine_cpu_pct, preempted.cpu_pct], [50, 75], 'what lived() used')
+  assert.deepEqual([looped.cpu_upper_bound, preempted.cpu_upper_bound], [undefined, true])
+  const [fewer] = await at(4, withActive(4, 7, 1))
+  assert.deepEqual([fewer.engine_cpu_pct, fewer.cpu_pct, fewer.gap], [50, 75, undefined])
+})
+
 test('a restart and a reset are gaps; the window shows neither less than nothing nor what was lost', async () => {
   const { sampler, at, time } = rig({})
   time.ms = 1000
@@ -128,6 +178,7 @@ test('a restart and a reset are gaps; the window shows neither less than nothing
       cpu_pct: 75,
       commands_per_s: 100,
       memory_bytes: 10_000,
+      sampled_s: 2,
       gaps: 2,
     },
   ])
@@ -224,4 +275,69 @@ test('what a server does not tell is null, never NaN', async () => {
   assert.doesNotMatch(JSON.stringify(sampler.summary()), /NaN/)
   const { nodes, totals } = sampler.summary()
   assert.deepEqual([nodes[0].cpu_pct, totals.cpu_s, totals.data_bytes], [null, null, null])
+})
+
+test('evictions before the window are in the sum, and in the rows that are handed on', async () => {
+  const { sampler, at, taken, time, answers } = rig({})
+  await at(1, lived(1))
+  await at(2, { ...lived(2), evicted_keys: 5 })
+  time.ms = 2900
+  answers.m = { ...lived(2.9), evicted_keys: 12 }
+  await sampler.mark()
+  await at(4, { ...lived(4), evicted_keys: 13 })
+  assert.equal(sampler.summary().totals.evicted, 13)
+  assert.deepEqual(
+    taken.map(([{ evicted }]) => evicted),
+    [undefined, 5, 7, 1],
+  )
+})
+
+test('a restart is seen by the run id, or where that is hidden by the uptime; RESETSTAT is none', async () => {
+  const { at } = rig({})
+  await at(1, { ...lived(1), uptime_in_seconds: 100 })
+  const [other] = await at(2, { ...lived(2), run_id: 'b', uptime_in_seconds: 101 })
+  const [younger] = await at(3, { ...lived(3), run_id: 'b', uptime_in_seconds: 1 })
+  const [reset] = await at(4, { ...lived(0), run_id: 'b', uptime_in_seconds: 2 })
+  assert.deepEqual([other.restarted, younger.restarted, reset.restarted], [true, true, undefined])
+  assert.deepEqual([other.gap, younger.gap, reset.gap], Array(3).fill('restarted'))
+})
+
+test('flushes of our database are counted, and those of another are not', async () => {
+  const use = (/** @type {number} */ calls) => `calls=${calls},usec=9`
+  const { at } = rig({}, undefined, 1)
+  const flushes = async (/** @type {number} */ s, /** @type {Fields} */ change) =>
+    (await at(s, { ...lived(s), cmdstat_flushdb: use(1), ...change }))[0].flushes
+  assert.equal(await flushes(1, {}), undefined)
+  assert.equal(await flushes(2, {}), undefined)
+  assert.equal(await flushes(3, { cmdstat_flushdb: use(2), db1: 'keys=0' }), 1)
+  assert.equal(await flushes(4, { cmdstat_flushdb: use(4), db1: 'keys=2' }), 2)
+  assert.equal(await flushes(5, { cmdstat_flushdb: use(5), db0: 'keys=0' }), undefined)
+  assert.equal(await flushes(6, { cmdstat_flushdb: use(5), cmdstat_flushall: use(1), db0: 'keys=0' }), 1)
+  // RESETSTAT in between.
+  assert.equal(await flushes(7, { cmdstat_setex: 'calls=1,usec=1', cmdstat_flushdb: use(2) }), 2)
+})
+
+test('a replica that does not answer is as far behind as its master says', async () => {
+  /** @type {SampledNode[]} */
+  const nodes = [
+    { address: 'm', shard: 1, role: 'master' },
+    { address: '10.0.0.1:7001', shard: 1, role: 'replica' },
+    { address: 'a.example:7002', shard: 1, role: 'replica' },
+  ]
+  const { at } = rig({}, nodes)
+  const seen = async (/** @type {number} */ s, /** @type {number} */ silentS) => {
+    const line = (/** @type {number} */ port, /** @type {number} */ offset) =>
+      `ip=10.0.0.${port - 7000},port=${port},state=online,offset=${offset},lag=${silentS}`
+    const rows = await at(s, {
+      ...lived(s),
+      slave0: line(7002, 3000),
+      slave1: line(7001, 1000),
+      slave2: 'ip=10.0.0.3,port=7003,state=wait_bgsave,offset=0,lag=9',
+    })
+    return rows.map(({ lag_bytes: lag }) => lag)
+  }
+  await seen(1, 0)
+  // A healthy one may have acknowledged nothing for a second.
+  assert.deepEqual(await seen(2, 1), [undefined, undefined, undefined])
+  assert.deepEqual(await seen(3, 2), [undefined, 14_000, 12_000])
 })

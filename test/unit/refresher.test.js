@@ -20,6 +20,7 @@ test('a thousand errors ask once, and those that come soon after it once more', 
     },
     learn: (n) => learned.push(n),
     clock: () => nowMs,
+    timers: /** @type {any} */ (globalThis),
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))
   for (let i = 0; i < 1000; i++) refresher.request()
@@ -49,6 +50,7 @@ test('a question that fails leaves the way free for the next', async () => {
     },
     learn: () => assert.fail('nothing was learned'),
     clock: () => nowMs,
+    timers: /** @type {any} */ (globalThis),
   })
   refresher.request()
   await new Promise((resolve) => setImmediate(resolve))

@@ -63,6 +63,7 @@ test('defaults', () => {
     maxBehindMs: undefined,
     windowBytes: 512_000,
     warmUpMs: 0,
+    idleCost: 'auto',
     cluster: false,
     url: undefined,
     host: undefined,
@@ -120,6 +121,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-q 1.5M', 'quantity', 1_500_000],
   ['--allow foreign-keys', 'allow', ['foreign-keys']],
   ['--allow memory,replica', 'allow', ['memory', 'replica']],
+  ['--allow clock', 'allow', ['clock']],
   ['--allow none', 'allow', []],
   ['--guard off', 'guard', { evicted: null, memoryPct: null, lagBytes: null }],
   ['--guard lag>64MB', 'guard', { evicted: null, memoryPct: null, lagBytes: 64_000_000 }],
@@ -174,6 +176,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--duration 0.5', 'durationMs', 500],
   ['--duration 5m', 'durationMs', 300_000],
   ['--duration 1h --warm-up 5', 'warmUpMs', 5000],
+  ['--idle-cost always', 'idleCost', 'always'],
   ['--intervals 3', 'intervals', 3],
   ['--rate max', 'rate', 'max'],
   ['--pacing closed', 'pacing', 'closed'],
@@ -339,7 +342,7 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, none, or several with commas'
+const allowances = 'one of foreign-keys, replica, memory, clock, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
