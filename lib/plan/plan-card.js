@@ -144,7 +144,7 @@ const textsIn = (least, most) => (value) =>
 /** @param {string[]} words @returns {Is} */
 const among = (words) => (value) => words.includes(value)
 
-/** What each field may be: the ranges of the options that make it. @type {Readonly<Record<Exclude<keyof PlanCard, 'paced'>, Is>>} */
+/** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof PlanCard, Is>>} */
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
@@ -167,6 +167,8 @@ const fields = {
   startedMs: isTime,
   renewedMs: isTime,
   ended: isFlag,
+  // Of cards since it is known.
+  paced: (value) => value === undefined || isFlag(value),
 }
 
 /** @param {string} text @returns {any} */

@@ -100,7 +100,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  await probe.stop()
+  await untilStopped(stopNow, probe.stop(), undefined)
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
