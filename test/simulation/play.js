@@ -114,6 +114,8 @@ const drawPlan = (random) => {
     name,
     cluster,
     masters,
+    // The run is ended while its last ticks are under way.
+    isCutShort: random.chance(0.1),
     spares: random.below(3),
     serviceMs,
     faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
@@ -267,8 +269,9 @@ export const play = async ({ seed, keep, openDriver }) => {
     }
     clock.after(1000, second)
     writing.start()
+    if (drawn.isCutShort) clock.after(drawn.faultsToMs / 2, () => writing?.stop())
     await writing.offered
-    const whole = await writing.settle(settleMs, new AbortController().signal)
+    const whole = await writing.settle(drawn.isCutShort ? 0 : settleMs, new AbortController().signal)
     if (!whole) driver.abandon()
     over = true
     driver.close()
@@ -284,6 +287,7 @@ export const play = async ({ seed, keep, openDriver }) => {
     ledger,
     ticks,
     whole,
+    isCutShort: drawn.isCutShort,
     mostWaiting,
     recorded,
     chunkOf: (/** @type {number} */ agentIndex, /** @type {number} */ k) => chunkId(plan, agentIndex, k),

@@ -152,6 +152,7 @@ const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
 /** When all is well again, nothing is lost; and what loses nothing loses nothing. @param {Played} played */
 const recovery = (played) => {
   const { plan, ticks, lastFaultMs, whole, faults, steps, ledger } = played
+  if (played.isCutShort) return []
   if (!whole) return ['it did not settle']
   const problems = /** @type {string[]} */ ([])
   if (isScheduled(plan)) {
