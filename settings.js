@@ -70,6 +70,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
+ * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
@@ -338,6 +339,9 @@ const groups = {
       help: 'limit of a figure, as in latency.intended.p99<20ms; exit code 99 when it fails; may be repeated' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live figures to Prometheus on that port of this machine alone, or on address:port' },
+    { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
+      default: '0s',
+      help: 'keep serving them so long after the run, until they are read once more' },
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },

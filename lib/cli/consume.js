@@ -34,7 +34,7 @@ export const consume = async (given, { stop, stopNow }) => {
   const undo = [results.discard]
   try {
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
+    const metrics = await openMetrics(settings.metrics, { say, stop, lingerMs: settings.metricsLingerMs })
     undo.unshift(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
     undo.unshift(target.close)
@@ -56,7 +56,7 @@ export const consume = async (given, { stop, stopNow }) => {
       ...found,
       plan,
       target,
-      results: metrics.watching(results, { run: results.run, nominalHz: null }),
+      results: metrics.watching(results, { run: results.run, kind: 'consumer', nominalHz: null }),
       stop,
       stopNow,
       say,

@@ -34,7 +34,7 @@ export const produce = async (settings, { stop, stopNow }) => {
   const undo = [results.discard]
   try {
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
+    const metrics = await openMetrics(settings.metrics, { say, stop, lingerMs: settings.metricsLingerMs })
     undo.unshift(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo.unshift(target.close)
@@ -80,7 +80,7 @@ export const produce = async (settings, { stop, stopNow }) => {
       others: agents.others,
       idleCost: settings.idleCost,
       say,
-      results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
+      results: metrics.watching(results, { run: results.run, kind: 'producer', nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
       warn,
