@@ -14,7 +14,7 @@ import { published } from '../lib/experiments/published.js'
 import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
-import { plainText } from '../lib/report/units.js'
+import { clockTime, plainText, several } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
 import { millraceVersion } from '../lib/run/versions.js'
 import { optionsOf } from '../settings.js'
@@ -36,6 +36,7 @@ const usage = `Usage: node scripts/experiment.js COMMAND [options]
   --warm-up N      seconds before that (3)
   --seed N         of the order (1)
   --out FOLDER     of the results (results/experiments)
+  --dry-run        says how many cells and rounds, and how long, and runs nothing
   --resume         takes up the newest matrix of the same terms: what it has is not run again
   -h, --help       this text
 
@@ -146,6 +147,12 @@ const run = async (values, words) => {
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = progressOf({ plan, terms, say })
+  if (values['dry-run'] === true) {
+    for (const { experiment, cells } of plan)
+      print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
+    print(`about ${clockTime(progress.leftMs())} in all`)
+    return ExitCode.done
+  }
   let isMeasured = true
   try {
     for (const { experiment, cells } of plan) {
@@ -219,6 +226,7 @@ await script({
     ),
     all: { type: 'boolean' },
     resume: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
   },
   work: async (values, [command, ...words]) => {
     if (command === 'list') {

@@ -354,10 +354,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
-  [
-    '--metrics-linger 30s',
-    '--metrics-linger needs --metrics',
-  ],
+  ['--metrics-linger 30s', '--metrics-linger needs --metrics'],
   [
     '--metrics 0',
     "--metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'",
