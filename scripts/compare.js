@@ -41,7 +41,7 @@ const flag = /** @type {const} */ ({ type: 'boolean' })
 await script({
   usage,
   options: { ...gateOptions, all: flag, invalid: flag, json: flag },
-  work: async (values, words, separator) => {
+  work: async (values, words, { separator }) => {
     const { thresholds, gate, effect } = readGate(values)
     const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
     const comparisons = others.map((other) =>

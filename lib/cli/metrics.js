@@ -48,9 +48,10 @@ const listening = async (listener, figures) => {
 
 /**
  * @param {Listener | undefined} listener undefined: no metrics
- * @param {{ say: (line: string) => void, stop: AbortSignal, lingerMs: number }} needs lingerMs: how long a last scrape is waited for
+ * @param {{ say: (line: string) => void, redact: (text: string) => string, stop: AbortSignal, lingerMs: number }} needs
+ *   lingerMs: how long a last scrape is waited for
  */
-export const openMetrics = async (listener, { say, stop, lingerMs }) => {
+export const openMetrics = async (listener, { say, redact, stop, lingerMs }) => {
   if (listener === undefined)
     return {
       /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
@@ -61,7 +62,7 @@ export const openMetrics = async (listener, { say, stop, lingerMs }) => {
   let metrics = null
   const scraped = new EventEmitter()
   const server = await listening(listener, async () => {
-    const text = (await metrics?.registry.metrics()) ?? ''
+    const text = redact((await metrics?.registry.metrics()) ?? '')
     scraped.emit('scrape')
     return { type: metrics?.registry.contentType ?? 'text/plain', text }
   })

@@ -28,7 +28,7 @@ import { cutOf } from './tape.js'
  */
 
 const askingArgs = ['ASKING']
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 const asking = Buffer.alloc(sizeOf(askingArgs))
 encode(askingArgs, asking, 0, noValues)
 

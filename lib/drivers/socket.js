@@ -8,7 +8,7 @@ import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { repeatsOf } from './repeats.js'
 import { slotMapOf } from './slot-map.js'
-import { storyOf } from './story.js'
+import { closed as closedReason, storyOf } from './story.js'
 import { writeBytes } from './tape.js'
 import { tapesOf } from './tapes.js'
 import { causeOf, refusalIn } from './verdict.js'
@@ -178,7 +178,7 @@ export const socketDriver = async (options) => {
       patience.disturbed()
       return story.up(address)
     }
-    story.down(address, error?.message ?? 'closed the connection')
+    story.down(address, error?.message ?? closedReason)
     const line = refusalIn(error?.cause)
     if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
@@ -253,7 +253,7 @@ export const socketDriver = async (options) => {
     const { account } = tick
     const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
     const passes = list.flatMap((tape) =>
-      occasions.passes(tape.step, account.agent, tick.values).map((values) => ({ tape, values })),
+      Array(occasions(tape, account.agent, tick.values)).fill({ tape, values: tick.values }),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
     const touched = [...dealer.offer(tick, passes)]

@@ -1,8 +1,8 @@
 // A matrix from its first turn to its last, or to where somebody stops it.
-import { mkdir } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
+import { madeWithParents } from '../report/files.js'
 import { clientLimit } from '../report/verdict.js'
 import { runCell } from './cell-run.js'
 import { figuresOf } from './figures.js'
@@ -137,7 +137,7 @@ export const runTurns = async ({
   const attempt = async ({ cell, round }, factor) => {
     const folder = store.folderOf(cell.id, round)
     await store.clear(cell.id, round)
-    await mkdir(folder, { recursive: true })
+    await madeWithParents(folder)
     const { servers, give } = await places.take(cell.place, restMs(cell))
     try {
       await servers.empty()
@@ -188,6 +188,8 @@ export const runTurns = async ({
     } catch (error) {
       if (error instanceof NotHere) return { ...nothing, skipped: error.message }
       if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
+      // Where no run can come to an end, none is begun any more, and this one is not counted.
+      if (!signal.aborted) await places.check()
       // What a run without an end has left on the servers would weigh on the next one.
       if (!cell.place.own) await places.drop(cell.place)
       return { ...nothing, failed: error.message }

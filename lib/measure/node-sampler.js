@@ -53,6 +53,7 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {number | null} cpu_s of all nodes, replicas too
  * @property {number | null} net_bytes of the masters, in and out
  * @property {number | null} data_bytes the data set as last answered, one master a shard
+ * @property {number | null} keys the same
  * @property {number | null} expired by the masters
  * @property {number | null} evicted by the masters, since their first answers: before the window too
  * @property {Record<string, CommandUse>} commands of the masters
@@ -265,7 +266,8 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
       totals: {
         cpu_s: known(totals.cpuS),
         net_bytes: known(totals.netBytes),
-        data_bytes: dataBytes(watches),
+        data_bytes: ofMasters(watches, 'data_bytes'),
+        keys: ofMasters(watches, 'keys'),
         expired: known(totals.expired),
         evicted: known(evicted),
         commands: totals.commands,
@@ -325,8 +327,9 @@ const addSilent = (away, views) => {
 /**
  * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.
  * @param {Map<string, Watch>} watches
+ * @param {'data_bytes' | 'keys'} gauge
  */
-const dataBytes = (watches) => {
+const ofMasters = (watches, gauge) => {
   /** @type {Map<number, Reading>} */
   const masters = new Map()
   for (const { node, last } of watches.values()) {
@@ -335,5 +338,5 @@ const dataBytes = (watches) => {
     if (!other || other.atMs < last.atMs) masters.set(node.shard, last)
   }
   if (masters.size === 0) return null
-  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges.data_bytes ?? Number.NaN), 0))
+  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges[gauge] ?? Number.NaN), 0))
 }

@@ -1,12 +1,15 @@
 // Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
 import { clockLimitMs } from '../measure/clocks.js'
-import { count, percent, plainText, several } from './units.js'
+import { count, percent, plainText, several, share } from './units.js'
 import { clientLimit, clientStopped, contendedWords, ruling } from './verdict.js'
 
 /**
  * @typedef {import('./verdict.js').Warning} Warning
  * @typedef {import('./fetch-result.js').FetchMeasurements} Evidence
  */
+
+// A tick may be late, and a few items dead while they are read.
+const leastShare = 0.9
 
 /** @param {Evidence} run @returns {Warning[]} */
 const nothingRead = ({ fetches, plan }) => {
@@ -64,6 +67,17 @@ const overruns = ({ fetches, client, plan }) => {
     {
       code: 'overrun',
       message: `${several(fetches.overrun, 'deadline')} passed while the fetch before was under way; ${own}`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const tooFew = ({ live, fetches, plan }) => {
+  if (!live || live.share >= leastShare || fetches.items === 0) return []
+  return [
+    {
+      code: 'too-few',
+      message: `fetches found about ${share(live.share)} of the ${count(Math.floor(live.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
     },
   ]
 }
@@ -166,6 +180,7 @@ const rules = [
   nothingRead,
   failures,
   overruns,
+  tooFew,
   wrongValues,
   fromFuture,
   observations,

@@ -71,7 +71,7 @@ import { verdict } from './verdict.js'
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle' | 'foreign_calls'>, Figure> & { foreign_calls: { command: string, calls: number } | null, idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle' | 'foreign_calls' | 'memory_note'>, Figure> & { memory_note: string | null, foreign_calls: { command: string, calls: number } | null, idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -94,6 +94,7 @@ const noServer = {
   cpu_us_per_item: null,
   memory_bytes_per_item: null,
   net_bytes_per_item: null,
+  memory_note: null,
   evicted: null,
   foreign_calls: null,
   cpu_us_per_item_net: null,

@@ -142,7 +142,7 @@ export const costWords = ({ server, client }) =>
     serverCpuWords(server),
     `client CPU ${micros(client.cpu_us_per_item)}`,
     `network ${bytes(server.net_bytes_per_item)}`,
-    `memory ${bytes(server.memory_bytes_per_item)}`,
+    `memory ${bytes(server.memory_bytes_per_item)}${server.memory_note ? ` (${plainText(server.memory_note)})` : ''}`,
   ])
 
 /** @param {RunDocument} run */

@@ -41,16 +41,6 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
   return { share: Math.max(least, byLeases), all, foreign }
 }
 
-/** Items alive at the end of the window, of all writers. @param {Plan} plan @param {number} share */
-const liveItems = (plan, share) => {
-  if (plan.ttlS * 1000 < plan.periodMs || share === 0) return null
-  if (!plan.once) return plan.items / share
-  return plan.rate === 'max' ? null : (plan.items / share) * ((plan.ttlS * 1000) / plan.periodMs)
-}
-
-// Tables and buffers that a server grows by itself: below this they would pass for the items'.
-const leastBytes = 100_000
-
 /**
  * @param {object} known
  * @param {Plan} known.plan
@@ -60,32 +50,12 @@ const leastBytes = 100_000
  * @param {NodeTotals} known.totals over the window
  * @param {Idle | Unknown} known.idle
  * @param {readonly { address: string, sampled_s: number }[]} known.nodes
- * @param {number | null} known.dataBefore bytes of the data set before the first write
- * @param {number} known.keysBefore
- * @param {number} known.elapsedMs of the whole run
+ * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
  * @param {import('../measure/presence.js').Presence} known.writers
  */
-export const serverCosts = ({
-  plan,
-  strategy,
-  stored,
-  unsure,
-  totals,
-  idle,
-  nodes,
-  dataBefore,
-  keysBefore,
-  elapsedMs,
-  writers,
-}) => {
+export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, nodes, memory, writers }) => {
   const { commands } = totals
   const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
-  const live = liveItems(plan, share)
-  // A --once run has not reached its steady size before a lifetime has passed.
-  const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
-  // What others had stored before our first item is part of what was there before.
-  const counts = live !== null && grown && keysBefore < live / 20 && !writers.before
-  const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
   // Of a run that stored nothing the servers' work has no item to be divided by.
   const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
   const watched = nodes.map(({ address, sampled_s: overS }) => ({ address, overS }))
@@ -97,10 +67,7 @@ export const serverCosts = ({
     cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
     fixed_cpu_share: net?.fixed_share ?? null,
     idle,
-    memory_bytes_per_item:
-      counts && stored > 0 && grownBytes !== null && grownBytes >= leastBytes * plan.masters
-        ? grownBytes / live
-        : null,
+    ...memory,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     foreign_calls: foreign,

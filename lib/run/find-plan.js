@@ -1,4 +1,5 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
+import { TargetError } from '../errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
 import { plansUnder } from '../target/plan-key.js'
 import { isLive } from './plan-watch.js'
@@ -12,7 +13,13 @@ import { isLive } from './plan-watch.js'
 export const findPlan = async ({ settings, target, say }) => {
   const { prefix } = settings
   const readCards = async () => (await plansUnder(target, prefix)).cards
-  const { cards, nowMs } = await plansUnder(target, prefix)
+  const { cards, faults, nowMs } = await plansUnder(target, prefix)
+  if (cards.length === 0 && faults.length > 0)
+    throw new TargetError(
+      `${target.address}: ${faults[0]}; read it with the version that wrote it, or set --prefix`,
+      { code: 'PLAN' },
+    )
+  for (const fault of faults) say(`left out: ${fault}`)
   const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
   const plan = readPlanOf(settings, {
     card,

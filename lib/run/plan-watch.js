@@ -20,9 +20,10 @@ export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewed
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
  * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and somebody writes now
+ * @param {(live: boolean) => void} [needs.onLook] the card was read: whether its writers are at work
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => {
+export const planWatch = ({ card, read, now, onChanged, onAppeared, onLook = () => {}, sleep }) => {
   let current = card
   let changed = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -50,6 +51,7 @@ export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => 
       changed = true
       onChanged()
     }
+    onLook(!changed && isLive(current ?? card, now()))
   }
   return {
     start() {

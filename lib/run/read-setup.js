@@ -6,6 +6,7 @@ import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
 import { judgeOf } from '../measure/judge.js'
 import { series } from '../measure/latency.js'
+import { liveShareOf } from '../measure/live-share.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
@@ -102,8 +103,10 @@ const followClocks = async (target, driver, warn) => {
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
   const again = reader.value ?? reader.again ?? null
+  const liveShare = liveShareOf({ card, limit: plan.limit, dated: reader.dated, now: planNow })
   const watch = planWatch({
     card,
+    onLook: liveShare.looked,
     read: readCards,
     now: planNow,
     onChanged: () => {
@@ -140,7 +143,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
     inspect: (/** @type {import('../wire/id-list.js').IdList} */ list, /** @type {string} */ server) =>
       judging ? judge.inspect(list, server) : { value: nothing, nil: nothing },
   }
-  return { watch, judge, inspector }
+  return { watch, judge, inspector, liveShare }
 }
 
 /**
@@ -192,7 +195,7 @@ export const setUpReading = async (needs) => {
   const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
 
   const verifier = verifierOf(needs, { driver, reader, clocks, planNow })
-  const { inspector } = verifier
+  const { inspector, liveShare } = verifier
   const counted = () =>
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
@@ -203,7 +206,10 @@ export const setUpReading = async (needs) => {
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
     clock,
     events: {
-      onFetched: (_, fetched) => fetches.fetched(fetched),
+      onFetched: (_, fetched) => {
+        fetches.fetched(fetched)
+        if (plan.values || reader.dated) liveShare.fetched(fetched)
+      },
       onOverrun: (_, deadlines) => fetches.overrun(deadlines),
     },
   })

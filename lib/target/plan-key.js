@@ -1,7 +1,16 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
 import { TargetError } from '../errors.js'
-import { cardHash, cardIn, differingTerms, leaseMs, markerS, renewalMs, rivalsOf } from '../plan/plan-card.js'
+import {
+  cardFault,
+  cardHash,
+  cardIn,
+  differingTerms,
+  leaseMs,
+  markerS,
+  renewalMs,
+  rivalsOf,
+} from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
 import { period } from '../report/units.js'
 import { slotOf } from '../wire/slot.js'
@@ -78,12 +87,21 @@ export const refuseRival = async (target, card) => {
  * @param {string} prefix
  * @param {number} nowMs by the server's clock
  */
-export const plansIn = async (client, prefix, nowMs) => {
+export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).cards
+
+/**
+ * The same, and why others that are there cannot be read.
+ * @param {import('ioredis').Redis} client
+ * @param {string} prefix
+ * @param {number} nowMs
+ */
+export const readPlans = async (client, prefix, nowMs) => {
   const texts = Object.values(await client.hgetall(planKey(prefix)))
-  return texts
+  const cards = texts
     .flatMap((text) => cardIn(text) ?? [])
     .filter((card) => nowMs - card.renewedMs < markerS(card) * 1000)
     .sort((a, b) => b.renewedMs - a.renewedMs)
+  return { cards, faults: texts.flatMap((text) => cardFault(text) ?? []) }
 }
 
 /**
@@ -95,5 +113,5 @@ export const plansUnder = async ({ topology: { masters, owners }, control }, pre
   const client = control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
   const [seconds, micros] = await client.time()
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
-  return { cards: await plansIn(client, prefix, nowMs), nowMs }
+  return { ...(await readPlans(client, prefix, nowMs)), nowMs }
 }

@@ -1,6 +1,6 @@
 // What the cases of the benchmark share: how a program is started, and how figures are told.
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../../lib/cli/child.js'
 
 /**
  * @typedef {{ name: string, limit: string, figure: string, met: boolean, full?: boolean }} Row full: the server was, so
@@ -35,14 +35,10 @@ export const digits = (n, places = 2) => n.toLocaleString('en', { maximumFractio
  * @param {string[]} args
  */
 export const start = (room, name, args) => {
-  const child = spawn(
-    process.execPath,
-    [program(name), '--json', '--log-level', 'error', '--out', room.folder, ...args],
-    {
-      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const child = startChild(program(name), ['--json', '--log-level', 'error', '--out', room.folder, ...args], {
+    env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let text = ''
   child.stdout.on('data', (chunk) => {
     text += chunk

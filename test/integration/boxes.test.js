@@ -208,13 +208,13 @@ describe('a box whose clock is wrong', () => {
     const { env, set } = clockOf(t, 3_600_000)
     const { redis } = server
     // An id that is alive by the servers' time, whatever this box believes.
-    await redis.zadd('clock:latest-ids', String(Date.now() + 60_000), 'clock:item:5000')
+    await redis.zadd('clock:latest-ids', String(Date.now() + 30 * 60_000), 'clock:item:5000')
     const running = startProducer(t, `${line} --allow clock,foreign-keys`, { env })
     await until('it writes', () => running.intervals().length > 0)
     set(0)
     await running.says(/this box's clock jumped by −36\d\d\.\d s/)
     const score = Number(await redis.zscore('clock:latest-ids', 'clock:item:1'))
-    assert.ok(Math.abs(score - Date.now()) < 60_000, `scores are by the servers' time: ${score}`)
+    assert.ok(Math.abs(score - Date.now()) < 10 * 60_000, `scores are by the servers' time: ${score}`)
     assert.ok(await redis.zscore('clock:latest-ids', 'clock:item:5000'), 'it was not removed')
     running.kill('SIGINT')
     const { document } = await running.ended

@@ -30,7 +30,7 @@ import { drawFaults, playFault } from './faults.js'
  * @property {number} stamp
  * @property {import('../../lib/measure/ledger.js').Account} account
  * @property {number} closed how often
- * @property {(string | undefined)[]} lost each item's worst outcome; undefined: acked
+ * @property {(import('../../lib/measure/ledger.js').Loss | undefined)[]} lost each item's worst outcome; undefined: acked
  */
 
 const epochMs = 1_700_000_000_000

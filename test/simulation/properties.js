@@ -1,10 +1,13 @@
 // What must hold after every play, whatever went wrong in it. Each returns what is broken, in words.
 
+import { isDeepStrictEqual } from 'node:util'
 import { writeBytes } from '../../lib/drivers/tape.js'
+import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
 import { lossy } from './faults.js'
 
 /** @typedef {import('./play.js').Played} Played */
+/** @typedef {import('../../lib/measure/ledger.js').Counts} Counts */
 
 const longestRepeatMs = 4000
 
@@ -12,20 +15,25 @@ const longestRepeatMs = 4000
 const accounting = ({ ledger, ticks, recorded }) => {
   const problems = [...recorded.problems]
   if (!ledger.isBalanced()) problems.push('the ledger is not balanced')
-  /** @type {Record<string, number>} */
-  const counts = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
-  for (const { closed, account, count, lost, dueMs } of ticks) {
+  const whole = noCounts()
+  const byAgent = new Map([...ledger.byAgent.keys()].map((agent) => [agent, noCounts()]))
+  for (const { agent, closed, account, count, lost, dueMs } of ticks) {
     if (closed !== 1 || account.open !== 0)
       problems.push(
         `the tick of ${dueMs.toFixed()} ms was closed ${closed} times, ${account.open} commands open`,
       )
-    counts.offered += count
-    for (let i = 0; i < count; i++) counts[lost[i] ?? 'acked']++
+    for (const counts of [whole, byAgent.get(agent) ?? noCounts()]) {
+      counts.offered += count
+      for (let i = 0; i < count; i++) counts[lost[i] ?? 'acked']++
+    }
   }
-  for (const [name, n] of Object.entries(counts)) {
-    const told = ledger.whole[/** @type {keyof typeof ledger.whole} */ (name)]
-    if (told !== n) problems.push(`${told} items ${name}, and it was ${n}`)
+  const compare = (/** @type {string} */ who, /** @type {Counts} */ told, /** @type {Counts} */ was) => {
+    if (!isDeepStrictEqual(told, was))
+      problems.push(`${who}: the ledger has ${JSON.stringify(told)}, and it was ${JSON.stringify(was)}`)
   }
+  compare('the whole', ledger.whole, whole)
+  for (const [agent, counts] of ledger.byAgent)
+    compare(`writer ${agent}`, counts, byAgent.get(agent) ?? noCounts())
   if (recorded.items !== ledger.commands.itemsCarried)
     problems.push(`${recorded.items} latencies of ${ledger.commands.itemsCarried} items`)
   return problems

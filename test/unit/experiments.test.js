@@ -679,6 +679,7 @@ describe('a matrix on disk', () => {
     assert.equal(first.resumed, false)
     await first.add(turn('a', 1, 10))
     appendFileSync(join(first.folder, 'turns.ndjson'), '{"cell":"b","rou')
+    await first.close()
     const second = await open(outDir)
     assert.equal(second.resumed, true)
     assert.equal(second.folder, first.folder)
@@ -687,7 +688,18 @@ describe('a matrix on disk', () => {
       [['a', 1]],
     )
     await second.add(turn('b', 1, 10))
+    await second.close()
     assert.equal((await open(outDir)).turns.length, 2)
+  })
+
+  test('while it runs nobody else goes on with it; a crash leaves no lock', async (t) => {
+    const outDir = join(ownFolder(t, 'matrix'), 'out')
+    const first = await open(outDir)
+    await assert.rejects(open(outDir), /--resume: process \d+ is still running .*; wait for its end/)
+    const lock = join(first.folder, 'matrix.lock')
+    const owner = JSON.parse(readFileSync(lock, 'utf8'))
+    writeFileSync(lock, JSON.stringify({ ...owner, ownerStarted: '1' }))
+    assert.equal((await open(outDir)).folder, first.folder)
   })
 
   test('what is finished is taken up as it is', async (t) => {
@@ -697,6 +709,7 @@ describe('a matrix on disk', () => {
     await first.add(turn('a', 1, 10))
     await first.tell(experimentDocument(matrix, first.turns, known))
     await first.finish()
+    await first.close()
     const again = await open(outDir)
     assert.equal(again.folder, first.folder)
     assert.equal(again.turns.length, 1)
@@ -714,6 +727,7 @@ describe('a matrix on disk', () => {
       /--resume: .* was begun with another scale; give the same, or leave out --resume/,
     )
     await first.finish()
+    await first.close()
     const next = await open(outDir, { terms: others })
     assert.equal(next.resumed, false)
     assert.equal((await open(outDir)).folder, first.folder, 'although a newer one of others was stopped')

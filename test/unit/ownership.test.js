@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isGenuine, isLease, prefixOf, typesOf } from '../../lib/plan/ownership.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { strategyNames } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -48,7 +49,8 @@ for (const strategy of strategyNames()) {
         for (let n = 1; n <= plan.quantity; n++) {
           /** @type {import('../../lib/wire/encode.js').Argument[]} */
           const args = step.kind === 'each' ? step.args(n) : step.args(step.key(n), [n])
-          const type = madeBy[String(args[0])]
+          const isHash = args[1] === scriptSha('store-hash')
+          const type = isHash ? 'hash' : madeBy[String(args[0])]
           if (!type) continue
           assert.equal(typeOf(text(args[step.keyAt ?? 1])), type, text(args[step.keyAt ?? 1]))
           made++

@@ -129,6 +129,9 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--guard memory>80.5%,evicted>1k', 'guard', { evicted: 1000, memoryPct: 80.5, lagBytes: null }],
   ['--host h --sentinel my-master.1', 'sentinel', 'my-master.1'],
   ['--host h --sentinel m', 'port', 26_379],
+  ['--url redis://h --sentinel m', 'port', 26_379],
+  ['--url redis://h:7 --sentinel m', 'port', 7],
+  ['--url redis://h', 'port', 6379],
   ['--host h --sentinel m --port 7', 'port', 7],
   ['--host h --sentinel m --sentinel-password s', 'sentinelPassword', 's'],
   ['--host h --ask-password', 'askPassword', true],
@@ -589,8 +592,8 @@ const sources = /** @type {[string, string, NodeJS.ProcessEnv, string, object][]
   [
     'other variables do not matter',
     '',
-    { MILLRACE_WIBBLE: '1', MILLRACE_NO_DOTENV: '1' },
-    'MILLRACE_QUANTTY=1',
+    { WIBBLE: '1', MILLRACE_NO_DOTENV: '1', MILLRACE_PEERS: '/x' },
+    'WOBBLE=1',
     { quantity: 10_000 },
   ],
 ])
