@@ -378,11 +378,11 @@ test('a writer is not compared with a reader, nor a run that is not valid unless
     await writeFile(join(folder, name, 'run.json'), JSON.stringify({ ...run, ...change, run: name }))
     return sideOf([join(folder, name)])
   }
-  const [side, reader, invalid] = [
-    await sideOf([plain]),
-    await variant('reader', { kind: 'consumer', fetches: {} }),
-    await variant('invalid', { valid: false }),
-  ]
+  const [side, invalid] = [await sideOf([plain]), await variant('invalid', { valid: false })]
+  const reader = {
+    ...side,
+    series: side.series.map((one) => ({ ...one, settings: { ...one.settings, kind: ['consumer'] } })),
+  }
   assert.throws(() => comparisonOf(side, reader, []), {
     code: 'OPTION',
     message: 'runs of a producer and of a consumer are not compared with each other',
