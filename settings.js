@@ -70,6 +70,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
+ * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
@@ -339,6 +340,9 @@ const groups = {
       help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live metrics to Prometheus on this port of this machine only, or on address:port' },
+    { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
+      default: '0s',
+      help: 'keep serving them for this long after the run, until they are read once more' },
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },

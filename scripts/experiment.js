@@ -15,7 +15,7 @@ import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
 import { ResultsError } from '../lib/report/files.js'
-import { plainText } from '../lib/report/units.js'
+import { clockTime, plainText, several } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
 import { millraceVersion } from '../lib/run/versions.js'
 import { withUndo } from '../lib/undo.js'
@@ -38,6 +38,7 @@ const usage = `Usage: node scripts/experiment.js COMMAND [options]
   --warm-up N      seconds before that (3)
   --seed N         of the order (1)
   --out FOLDER     of the results (results/experiments)
+  --dry-run        says how many cells and rounds, and how long, and runs nothing
   --resume         takes up the newest matrix of the same terms: what it has is not run again
   -h, --help       this text
 
@@ -148,6 +149,12 @@ const run = async (values, words, env) => {
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = progressOf({ plan, terms, say })
+  if (values['dry-run'] === true) {
+    for (const { experiment, cells } of plan)
+      print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
+    print(`about ${clockTime(progress.leftMs())} in all`)
+    return ExitCode.done
+  }
   let isMeasured = true
   /** @param {(typeof plan)[number]} experiment @param {(step: () => unknown) => void} undo @returns {Promise<boolean>} whether it has a valid run */
   const runOne = async ({ experiment, cells }, undo) => {
@@ -225,6 +232,7 @@ await script({
     ),
     all: { type: 'boolean' },
     resume: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
   },
   work: async (values, [command, ...words], { env }) => {
     if (command === 'list') {

@@ -25,6 +25,7 @@ import { hardware } from '../experiments/summary.js'
 import { clockTime, plainText, several } from '../report/units.js'
 import { writeFiles } from '../report/write-report.js'
 import { millraceVersion } from '../run/versions.js'
+import { withUndo } from '../undo.js'
 import { gateOptions, gateUsage, readGate } from './gate-options.js'
 import { interrupts, programsEnv } from './runner.js'
 import { script } from './script.js'
@@ -120,8 +121,8 @@ const earlierOf = async (outDir, id) => {
   return names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
 }
 
-/** @param {Record<string, any>} values @param {string[]} words @param {{ separator: number | null }} given */
-const compare = async (values, words, { separator }) => {
+/** @param {Record<string, any>} values @param {string[]} words @param {{ separator: number | null, env: NodeJS.ProcessEnv }} given */
+const compare = async (values, words, { separator, env }) => {
   const { thresholds, gate, effect } = readGate(values)
   const seconds = numberOf(values, 'seconds')
   const warmUpS = numberOf(values, 'warm-up')
@@ -129,7 +130,7 @@ const compare = async (values, words, { separator }) => {
   const plan = planOf(values)
   const { a, b, common, given, cells } = requestOf(words, separator)
   const { target } = placeOf(common.where)
-  const shown = target ? shownTarget(target, process.env) : null
+  const shown = target ? shownTarget(target, env) : null
   const id = idOf(a, b)
   const outDir = values.out ?? 'results/compare'
   const question = `${b.name} against ${a.name}.`
@@ -204,16 +205,18 @@ const compare = async (values, words, { separator }) => {
       earlier,
     }
   }
-  const places = placesOf({ target, env: process.env, serverFile: (path) => path, log: say, clock })
+  const places = placesOf({ target, env, serverFile: (path) => path, log: say, clock })
   progress.begin(experiment, store)
-  try {
+  await withUndo(async (undo) => {
+    undo(store.close)
+    undo(() => places.keepOnly([]))
     await runTurns({
       cells,
       ...timing,
       seed,
       store,
       places,
-      env: programsEnv(process.env),
+      env: programsEnv(env),
       signal,
       clock,
       linked: () => cells,
@@ -221,9 +224,7 @@ const compare = async (values, words, { separator }) => {
       tell: () => store.tell(document()),
       onTurn: progress.turn,
     })
-  } finally {
-    await places.keepOnly([])
-  }
+  })
   await store.tell(document())
   if (!signal.aborted) await store.finish()
   const { comparison, rounds, isValid } = found()

@@ -36,7 +36,12 @@ export const consume = (given, { stop, stopNow, redact }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
+    const metrics = await openMetrics(settings.metrics, {
+      say,
+      redact: redact.text,
+      stop,
+      lingerMs: settings.metricsLingerMs,
+    })
     undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
@@ -59,7 +64,7 @@ export const consume = (given, { stop, stopNow, redact }) =>
       ...found,
       plan,
       target,
-      results: metrics.watching(results, { run: results.run, nominalHz: null }),
+      results: metrics.watching(results, { run: results.run, kind: 'consumer', nominalHz: null }),
       stop,
       stopNow,
       say,

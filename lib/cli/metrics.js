@@ -1,6 +1,10 @@
 // --metrics: the live figures over HTTP, for Prometheus. Nothing of it is loaded without the option.
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { OptionError } from '../errors.js'
+import { period } from '../report/units.js'
+
+const lastAnswerMs = 500
 
 /**
  * @typedef {{ host: string, port: number }} Listener
@@ -44,9 +48,10 @@ const listening = async (listener, figures) => {
 
 /**
  * @param {Listener | undefined} listener undefined: no metrics
- * @param {{ say: (line: string) => void, redact: (text: string) => string }} needs
+ * @param {{ say: (line: string) => void, redact: (text: string) => string, stop: AbortSignal, lingerMs: number }} needs
+ *   lingerMs: how long a last scrape is waited for
  */
-export const openMetrics = async (listener, { say, redact }) => {
+export const openMetrics = async (listener, { say, redact, stop, lingerMs }) => {
   if (listener === undefined)
     return {
       /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
@@ -55,17 +60,19 @@ export const openMetrics = async (listener, { say, redact }) => {
   const { metricsOf } = await import('../report/metrics.js')
   /** @type {ReturnType<typeof metricsOf> | null} */
   let metrics = null
-  const server = await listening(listener, async () => ({
-    type: metrics?.registry.contentType ?? 'text/plain',
-    text: redact((await metrics?.registry.metrics()) ?? ''),
-  }))
+  const scraped = new EventEmitter()
+  const server = await listening(listener, async () => {
+    const text = redact((await metrics?.registry.metrics()) ?? '')
+    scraped.emit('scrape')
+    return { type: metrics?.registry.contentType ?? 'text/plain', text }
+  })
   say(`metrics on http://${shownAddress(listener)}/metrics`)
   return {
     /**
      * The results, with every line shown to Prometheus as well.
      * @template {Lines} R
      * @param {R} results
-     * @param {{ run: string, nominalHz: number | null }} about
+     * @param {Parameters<typeof metricsOf>[0]} about
      * @returns {R}
      */
     watching(results, about) {
@@ -79,11 +86,19 @@ export const openMetrics = async (listener, { say, redact }) => {
         },
       }
     },
-    /** @returns {Promise<void>} */
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    /** After a last scrape, where one is waited for. @returns {Promise<void>} */
+    async close() {
+      if (metrics && lingerMs > 0 && !stop.aborted) {
+        say(`metrics are served for ${period(lingerMs)} more, or until they are read once`)
+        const signal = AbortSignal.any([stop, AbortSignal.timeout(lingerMs)])
+        await once(scraped, 'scrape', { signal }).catch(() => {})
+      }
+      await new Promise((resolve) => {
+        server.close(() => resolve(undefined))
+        // An answer under way is not cut off.
+        server.closeIdleConnections()
+        setTimeout(() => server.closeAllConnections(), lastAnswerMs).unref()
+      })
+    },
   }
 }

@@ -40,7 +40,12 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
+    const metrics = await openMetrics(settings.metrics, {
+      say,
+      redact: redact.text,
+      stop,
+      lingerMs: settings.metricsLingerMs,
+    })
     undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
@@ -87,7 +92,7 @@ export const produce = (settings, { stop, stopNow, redact }) =>
       others: agents.others,
       idleCost: settings.idleCost,
       say,
-      results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
+      results: metrics.watching(results, { run: results.run, kind: 'producer', nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
       warn,

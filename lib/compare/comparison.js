@@ -51,9 +51,20 @@ const primary = [
   ['rate.items'],
 ]
 
-/** @param {Record<string, readonly number[]>} a @param {Record<string, readonly number[]>} b */
-const primaryNames = (a, b) =>
-  primary.flatMap((names) => names.find((name) => a[name]?.length > 0 && b[name]?.length > 0) ?? [])
+/**
+ * Those, and what a threshold names.
+ * @param {Record<string, readonly number[]>} a
+ * @param {Record<string, readonly number[]>} b
+ * @param {readonly Threshold[]} thresholds
+ */
+const primaryNames = (a, b, thresholds) => {
+  const wanted = [...primary, ...thresholds.map(({ figure }) => [figure.name])]
+  return [
+    ...new Set(
+      wanted.flatMap((names) => names.find((name) => a[name]?.length > 0 && b[name]?.length > 0) ?? []),
+    ),
+  ]
+}
 
 /**
  * Aliases of one measure do not count twice: on one server the busiest master is the only one.
@@ -72,11 +83,12 @@ const distinct = (rows) => {
 /**
  * @param {string} label
  * @param {{ a: Record<string, readonly number[]>, b: Record<string, readonly number[]> }} samples
+ * @param {readonly Threshold[]} thresholds
  * @param {(figure: Figure, a: readonly number[], b: readonly number[]) => Difference} differenceOf
  * @returns {Row[]}
  */
-const rowsOf = (label, { a, b }, differenceOf) => {
-  const first = primaryNames(a, b)
+const rowsOf = (label, { a, b }, thresholds, differenceOf) => {
+  const first = primaryNames(a, b, thresholds)
   const names = [...first, ...FIGURES.map(({ name }) => name).filter((name) => !first.includes(name))]
   const rows = names.flatMap((name) => {
     const figure = /** @type {Figure} */ (FIGURES.find((each) => each.name === name))
@@ -152,7 +164,7 @@ export const comparisonOf = (
       `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; what they show may be the client's or the network's limit. --invalid compares them all the same`,
     )
   const rows = pairs.flatMap(({ label, a, b }) =>
-    rowsOf(label, { a: a.samples, b: b.samples }, (figure, ofA, ofB) =>
+    rowsOf(label, { a: a.samples, b: b.samples }, thresholds, (figure, ofA, ofB) =>
       separateOf(ofA, ofB, { better: figure.better, effect }),
     ),
   )
@@ -208,7 +220,7 @@ export const comparisonOfRounds = ({ baseline, other, rounds, settings, threshol
   const [a, b] = [samples('a'), samples('b')]
   const pairs = (/** @type {string} */ name) =>
     rounds.map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
-  const rows = rowsOf('', { a, b }, ({ name, better }) =>
+  const rows = rowsOf('', { a, b }, thresholds, ({ name, better }) =>
     pairedOf(pairs(name), { better, effect, criticals }),
   )
   return {

@@ -93,17 +93,24 @@ const nodeGauges = (registry) => {
   }
 }
 
+const outcomes = /** @type {const} */ ({
+  items: ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled'],
+  fetches: ['whole', 'failed', 'overrun'],
+  read: ['items', 'values', 'nils', 'duplicates'],
+})
+
 /**
- * @param {{ run: string, nominalHz: number | null }} about
+ * @param {{ run: string, kind: 'producer' | 'consumer', nominalHz: number | null }} about
  */
-export const metricsOf = ({ run, nominalHz }) => {
+export const metricsOf = ({ run, kind, nominalHz }) => {
   const registry = new Registry()
   registry.setDefaultLabels({ run })
   const gauge = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Gauge({ name: `millrace_${name}`, help, registers: [registry] })
   const counter = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Counter({ name: `millrace_${name}`, help, labelNames: ['outcome'], registers: [registry] })
-  const nominal = gauge('rate_nominal', 'items a second that the schedule asks for')
+  // Without a schedule there is no such rate, and 0 would be one.
+  if (nominalHz !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominalHz)
   const achieved = gauge('rate_achieved', 'items a second in the last second')
   const client = {
     cpu: gauge('client_cpu_ratio', 'of one core, all threads'),
@@ -131,7 +138,10 @@ export const metricsOf = ({ run, nominalHz }) => {
     help: 'of a whole fetch, its ids, its values, and the age of the newest item',
   })
   const nodes = nodeGauges(registry)
-  if (nominalHz !== null) nominal.set(nominalHz)
+  // A counter that begins with its first event hides that event from rate() and increase().
+  const own = kind === 'producer' ? { items } : { fetches, read }
+  for (const [name, of] of Object.entries(own))
+    for (const outcome of outcomes[/** @type {keyof typeof outcomes} */ (name)]) of.inc({ outcome }, 0)
 
   /** @param {Counter} of @param {Record<string, number> | undefined} counts */
   const count = (of, counts) => {

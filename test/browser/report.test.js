@@ -253,7 +253,8 @@ test('the pointer finds each ratio, measured and published', { skip }, async (t)
   const marks = await chart.locator('svg path').evaluateAll((paths) =>
     paths.flatMap((path) => {
       const { x, y, width, height } = path.getBoundingClientRect()
-      const isMark = path.getAttribute('fill') !== 'none' && width > 8 && width < 18 && width === height
+      const isMark =
+        path.getAttribute('fill') !== 'none' && width > 8 && width < 18 && Math.abs(width - height) < 0.1
       return isMark ? [{ x: x + width / 2, y: y + height / 2 }] : []
     }),
   )

@@ -25,6 +25,7 @@ const defaults = {
   stamp: false,
   once: false,
   windowBytes: 512_000,
+  metricsLingerMs: 0,
   warmUpMs: 0,
   idleCost: 'never',
   pacing: 'open',

@@ -69,6 +69,14 @@ const room = (t, experiment) => {
 }
 
 describe('scripts/experiment.js', () => {
+  test('--dry-run says what it would run, and how long', async (t) => {
+    const { start, out } = room(t, tiny)
+    const { ended, texts } = start('--dry-run')
+    assert.equal(await ended, 0, texts.stderr)
+    assert.match(texts.stdout, /^tiny: 3 cells, 3 rounds\nabout \d+:\d\d in all\n$/)
+    assert.equal(existsSync(out), false)
+  })
+
   test('a matrix that was killed goes on where it was', async (t) => {
     const { start, out, folder, document, turns } = room(t, tiny)
     const killed = start()

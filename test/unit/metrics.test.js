@@ -12,7 +12,7 @@ const value = (text, start) => {
 
 test('seconds of a writer add up: counters, histograms, and the nodes of the last one', async () => {
   const { seconds } = sampleRecord()
-  const { registry, take } = metricsOf({ run: 'a"\\b', nominalHz: 1000 })
+  const { registry, take } = metricsOf({ run: 'a"\\b', kind: 'producer', nominalHz: 1000 })
   for (const second of seconds) take(second)
   const text = await registry.metrics()
   assert.equal(value(text, 'millrace_items_total{outcome="acked"'), 8000)
@@ -32,7 +32,7 @@ test('seconds of a writer add up: counters, histograms, and the nodes of the las
 
 test('a node that is silent, or gone, has no figures', async () => {
   const { seconds } = sampleRecord()
-  const { registry, take } = metricsOf({ run: 'a', nominalHz: null })
+  const { registry, take } = metricsOf({ run: 'a', kind: 'producer', nominalHz: null })
   take(seconds[2])
   assert.match(await registry.metrics(), /millrace_node_memory_bytes\{node="127\.0\.0\.1:40001"/)
   take(seconds[3])
@@ -41,7 +41,7 @@ test('a node that is silent, or gone, has no figures', async () => {
 
 test('seconds of a consumer', async () => {
   const [, second] = sampleRecord().seconds
-  const { registry, take } = metricsOf({ run: 'a', nominalHz: null })
+  const { registry, take } = metricsOf({ run: 'a', kind: 'consumer', nominalHz: null })
   const counts = {
     count: 2,
     failed: 1,
@@ -69,4 +69,15 @@ test('seconds of a consumer', async () => {
   assert.equal(value(text, 'millrace_read_bytes_total'), 5120)
   assert.equal(value(text, 'millrace_rate_achieved'), 20)
   assert.ok(value(text, 'millrace_fetch_seconds_count{part="whole"') > 0)
+})
+
+test('counters are there from the start at 0, and a rate that nobody asked for is not', async () => {
+  const text = (/** @type {'producer' | 'consumer'} */ kind) =>
+    metricsOf({ run: 'a', kind, nominalHz: null }).registry.metrics()
+  const [writer, reader] = [await text('producer'), await text('consumer')]
+  for (const outcome of ['acked', 'failed', 'uncertain', 'dropped', 'unsettled'])
+    assert.equal(value(writer, `millrace_items_total{outcome="${outcome}"`), 0)
+  assert.equal(value(reader, 'millrace_fetches_total{outcome="failed"'), 0)
+  assert.equal(value(reader, 'millrace_read_total{outcome="nils"'), 0)
+  for (const each of [writer, reader]) assert.doesNotMatch(each, /millrace_rate_nominal/)
 })

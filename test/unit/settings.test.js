@@ -92,6 +92,7 @@ test('defaults', () => {
     report: true,
     thresholds: [],
     metrics: undefined,
+    metricsLingerMs: 0,
     cloudwatch: false,
     awsRegion: undefined,
     replicationGroup: undefined,
@@ -199,6 +200,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--metrics 9100', 'metrics', { host: '127.0.0.1', port: 9100 }],
   ['--metrics 0.0.0.0:9100', 'metrics', { host: '0.0.0.0', port: 9100 }],
   ['--metrics [::]:9100', 'metrics', { host: '::', port: 9100 }],
+  ['--metrics 9100 --metrics-linger 30s', 'metricsLingerMs', 30_000],
   ['--json', 'json', true],
   ['--json=false', 'json', false],
   ['--json --no-json', 'json', false],
@@ -328,6 +330,7 @@ test('every option is read by its own name and by its variable', () => {
       cert: '--host h --tls --key k',
       key: '--host h --tls --cert c',
       'warm-up': '--duration 60s',
+      'metrics-linger': '--metrics 9100',
     })
     const settings = read(needs[option.name] ?? '', { [option.env]: value })
     assert.equal(settings.given[option.key], 'environment', option.env)
@@ -354,6 +357,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
+  ['--metrics-linger 30s', '--metrics-linger needs --metrics'],
   [
     '--metrics 0',
     "--metrics must be a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100, not '0'",
