@@ -9,6 +9,7 @@ import { scriptItem } from './latest/script-item.js'
 import { set } from './latest/set.js'
 import { sortedSet } from './latest/sorted-set.js'
 import { stream } from './latest/stream.js'
+import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
 
 /** @typedef {import('./declare.js').Declaration} Declaration */
 
@@ -32,6 +33,9 @@ for (const declared of [
   hash,
   stream,
   hashTtl,
+  lookupGet,
+  lookupSet,
+  lookupMix,
 ])
   register(declared)
 
