@@ -1,7 +1,7 @@
 // What `npm test` runs: node scripts/test.js [test file...]
 // The last lines on stdout are the summary of node's test runner; the coverage goes in front of it.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,8 +14,6 @@ const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // Most of the time they wait for seconds to pass.
 const filesAtOnce = 3
-// More failures than this are no matter of a busy machine.
-const secondChances = 6
 const coverageFolder = join('coverage', 'v8')
 const covered = ['lib/**', 'charts/**', 'producer.js', 'consumer.js', 'settings.js']
 const runsElsewhere = 'lib/report/page/script.js' // in a browser
@@ -62,7 +60,7 @@ async function testAll(files) {
       stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env))
   if (whole) rmSync(join(projectFolder, coverageFolder), { recursive: true, force: true })
   const started = performance.now()
-  const { passed, summary } = await runTwice(whole ? testFiles() : files, env, whole)
+  const { passed, summary } = await runTests(whole ? testFiles() : files, env, whole)
   const testsMs = performance.now() - started
   const coveragePassed = !whole || stage('coverage', coverageCommand(), env)
   tell('tests', passed, testsMs)
@@ -106,36 +104,19 @@ function testFiles() {
 }
 
 /**
- * Runs the files, and those that failed beside others once more by themselves: real servers under load are judged
- * by their figures, and a machine with other work may be too busy for two files at once. What fails alone fails.
+ * No test is run again: one that passes only the second time is broken.
  * @param {string[]} files
  * @param {NodeJS.ProcessEnv} env
  * @param {boolean} coverage
  */
-async function runTwice(files, env, coverage) {
-  const first = await runTests(files, env, { coverage, concurrency: filesAtOnce })
-  const { failed } = first
-  if (first.passed || files.length === 1 || failed.length === 0 || failed.length > secondChances) return first
-  for (const line of first.summary) print(line)
-  print(`run again, alone: ${failed.join(' ')}`)
-  return await runTests(failed, env, { coverage, concurrency: 1 })
-}
-
-/**
- * @param {string[]} files
- * @param {NodeJS.ProcessEnv} env
- * @param {{ coverage: boolean, concurrency: number }} how
- */
-async function runTests(files, env, { coverage, concurrency }) {
+async function runTests(files, env, coverage) {
   // A private one: programs under test must not attach to servers that the user is running.
   const runtimeDir = mkdtempSync(join(tmpdir(), 'millrace-test-'))
-  const failedList = join(runtimeDir, 'failed')
   const options = [
     '--test',
-    `--test-concurrency=${concurrency}`,
+    `--test-concurrency=${filesAtOnce}`,
     `--test-timeout=${testTimeoutMs}`,
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...['--test-reporter=./scripts/test/failed-files.js', `--test-reporter-destination=${failedList}`],
+    '--test-reporter=spec',
   ]
   const runner = spawn(process.execPath, [...options, ...files], {
     cwd: projectFolder,
@@ -155,9 +136,8 @@ async function runTests(files, env, { coverage, concurrency }) {
   }
   const code = await ended
   clearTimeout(silence)
-  const failed = existsSync(failedList) ? readFileSync(failedList, 'utf8').split('\n').filter(Boolean) : []
   rmSync(runtimeDir, { recursive: true, force: true })
-  return { passed: code === 0 && files.length > 0, summary: holder.summary(), failed }
+  return { passed: code === 0 && files.length > 0, summary: holder.summary() }
 }
 
 function coverageCommand() {

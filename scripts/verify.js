@@ -8,7 +8,7 @@ import { socketReadDriver } from '../lib/drivers/read-socket.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
 import { count, plainText } from '../lib/report/units.js'
-import { checkWritten } from '../lib/run/check-written.js'
+import { checkWritten, serverTimes } from '../lib/run/check-written.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
@@ -124,10 +124,12 @@ const checkedIn = async (document, settings) => {
       random: Math.random,
       onEvent: () => {},
     })
-    const [seconds] = await target.control(driver.servers()[0]).time()
-    const offsetMs = Number(seconds) * 1000 - Date.now()
-    const startedMs = Date.parse(document.started)
-    const checked = await checkWritten({ plan, written, startedMs, now: () => Date.now() + offsetMs, driver })
+    const times = await serverTimes(document, {
+      servers: driver.servers(),
+      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      epochMs: Date.now,
+    })
+    const checked = await checkWritten({ plan, written, ...times, driver })
     driver.close()
     return checked
   } finally {

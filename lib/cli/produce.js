@@ -71,6 +71,7 @@ export const produce = async (settings, { stop, stopNow }) => {
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
+      warn,
       stop,
       stopNow,
       ...screen.progress,

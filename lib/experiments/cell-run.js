@@ -184,6 +184,17 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
   }
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal }).catch(() => {})
 
+  const linesSoFar = () => linesOf(join(writers[writers.length - 1].folder, 'intervals.ndjson'))
+  /** Until the writer has told a whole second of the phase, which comes late on a busy machine. @param {number} before lines */
+  const wholeSecond = async (before) => {
+    const writer = writers[writers.length - 1]
+    const limit = Date.now() + firstLineLimitMs
+    while (Date.now() < limit && !writer.isOver() && !signal.aborted) {
+      if ((await linesSoFar()).length >= before + 3) return
+      await sleep(pollMs)
+    }
+  }
+
   /** @param {Leg} leg @returns {Promise<Finished | null>} */
   const readDuring = async (leg) => {
     if (!leg.consumer) return null
@@ -205,6 +216,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
       if (signal.aborted) break
       if (!sameWriter(leg, cell.legs[i - 1])) await startWriter(leg)
       const startMs = Date.now()
+      const before = (await linesSoFar()).length
       marks.push({ atMs: startMs, kind: 'phase', text: leg.name || leg.row })
       const reader = await readDuring(leg)
       if (leg.action === 'remove-shard') {
@@ -212,6 +224,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
         // Moving few keys takes no time: the phase lasts long enough to be seen.
         await pause(Math.max(0, seconds * 1000 - (Date.now() - startMs)))
       } else if (!reader) await pause(seconds * 1000)
+      if (!reader) await wholeSecond(before)
       const fromMs = reader ? Date.parse(reader.document.started) : startMs
       const toMs = reader ? fromMs + reader.document.duration_s * 1000 : Date.now()
       spans.push({ leg, writer: writers.length - 1, fromMs: fromMs + settleMs, toMs, reader })

@@ -8,6 +8,7 @@
  *   range, in interval floor(i / chunks), whose items begin `quantity` later each time
  * @property {{ agent: number, ticks: number }[]} agents ticks offered, from the first on
  * @property {[first: number, last: number][]} not_acked items of those ticks without an acknowledgement
+ * @property {number | null} [servers_ahead_ms] of our clock, at the start
  * @property {boolean} complete false: there were too many such ranges to keep, and some of the lost items are not in them
  */
 

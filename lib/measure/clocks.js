@@ -40,3 +40,15 @@ export const clocksOf = ({ time, epochMs }) => {
       [...known].map(([address, { offsetMs, rttMs }]) => ({ address, offset_ms: offsetMs, rtt_ms: rttMs })),
   }
 }
+
+/**
+ * How far the servers' clocks are ahead of ours; null: none told its time.
+ * @param {{ servers: readonly string[], time: Parameters<typeof clocksOf>[0]['time'], epochMs: () => number }} needs
+ */
+export const serversAheadMs = async ({ servers, ...needs }) => {
+  const clocks = clocksOf(needs)
+  await clocks.measure(servers)
+  const offsets = clocks.figures().map(({ offset_ms: offsetMs }) => offsetMs)
+  // Of two that differ the later one: an item may have expired by it.
+  return offsets.length > 0 ? Math.max(...offsets) : null
+}

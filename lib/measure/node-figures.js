@@ -1,4 +1,5 @@
 // What one INFO tells of a node, and what happened between two of them. Pure.
+import { addressOf } from '../target/address.js'
 
 /** @import { CommandUse, Info } from '../wire/info.js' */
 
@@ -20,16 +21,24 @@
  * @property {number} keys
  * @property {number | null} clients
  *
+ * @typedef {object} ReplicaView
+ * @property {string} address as the master knows it
+ * @property {number} behind bytes of the history that it has not acknowledged
+ * @property {number} silentS since its last acknowledgement, which comes each second
+ *
  * @typedef {object} Reading
  * @property {number} atMs when the answer was here
  * @property {number} serverMs the server's own clock, NaN where it does not tell
  * @property {string | undefined} runId
+ * @property {number} uptimeS
  * @property {'master' | 'replica' | undefined} role as the node itself says
  * @property {string | undefined} link a replica's: 'up' or 'down'
  * @property {string | undefined} replId the history it holds; a replica and its master name the same
  * @property {number} offset the bytes of that history it has written, or as a replica applied
+ * @property {ReplicaView[]} replicas as a master sees them
  * @property {Counters} counters
  * @property {Gauges} gauges
+ * @property {Record<string, number>} keysOf each database that has keys, by name
  * @property {Record<string, CommandUse>} commands
  *
  * @typedef {Counters & { overMs: number, commands: Record<string, CommandUse> }} Difference
@@ -60,20 +69,31 @@ export const known = (n) => (Number.isFinite(n) ? n : null)
  * @param {number} atMs
  * @returns {Reading}
  */
-export const reading = ({ fields, commands, databases }, atMs) => {
+export const reading = ({ fields, commands, databases, replicas }, atMs) => {
   const number = (/** @type {string} */ name) => Number(fields[name] ?? Number.NaN)
   const role = fields.role === 'slave' ? 'replica' : fields.role === 'master' ? 'master' : undefined
   const histograms = Object.keys(fields).filter((name) => name.startsWith(ofHistogram)).length
   const besides =
     besidesData.reduce((sum, name) => sum + (number(name) || 0), 0) + histograms * histogramBytes
+  const written = number('master_repl_offset')
+  const keysOf = Object.fromEntries(Object.entries(databases).map(([name, { keys }]) => [name, Number(keys)]))
   return {
     atMs,
     serverMs: number('server_time_usec') / 1000,
     runId: fields.run_id,
+    uptimeS: number('uptime_in_seconds'),
     role,
     link: fields.master_link_status,
     replId: fields.master_replid,
-    offset: number(role === 'replica' ? 'slave_repl_offset' : 'master_repl_offset'),
+    offset: role === 'replica' ? number('slave_repl_offset') : written,
+    // One that is being sent the whole data set has no offset yet.
+    replicas: replicas
+      .filter(({ state }) => state === 'online')
+      .map(({ ip, port, offset, lag }) => ({
+        address: addressOf({ host: String(ip), port: Number(port) }),
+        behind: written - Number(offset),
+        silentS: Number(lag),
+      })),
     counters: {
       engineCpuS: number('used_cpu_user_main_thread') + number('used_cpu_sys_main_thread'),
       cpuS: number('used_cpu_user') + number('used_cpu_sys'),
@@ -87,11 +107,37 @@ export const reading = ({ fields, commands, databases }, atMs) => {
       memory_bytes: known(number('used_memory')),
       memory_limit_bytes: known(number('maxmemory') || number('total_system_memory')),
       data_bytes: known(Math.max(0, number('used_memory') - besides)),
-      keys: Object.values(databases).reduce((sum, { keys }) => sum + Number(keys), 0),
+      keys: Object.values(keysOf).reduce((sum, keys) => sum + keys, 0),
       clients: known(number('connected_clients')),
     },
+    keysOf,
     commands,
   }
+}
+
+/**
+ * Whether its process began anew in between. A managed server may hide its run id, but not its uptime.
+ * @param {Reading} before
+ * @param {Reading} after
+ */
+export const wasRestarted = (before, after) => before.runId !== after.runId || after.uptimeS < before.uptimeS
+
+/**
+ * How often all keys of our database were removed in between, by whom ever. A FLUSHDB does not name its database: it
+ * is another's where the keys of another became fewer, and ours did not.
+ * @param {Reading} before of the same life
+ * @param {Reading} after
+ * @param {number} db ours
+ */
+export const flushesBetween = (before, after, db) => {
+  const ran = (/** @type {string} */ name) => {
+    const [was, is] = [before, after].map(({ commands }) => commands[name]?.calls ?? 0)
+    return is >= was ? is - was : is // CONFIG RESETSTAT
+  }
+  const fell = (/** @type {string} */ name) => (after.keysOf[name] ?? 0) < (before.keysOf[name] ?? 0)
+  const ours = `db${db}`
+  const anothers = !fell(ours) && Object.keys(before.keysOf).some((name) => name !== ours && fell(name))
+  return ran('flushall') + (anothers ? 0 : ran('flushdb'))
 }
 
 /**
@@ -102,7 +148,7 @@ export const reading = ({ fields, commands, databases }, atMs) => {
  * @returns {Difference | null}
  */
 export const difference = (before, after) => {
-  if (before.runId !== after.runId) return null
+  if (wasRestarted(before, after)) return null
   const counters = { ...after.counters }
   for (const name of /** @type {(keyof Counters)[]} */ (Object.keys(counters))) {
     counters[name] -= before.counters[name]

@@ -1,6 +1,6 @@
 // One INFO per node per second, as differences. A node that does not answer leaves a gap.
 import { parseInfo } from '../wire/info.js'
-import { addCommands, difference, known, reading } from './node-figures.js'
+import { addCommands, difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
 
 /**
  * @import { CommandUse } from '../wire/info.js'
@@ -27,10 +27,14 @@ import { addCommands, difference, known, reading } from './node-figures.js'
  *
  * @typedef {object} Replication a replica's
  * @property {string} link 'up' or 'down'
- * @property {number | null} lag_bytes
+ * @property {number | null} lag_bytes by its own word, or its master's where it does not answer
  *
- * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication>} NodeRow one node,
- *   one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
+ * @typedef {object} Incident since the node's previous answer
+ * @property {true} restarted its process began anew
+ * @property {number} flushes how often all keys of our database were removed
+ *
+ * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
+ *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
  * @typedef {object} NodeSummary a node of run.json, over the window
  * @property {string} address
@@ -47,7 +51,7 @@ import { addCommands, difference, known, reading } from './node-figures.js'
  * @property {number | null} net_bytes of the masters, in and out
  * @property {number | null} data_bytes the data set as last answered, one master a shard
  * @property {number | null} expired by the masters
- * @property {number | null} evicted by the masters
+ * @property {number | null} evicted by the masters, since their first answers: before the window too
  * @property {Record<string, CommandUse>} commands of the masters
  *
  * @typedef {object} Watch what is known of one node
@@ -68,7 +72,6 @@ const noTotals = () => ({
   cpuS: 0,
   netBytes: 0,
   expired: 0,
-  evicted: 0,
   commands: /** @type {Record<string, CommandUse>} */ ({}),
 })
 
@@ -110,11 +113,14 @@ const rates = (delta) => ({
  *   connection too: until then the node is not asked again
  * @param {() => number} needs.clock ms
  * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
+ * @param {number} [needs.db] the database that is ours
+ * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
-export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onRows = () => {} }) => {
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   let totals = noTotals()
+  let evicted = 0
   /** @type {Promise<NodeRow[]> | null} */
   let round = null
 
@@ -166,13 +172,21 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
     const link = answer.link === undefined ? {} : { link: answer.link }
     const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link }
     if (!last) return seen
+    const incident = incidentBetween(last, answer)
     const delta = difference(last, answer)
     if (!delta) {
       sums.gaps++
-      return { ...seen, gap: 'restarted' }
+      return { ...seen, gap: 'restarted', ...incident }
     }
     add(sums, delta, role)
-    return { ...seen, ...rates(delta) }
+    return { ...seen, ...rates(delta), ...incident }
+  }
+
+  /** @param {Reading} last @param {Reading} answer @returns {Partial<Incident>} */
+  const incidentBetween = (last, answer) => {
+    if (wasRestarted(last, answer)) return { restarted: true }
+    const flushes = flushesBetween(last, answer, db)
+    return flushes > 0 ? { flushes } : {}
   }
 
   const add = (/** @type {Sums} */ sums, /** @type {Difference} */ delta, /** @type {string} */ role) => {
@@ -184,7 +198,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
     if (role !== 'master') return
     totals.netBytes += delta.netInBytes + delta.netOutBytes
     totals.expired += delta.expired
-    totals.evicted += delta.evicted
+    evicted += delta.evicted
     addCommands(totals.commands, delta.commands)
   }
 
@@ -201,6 +215,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
     await within(Promise.all(all.map(({ listed, asking }) => listed && asking)), timeLimitMs)
     const rows = all.map(row)
     addLags(rows, watches, startMs)
+    onRows(rows)
     return rows
   }
 
@@ -245,17 +260,21 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900 }) => {
         net_bytes: known(totals.netBytes),
         data_bytes: dataBytes(watches),
         expired: known(totals.expired),
-        evicted: known(totals.evicted),
+        evicted: known(evicted),
         commands: totals.commands,
       },
     }),
   }
 }
 
+// A replica acknowledges each second: of one that does so, its own word is newer.
+const silentFromS = 2
+
 /**
  * How far each replica is behind the master whose history it holds, where both answered in this sample. The two
  * answers are some ms apart, so a healthy replica shows up to what its master wrote in between. Its own offset is
- * taken nevertheless: the master's `slaveN` line knows only the last acknowledgement, up to a second old.
+ * taken nevertheless: the master's `slaveN` line knows only the last acknowledgement, up to a second old. Only of a
+ * replica that does not answer the master's view is taken.
  * @param {NodeRow[]} rows
  * @param {Map<string, Watch>} watches
  * @param {number} startMs
@@ -272,6 +291,27 @@ const addLags = (rows, watches, startMs) => {
     if (last.role !== 'replica') continue
     const written = offsets.get(last.replId) ?? Number.NaN
     row.lag_bytes = known(Math.max(0, written - last.offset))
+  }
+  const answered = new Set(fresh.map(({ row }) => row))
+  for (const { row, last } of fresh) {
+    if (last.role !== 'master') continue
+    const away = rows.filter((one) => one.shard === row.shard && one.role === 'replica' && !answered.has(one))
+    addSilent(away, last.replicas)
+  }
+}
+
+/**
+ * @param {NodeRow[]} away replicas of a shard that did not answer
+ * @param {import('./node-figures.js').ReplicaView[]} views of their master
+ */
+const addSilent = (away, views) => {
+  const silent = views.filter(({ silentS }) => silentS >= silentFromS)
+  const named = (/** @type {NodeRow} */ { address }) => silent.find((view) => view.address === address)
+  // A target may name its nodes otherwise than they see each other: the one that is left is the one that is away.
+  const others = silent.filter(({ address }) => away.every((row) => row.address !== address))
+  for (const row of away) {
+    const view = named(row) ?? others.shift()
+    if (view) row.lag_bytes = known(Math.max(0, view.behind))
   }
 }
 

@@ -11,11 +11,13 @@ import { structuresOf } from '../workloads/of-plan.js'
  * @property {string} nature
  * @property {(nowMs: number) => string[][]} commands whose replies are added up
  * @property {(card: PlanCard) => boolean} truthOf the plan that fills it
+ * @property {boolean} minuteBefore it is of the minute before
  *
  * @typedef {object} CountRow
  * @property {string} structure
  * @property {string} nature
  * @property {number} samples
+ * @property {number} empty of them, that found nothing
  * @property {number} last
  * @property {number | null} truth
  * @property {number | null} error_pct mean, signed
@@ -29,19 +31,32 @@ import { structuresOf } from '../workloads/of-plan.js'
  */
 export const countersOf = (plan) => {
   const declared = structuresOf(plan)
-  return declared.map(({ structure, nature, commands, strategies }) => ({
+  return declared.map(({ structure, nature, commands, strategies, minuteBefore }) => ({
     name: structure,
     nature,
     commands,
+    minuteBefore,
     truthOf: ({ strategy }) => strategies.includes(strategy),
   }))
+}
+
+/**
+ * Whether the writer of a plan has had the time to fill a structure, and has not left it to expire.
+ * @param {PlanCard} card
+ * @param {boolean} minuteBefore
+ * @param {number} nowMs
+ */
+const isFilled = ({ startedMs, renewedMs, periodMs, ttlS, ended }, minuteBefore, nowMs) => {
+  const minuteMs = Math.floor(nowMs / 60_000) * 60_000
+  const [fromMs, toMs] = minuteBefore ? [minuteMs - 60_000, minuteMs] : [0, nowMs]
+  return Math.max(fromMs, startedMs) + periodMs <= toMs && !(ended && nowMs >= renewedMs + ttlS * 1000)
 }
 
 /**
  * @param {object} needs
  * @param {Counter[]} needs.counters
  * @param {readonly PlanCard[]} needs.cards
- * @param {(args: string[]) => Promise<number>} needs.ask
+ * @param {(args: string[]) => Promise<number | null>} needs.ask null: it was not answered
  * @param {() => number} needs.now by the servers' clock
  */
 export const uniquenessOf = ({ counters, cards, ask, now }) => {
@@ -49,20 +64,27 @@ export const uniquenessOf = ({ counters, cards, ask, now }) => {
     const card = cards.find((one) => counter.truthOf(one))
     // Items that are written only once are not the plan's quantity at any moment.
     const truth = card && !card.once ? card.quantity : null
-    return { counter, truth, samples: 0, last: 0, errors: 0, worst: 0 }
+    return { counter, card, truth, samples: 0, empty: 0, last: 0, errors: 0, worst: 0 }
   })
   const sample = async () => {
     const nowMs = now()
     await Promise.all(
       rows.map(async (row) => {
         const parts = await Promise.all(row.counter.commands(nowMs).map(ask))
-        const n = parts.reduce((sum, part) => sum + part, 0)
-        // The structure is not there, or its first minute is not over.
-        if (n === 0) return
+        let n = 0
+        for (const part of parts) {
+          if (part === null) return
+          n += part
+        }
+        const { card, truth, counter } = row
+        // Nothing says that it must be there, or not yet; once it was there, it has been emptied.
+        const isOwed = truth !== null && card && isFilled(card, counter.minuteBefore, nowMs)
+        if (n === 0 && row.samples === 0 && !isOwed) return
+        if (n === 0) row.empty++
         row.samples++
         row.last = n
-        if (row.truth === null) return
-        const error = ((n - row.truth) / row.truth) * 100
+        if (truth === null) return
+        const error = ((n - truth) / truth) * 100
         row.errors += error
         if (Math.abs(error) > Math.abs(row.worst)) row.worst = error
       }),
@@ -74,10 +96,11 @@ export const uniquenessOf = ({ counters, cards, ask, now }) => {
     rows: () =>
       rows
         .filter(({ samples }) => samples > 0)
-        .map(({ counter, truth, samples, last, errors, worst }) => ({
+        .map(({ counter, truth, samples, empty, last, errors, worst }) => ({
           structure: counter.name,
           nature: counter.nature,
           samples,
+          empty,
           last,
           truth,
           error_pct: truth === null ? null : errors / samples,

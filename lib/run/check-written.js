@@ -1,6 +1,8 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
+import { serversAheadMs } from '../measure/clocks.js'
+import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
 import { plainCommand } from '../wire/encode.js'
@@ -22,6 +24,19 @@ const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
 const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+
+/**
+ * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.
+ * @param {{ started: string, written: Written }} document
+ * @param {Parameters<typeof serversAheadMs>[0]} needs
+ */
+export const serverTimes = async ({ started, written }, needs) => {
+  const aheadMs = (await serversAheadMs(needs)) ?? 0
+  return {
+    startedMs: Date.parse(started) + (written.servers_ahead_ms ?? aheadMs),
+    now: () => needs.epochMs() + aheadMs,
+  }
+}
 
 /**
  * The acknowledged items, tick by tick: consecutive ones, and when they were written at the earliest.
@@ -86,7 +101,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     if (checked.examples.length < shownExamples) checked.examples.push(text)
   }
   /** A generous bound: an item cannot be gone before. @param {number} atMs */
-  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000
+  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000 - clockSlackMs
   const gone = (
     /** @type {number} */ n,
     /** @type {number} */ atMs,

@@ -1,4 +1,4 @@
-// When each consumer fetches: at absolute deadlines, or a period after its last fetch.
+// When each consumer fetches: at absolute deadlines, one in each period, or a period after its last fetch.
 import { longestTimerMs } from './settlement.js'
 
 /**
@@ -9,17 +9,27 @@ import { longestTimerMs } from './settlement.js'
  * @property {(consumer: number, deadlines: number) => void} onOverrun so many fetches could not start on time
  */
 
+// A fetch at the same moment of each period always finds the items of a writer equally old: the moment goes back and
+// forth through the period, so far from one fetch to the next, and never comes twice.
+const stride = Math.sqrt(5) - 2
+
 /**
- * The fetches of all consumers of the run begin at even distances over the period; these are ours.
- * @param {{ agents: readonly number[], totalAgents: number, consumers: number, periodMs: number }} plan
+ * When the fetches of a consumer are due, after the start; those of all consumers are spread over the period too.
+ * @param {{ totalAgents: number, consumers: number, periodMs: number }} plan
+ * @param {number} consumer of all consumers of the run, from 0
+ * @returns {(index: number) => number} one in each period
  */
-export const consumerPhases = ({ agents, totalAgents, consumers, periodMs }) =>
-  agents.flatMap((agent) =>
-    Array.from({ length: consumers }, (_, k) => {
-      const place = (agent - 1) * consumers + k
-      return { consumer: place, phaseMs: (periodMs * place) / (totalAgents * consumers) }
-    }),
-  )
+export const dueTimes = ({ totalAgents, consumers, periodMs }, consumer) => {
+  const first = stride / 2 + (2 * consumer) / (totalAgents * consumers)
+  return (index) => {
+    const way = (first + index * stride) % 2
+    return (index + Math.min(way, 2 - way)) * periodMs
+  }
+}
+
+/** Those of this process. @param {{ agents: readonly number[], consumers: number }} plan */
+const consumersIn = ({ agents, consumers }) =>
+  agents.flatMap((agent) => Array.from({ length: consumers }, (_, k) => (agent - 1) * consumers + k))
 
 /**
  * @param {object} needs
@@ -59,20 +69,25 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
     timers.add(timer)
   }
 
-  /** @param {{ consumer: number, phaseMs: number }} one */
-  const loop = ({ consumer, phaseMs }) => {
+  const loop = (/** @type {number} */ consumer) => {
     const fetch = fetcher(consumer)
+    const dueMs = dueTimes(plan, consumer)
+    /** The first fetch that is due then or later. @param {number} ms */
+    const firstFrom = (ms) => {
+      const index = Math.floor(ms / periodMs)
+      return dueMs(index) < ms ? index + 1 : index
+    }
     const next = (/** @type {number} */ index) => {
       const now = elapsed()
       if (plan.pacing === 'closed') return at(now + periodMs, () => turn(index + 1))
       // A deadline that passed while the fetch before was under way is not made up for: it is counted.
-      const due = Math.max(index + 1, Math.ceil((now - phaseMs) / periodMs))
-      const last = durationMs === null ? due : Math.min(due, Math.ceil((durationMs - phaseMs) / periodMs))
+      const due = Math.max(index + 1, firstFrom(now))
+      const last = durationMs === null ? due : Math.min(due, firstFrom(durationMs))
       if (last > index + 1) events.onOverrun(consumer, last - index - 1)
-      at(phaseMs + due * periodMs, () => turn(due))
+      at(dueMs(due), () => turn(due))
     }
     const turn = async (/** @type {number} */ index) => {
-      if (isOver(plan.pacing === 'closed' ? elapsed() : phaseMs + index * periodMs)) return
+      if (isOver(plan.pacing === 'closed' ? elapsed() : dueMs(index))) return
       busy++
       try {
         events.onFetched(consumer, await fetch())
@@ -84,7 +99,7 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
       }
       if (!stopped) next(index)
     }
-    at(phaseMs, () => turn(0))
+    at(dueMs(0), () => turn(0))
   }
 
   const stop = () => {
@@ -98,7 +113,7 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
     elapsed,
     start() {
       startMs = clock()
-      for (const one of consumerPhases(plan)) loop(one)
+      for (const consumer of consumersIn(plan)) loop(consumer)
       if (durationMs !== null) at(durationMs, finish)
     },
     stop,

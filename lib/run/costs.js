@@ -68,12 +68,15 @@ export const serverCosts = ({
   const grown = !plan.once || elapsedMs >= plan.ttlS * 1000
   const counts = live !== null && grown && keysBefore < live / 20
   const grownBytes = totals.data_bytes === null || dataBefore === null ? null : totals.data_bytes - dataBefore
-  const per = (/** @type {number | null} */ figure) => (figure === null || all === 0 ? null : figure / all)
+  // Of a run that stored nothing the servers' work has no item to be divided by.
+  const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
   return {
     share,
     cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
     memory_bytes_per_item:
-      counts && grownBytes !== null && grownBytes >= leastBytes * plan.masters ? grownBytes / live : null,
+      counts && stored > 0 && grownBytes !== null && grownBytes >= leastBytes * plan.masters
+        ? grownBytes / live
+        : null,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
     commands: Object.fromEntries(

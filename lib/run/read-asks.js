@@ -4,9 +4,9 @@
 
 const nothing = () => {}
 
-/** One reply as a number, 0 where there is none. @param {ReadDriver} driver */
+/** One reply as a number; null: no number came. @param {ReadDriver} driver */
 export const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
-  let found = 0
+  let found = /** @type {number | null} */ (null)
   const sink = {
     open: nothing,
     bulk: nothing,

@@ -49,7 +49,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const run = await unlessInterrupted(stop, setUpReading(needs))
-  const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays } = run
+  const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
   const startedEpochMs = await begin(run)
   const whole = await settled(reading, { stop, stopNow })
   const durationMs = reading.elapsed()
@@ -63,6 +63,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   watch.stop()
   probe.stop()
   await second.stop()
+  data.end()
   clocks.stop()
   const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, settled: whole, client }
   const result = resultOf(run, ending)

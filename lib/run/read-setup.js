@@ -13,6 +13,7 @@ import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
+import { dataWatch } from './data-watch.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
@@ -129,8 +130,9 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
  * @param {Target} target
  * @param {() => number} clock
  * @param {() => number} elapsed
+ * @param {(rows: import('../measure/node-sampler.js').NodeRow[]) => void} onRows
  */
-const watchersOf = (target, clock, elapsed) => {
+const watchersOf = (target, clock, elapsed, onRows) => {
   const delays = series()
   /** @type {Record<string, number>} */
   const delayMax = {}
@@ -144,13 +146,19 @@ const watchersOf = (target, clock, elapsed) => {
     },
   })
   const health = clientHealth({ clock })
-  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const sampler = nodeSampler({
+    nodes: target.nodes,
+    info: target.info,
+    clock: elapsed,
+    db: target.access.db,
+    onRows,
+  })
   return { health, sampler, probe, delays, delayMax }
 }
 
 /** @param {ReadNeeds} needs */
 export const setUpReading = async (needs) => {
-  const { plan, card, cards, target, results, show, onEvent, say } = needs
+  const { plan, card, cards, target, results, show, onEvent, say, warn } = needs
   const clock = () => performance.now()
   const reader = strategyOf(plan).reader()
   const fetches = fetchesOf()
@@ -170,7 +178,8 @@ export const setUpReading = async (needs) => {
   const counted = () =>
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
-  const watchers = watchersOf(target, clock, elapsed)
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const watchers = watchersOf(target, clock, elapsed, data.look)
   reading = consumersOf({
     plan,
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
@@ -181,7 +190,7 @@ export const setUpReading = async (needs) => {
     },
   })
   const roles = commandsByRole()
-  const whatIsRead = { plan, driver, fetches, uniqueness, roles, ...verifier, ...watchers }
+  const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, ...verifier, ...watchers }
   const second = everyReadSecond({ ...whatIsRead, elapsed, write: results.interval, show })
   return { ...whatIsRead, card, clocks, reading, second, journal }
 }

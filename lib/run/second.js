@@ -90,7 +90,6 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
- * @param {(rows: NodeRow[]) => void} needs.look
  * @param {(line: object) => void} needs.write
  * @param {(snapshot: Snapshot) => void} needs.show
  */
@@ -104,7 +103,6 @@ export const everySecond = ({
   driver,
   elapsed,
   phase,
-  look,
   write,
   show,
 }) => {
@@ -135,7 +133,6 @@ export const everySecond = ({
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()
     const nodes = await sampler.sample()
-    look(nodes)
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
       at_ms: Math.round(atMs),

@@ -53,10 +53,13 @@ const unsureIn = (run) => {
   return measured.offered - measured.acked + commands.repeated + Math.max(0, answeredIn(run) - storedIn(run))
 }
 
+/** @param {RunParts['written']} written @param {number | null} aheadMs */
+const withClock = (written, aheadMs) => written && { ...written, servers_ahead_ms: aheadMs }
+
 /** @param {WriteRun} run @returns {Pick<RunParts, 'items' | 'written' | 'agents' | 'commands'>} */
-const accountOf = ({ records: { ledger } }) => ({
+const accountOf = ({ records: { ledger }, aheadMs }) => ({
   items: { ...ledger.whole, failed_by: ledger.failedBy },
-  written: ledger.written(),
+  written: withClock(ledger.written(), aheadMs),
   agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
   commands: {
     sent: ledger.commands.sent,

@@ -75,11 +75,12 @@ export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }
   const beginning = await begin(run, announce, stop)
   const offeredMs = await runOut(run, { stop, stopNow })
 
-  const { health, sampler, probe, second, driver, records } = run
+  const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
   probe.stop()
   await second.stop()
+  data.end()
   const sampled = sampler.summary()
   const live = await liveAgents()
   driver.close()

@@ -3,10 +3,12 @@
 import { socketDriver } from '../drivers/socket.js'
 import { bystander } from '../measure/bystander.js'
 import { clientHealth } from '../measure/client-health.js'
+import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { dial } from '../target/dial.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
@@ -29,6 +31,7 @@ import { writer } from './writer.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
+ * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
@@ -53,6 +56,14 @@ const openDriver = async (options) => {
   return ioredisDriver(options)
 }
 
+/** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
+const aheadOf = (target) =>
+  serversAheadMs({
+    servers: target.topology.masters,
+    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    epochMs: Date.now,
+  })
+
 /**
  * What watches the run: the client itself, every node, and a bystander.
  * @param {object} needs
@@ -61,10 +72,17 @@ const openDriver = async (options) => {
  * @param {import('./write-records.js').Records} needs.records
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
+ * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
-  const sampler = nodeSampler({ nodes: target.nodes, info: target.info, clock: elapsed })
+  const sampler = nodeSampler({
+    nodes: target.nodes,
+    info: target.info,
+    clock: elapsed,
+    db: target.access.db,
+    onRows,
+  })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
   const probe = bystander({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
@@ -81,7 +99,7 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed })
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
   const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
-  const { guard = () => null, onGuarded = () => {} } = needs
+  const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const elapsed = () => writing?.elapsed() ?? 0
@@ -105,8 +123,14 @@ export const setUpWriting = async (needs) => {
     onEncoding,
   })
   onReady(driver)
+  const aheadMs = plan.once ? await aheadOf(target) : null
 
-  const watchers = watchersOf({ plan, target, records, clock, elapsed })
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
   writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
   const { phase } = watchers.window
   const guarding = onGuard({
@@ -118,8 +142,20 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
-  const { look } = guarding
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, look, write, show })
-  return { plan, strategy, steps, records, journal, driver, ...watchers, writing, guarding, second }
+  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
+  return {
+    plan,
+    strategy,
+    steps,
+    records,
+    aheadMs,
+    journal,
+    driver,
+    ...watchers,
+    writing,
+    guarding,
+    data,
+    second,
+  }
 }

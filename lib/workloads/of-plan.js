@@ -96,6 +96,12 @@ export const strategyOf = (plan) => {
   }
 }
 
+/** Whether a key is that of the minute before. @param {unknown} argument */
+const isEarlier = (argument) =>
+  /** @type {{ parts?: any[] }} */ (argument).parts?.some(
+    (part) => part.variable === 'minute' && part.shift > 0,
+  )
+
 /**
  * The structures that count unique items, of all strategies of the plan's workload, and which of them fill each.
  * @param {AnyPlan} plan
@@ -103,7 +109,7 @@ export const strategyOf = (plan) => {
 export const structuresOf = (plan) => {
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  /** @type {Map<string, { structure: string, nature: string, strategies: string[], commands: (nowMs: number) => string[][] }>} */
+  /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
   const found = new Map()
   const { workload } = strategyNamed(plan.strategy)
   for (const declared of allStrategies().filter((one) => one.workload === workload)) {
@@ -115,6 +121,7 @@ export const structuresOf = (plan) => {
           structure,
           nature,
           strategies: [declared.name],
+          minuteBefore: args.some(isEarlier),
           commands: (nowMs) =>
             commandsAt({ name, args }, { nowMs, oldestMs: terms.oldestMs(nowMs) }, binding).map(
               (command) => command.args,

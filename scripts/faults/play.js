@@ -24,7 +24,7 @@ import { stageOf } from './stage.js'
  */
 
 const leadMs = 2000
-const startLimitMs = 30_000
+const limitMs = 120_000
 
 /** @param {any} items */
 const outcomes = ({ acked, failed, uncertain, dropped, unsettled }) =>
@@ -48,11 +48,14 @@ const verifyComplaints = ({ checked }, items, { complete }) => {
  * @param {{ faults: string[], reads: number } | null} order
  * @param {import('./stage.js').Verified | null} verified
  */
-const complaintsOf = ({ demands }, document, order, verified) => {
+const complaintsOf = ({ demands, emptied }, document, order, verified) => {
   const { items, warnings, commands, written } = document
   const complaints = /** @type {string[]} */ ([])
+  const codes = warnings.map((/** @type {any} */ { code }) => code)
   if (items.offered !== outcomes(items)) complaints.push('the accounting does not close')
-  if (warnings.some((/** @type {any} */ { code }) => code === 'accounting')) complaints.push('accounting')
+  if (codes.includes('accounting')) complaints.push('accounting')
+  if (codes.includes('data-lost') !== (emptied ?? false))
+    complaints.push(`${emptied ? 'no' : 'a'} loss of data is in the result`)
   if (items.unsettled > 0) complaints.push(`${items.unsettled} unsettled`)
   if (items.uncertain > 0) complaints.push(`${items.uncertain} uncertain`)
   if (verified) complaints.push(...verifyComplaints(verified, items, written))
@@ -70,8 +73,26 @@ const complaintsOf = ({ demands }, document, order, verified) => {
 
 /** @param {() => boolean} holds @param {() => string} what */
 const untilTrue = async (holds, what) => {
-  for (const limit = performance.now() + startLimitMs; !holds(); await sleep(20))
+  for (const limit = performance.now() + limitMs; !holds(); await sleep(20))
     if (performance.now() > limit) throw new Error(what())
+}
+
+/**
+ * In a second that began after now items are acknowledged, and no more are under way than an interval has: what
+ * waited for the fault has its outcome, and an interrupted run does not wait long for it.
+ * @param {import('./stage.js').Writer} writer
+ * @param {number} quantity
+ */
+const caughtUp = async (writer, quantity) => {
+  const seen = writer.intervals().length
+  let open = 0
+  const holds = () => {
+    if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
+    const lines = writer.intervals()
+    open = lines.reduce((sum, { items }) => sum + items.offered - outcomes(items), 0)
+    return lines.length > seen + 1 && lines[lines.length - 1].items.acked > 0 && open <= quantity
+  }
+  await untilTrue(holds, () => `the writer does not catch up: ${open} items are under way`)
 }
 
 /**
@@ -84,8 +105,12 @@ export const play = async (fault, driver, pace) => {
   const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
+  const behind = pace.maxBehind && fault.demands === 'nothing-lost' ? ` --max-behind ${pace.maxBehind}` : ''
   const kind = fault.verified ? '--once --ttl 600 --allow memory' : '--stamp --ttl 60'
-  const writer = stage.startWriter(`-q ${quantity} -c 4 --driver ${driver} ${kind}`, proxy ?? undefined)
+  const writer = stage.startWriter(
+    `-q ${quantity} -c 4 --driver ${driver} ${kind}${behind}`,
+    proxy ?? undefined,
+  )
   try {
     const order = fault.verified
       ? null
@@ -102,7 +127,7 @@ export const play = async (fault, driver, pace) => {
     await fault.act(stage, pace, proxy ?? { cut: () => {}, cuts: () => 0 })
     const tookMs = performance.now() - startMs
     await sleep(pace.tailMs)
-    if (!writer.isRunning()) throw new Error(`the writer has ended: ${writer.log()}`)
+    await caughtUp(writer, quantity)
     const document = await writer.end()
     const watched = order ? await order.stop() : null
     const verified = fault.verified ? await stage.verified(document) : null

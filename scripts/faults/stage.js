@@ -1,6 +1,6 @@
 // A private cluster with a writer on it as a user would start one, and what can be done to both.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,7 @@ import { testEnvironment } from '../test.js'
  */
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
-const settleLimitMs = 40_000
+const settleLimitMs = 120_000
 // A writer ends by itself when nobody is left to end it.
 const longestWriter = '30m'
 
@@ -197,6 +197,7 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
         '--out',
         folder,
       ]
+      const before = new Set(readdirSync(folder))
       const { child, ended, text, log } = start('producer.js', [
         ...addressOptions(at),
         ...args,
@@ -204,6 +205,15 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
       ])
       return {
         pid: child.pid,
+        /** Lines of intervals.ndjson so far. @returns {any[]} */
+        intervals() {
+          const own = readdirSync(folder).find((name) => !before.has(name))
+          const path = join(folder, own ?? '', 'intervals.ndjson')
+          if (own === undefined || !existsSync(path)) return []
+          // The last one may be under way.
+          const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
+          return lines.map((line) => JSON.parse(line))
+        },
         isRunning: () => child.exitCode === null,
         log,
         /** Ends the run as Ctrl-C does. @returns {Promise<any>} its document */

@@ -17,6 +17,7 @@ import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/targe
  * @property {string} dir
  * @property {import('ioredis').Redis} redis
  * @property {() => Promise<void>} stop
+ * @property {() => Promise<void>} restart kills it and starts it on the same port, empty
  */
 
 /**
@@ -34,16 +35,33 @@ export async function startServer(t, { config = {}, bin } = {}) {
   )
   const { group, result } = await inServerGroup(findServerBinary(bin), async (group) => {
     const [{ port }] = await freePorts(1, 'none')
-    const server = group.launch('server', port, [...baseConfig({ port, password }), ...own])
-    return { server, redis: await answering(server, password, AbortSignal.timeout(20_000)) }
+    const config = [...baseConfig({ port, password }), ...own]
+    const server = group.launch('server', port, config)
+    const again = () => group.launch('again', port, config)
+    return { server, again, redis: await answering(server, password, AbortSignal.timeout(20_000)) }
   })
-  const { server, redis } = result
+  const { server, again, redis } = result
   const stop = () => {
     redis.disconnect()
     return group.close()
   }
   t.after(stop)
-  return { host: server.host, port: server.port, password, pid: server.pid, dir: group.dir, redis, stop }
+  const restart = async () => {
+    process.kill(server.pid, 'SIGKILL')
+    await server.ended
+    again()
+    await redis.ping()
+  }
+  return {
+    host: server.host,
+    port: server.port,
+    password,
+    pid: server.pid,
+    dir: group.dir,
+    redis,
+    stop,
+    restart,
+  }
 }
 
 /**

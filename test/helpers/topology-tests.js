@@ -1,7 +1,6 @@
 // Topology changes and faults under load, in short forms of what `npm run test:faults` plays at length.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { faultCases, shortPace } from '../../scripts/faults/cases.js'
 import { play } from '../../scripts/faults/play.js'
 
@@ -18,7 +17,7 @@ const everyChange = {
     )
     const { master } = await stage.addShard(slots)
     await stage.change.failover(2)
-    await sleep(500)
+    await stage.whole()
     await stage.removeShard(master)
   },
 }

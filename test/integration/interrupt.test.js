@@ -38,7 +38,6 @@ describe('interrupted', { concurrency: 2 }, () => {
       const server = await startServer(t)
       const running = startProducer(t, `-q 2000 -p 200 --driver ${driver}`, { env: at(server) })
       await until('a second has passed', () => running.intervals().length > 0)
-      const fromMs = performance.now()
       process.kill(server.pid, 'SIGSTOP')
       const seconds = running.intervals().length
       await until('items wait', () => running.intervals().length > seconds)
@@ -52,7 +51,6 @@ describe('interrupted', { concurrency: 2 }, () => {
       assert.ok(document.items.unsettled > 0)
       assert.equal(outcomesOf(document.items), document.items.offered)
       assert.equal(document.valid, false)
-      assert.ok(performance.now() - fromMs < 30_000)
     })
 
   test('while the servers are still starting', async (t) => {
@@ -90,21 +88,17 @@ describe('interrupted', { concurrency: 2 }, () => {
       Number(/slots:calls=(\d+)/.exec(await cli(seed, 'INFO', 'commandstats'))?.[1] ?? 0)
     const before = await asked()
     process.kill(frozen.pid, 'SIGSTOP')
-    const fromMs = performance.now()
     const [stopped, patient] = [startProducer(t, '-q 100', { env }), startProducer(t, '-q 100', { env })]
     await until('both have the map', async () => (await asked()) >= before + 2)
-    const toldMs = performance.now()
     stopped.kill('SIGINT')
     const { code, stderr, folder } = await stopped.ended
     assert.equal(code, 130, stderr)
     assert.equal(stderr, 'interrupted before anything was sent\n')
     assert.equal(folder, '')
-    assert.ok(performance.now() - toldMs < 5000)
     const refused = await patient.ended
     assert.equal(refused.code, 3, refused.stderr)
     assert.match(refused.stderr, new RegExp(`^127\\.0\\.0\\.1:${frozen.port}: no answer.*\\n$`))
     assert.equal(refused.folder, '')
-    assert.ok(performance.now() - fromMs < 20_000)
     for (const node of [seed, { ...cluster.nodes[2], ...cluster.access }])
       assert.equal(await cli(node, 'DBSIZE'), '0')
   })
@@ -114,14 +108,12 @@ describe('interrupted', { concurrency: 2 }, () => {
       const server = await startServer(t)
       const running = startProducer(t, `-q 3000000 -c 1500 --driver ${driver}`, { env: at(server) })
       await running.says(/all of 1 agent/)
-      const fromMs = performance.now()
       running.kill('SIGINT')
       const { code, stderr, folder } = await running.ended
       assert.equal(code, 130, stderr)
       assert.match(stderr, /\ninterrupted before anything was sent\n$/)
       assertNoStack(stderr)
       assert.equal(folder, '')
-      assert.ok(performance.now() - fromMs < 10_000)
       assert.equal(await cli(server, '--scan'), '')
     })
 
@@ -189,16 +181,21 @@ describe('servers that go away', { concurrency: 2 }, () => {
       const runtimeDir = ownFolder(t, 'runtime')
       const owner = startProducer(t, '-q 100 --prefix a: --no-report', { runtimeDir })
       await owner.says(/all of 1 agent/)
-      const other = startProducer(t, `-q 100 -p 200 --prefix b: --duration 6 --driver ${driver}`, {
+      const other = startProducer(t, `-q 100 -p 200 --prefix b: --driver ${driver}`, {
         runtimeDir,
       })
       await other.says(/attached to the embedded server/)
       await until('it writes', () => other.intervals().some(({ items }) => items.acked > 0))
       owner.kill('SIGINT')
       assert.equal((await owner.ended).code, 130)
+      await until('items wait', () =>
+        other.intervals().some(({ items }) => items.offered > 0 && items.acked === 0),
+      )
+      other.kill('SIGINT')
       const { code, document, stderr } = await other.ended
       assertNoStack(stderr)
-      assert.equal(code, 4, stderr)
+      assert.equal(code, 130, stderr)
+      assert.equal(document.valid, false)
       assert.equal(document.target.origin, 'attached')
       assert.equal(outcomesOf(document.items), document.items.offered)
       assert.ok(document.items.offered > document.items.acked)
@@ -231,11 +228,14 @@ describe('servers that go away', { concurrency: 2 }, () => {
 
   test('a log that nobody reads any more ends no run', async (t) => {
     const server = await startServer(t)
-    const running = startProducer(t, '-q 500 -p 200 --duration 5 --no-report', { env: at(server) })
+    const running = startProducer(t, '-q 500 -p 200 --no-report', { env: at(server) })
     await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
     running.closeLog()
     // Lost connections are told in the log.
     await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
+    const lines = running.intervals().length
+    await until('the run goes on', () => running.intervals().length > lines + 1)
+    running.kill('SIGINT')
     const { document } = await running.ended
     assert.ok(document, 'there is a result')
     assert.ok(document.events.length > 0)

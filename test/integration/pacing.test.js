@@ -19,7 +19,9 @@ describe('pacing', { concurrency: 2 }, () => {
       const byTime = await runProducer(t, `--rate max -q 2000 --duration 1 --driver ${driver} --json`)
       const { document } = byTime
       assert.equal(document.rate.nominal, null)
-      assert.ok(document.items.acked > 4000 && document.items.acked === document.items.offered)
+      // On a machine without other work it is many times that of an interval.
+      assert.ok(document.items.acked >= 2000, `${document.items.acked}`)
+      assert.equal(document.items.acked, document.items.offered)
       assert.ok(
         !document.warnings.some((/** @type {any} */ { code }) => code === 'rate' || code === 'dropped'),
       )

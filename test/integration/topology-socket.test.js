@@ -28,7 +28,6 @@ const slowFailover = {
     await sleep(pauseMs / 2)
     await stage.change.failover(2)
     await stage.replaced(master)
-    await sleep(pauseMs)
   },
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { ackedRanges } from '../../lib/measure/acked-ranges.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
-import { ackedParts } from '../../lib/run/check-written.js'
+import { ackedParts, checkWritten, serverTimes } from '../../lib/run/check-written.js'
+import { samplePlan } from '../helpers/sample-plan.js'
 
 test('ranges that touch become one, in whatever order they come', () => {
   const ranges = ackedRanges()
@@ -70,4 +71,53 @@ test('the ledger keeps them of a --once run only, and the parts are all that was
     ...['8@1500', '10@1500', '14@1500', '15@1500', '16@1500'],
     ...['22@2000', '23@2000', '27@2000', '28@2000', '29@2000'],
   ])
+})
+
+describe('whether the time of an item is over', () => {
+  const started = '2026-11-22T10:00:00.900Z'
+  const startedMs = Date.parse(started)
+  const plan = { ...samplePlan({ strategy: 'list', quantity: 4, once: true, ttlS: 3, warmUpMs: 0 }), rate: 4 }
+  const [{ agent }] = plan.agents
+  const written = { agents: [{ agent, ticks: 1 }], not_acked: [], complete: true }
+  const driver = /** @type {any} */ ({
+    values: async (
+      /** @type {any} */ _list,
+      /** @type {any} */ places,
+      /** @type {any} */ _command,
+      /** @type {any} */ sink,
+    ) => {
+      for (const i of places) sink.nil(i)
+      return {}
+    },
+  })
+  /** What is found missing so long after the start, by a server whose clock is ahead of that of this box. */
+  const checkedAfter = async (
+    /** @type {number} */ afterMs,
+    /** @type {{ aheadMs: number, recordedMs?: number | null }} */ { aheadMs, recordedMs },
+  ) => {
+    const nowMs = startedMs + afterMs - aheadMs + (recordedMs ?? aheadMs)
+    const times = await serverTimes(
+      { started, written: { ...written, servers_ahead_ms: recordedMs } },
+      {
+        servers: ['a'],
+        time: async () => [Math.floor((nowMs + aheadMs) / 1000), ((nowMs + aheadMs) % 1000) * 1000],
+        epochMs: () => nowMs,
+      },
+    )
+    const { missing, expired } = await checkWritten({ plan, written, ...times, driver })
+    return { missing, expired }
+  }
+
+  // The box that wrote and the one that verifies may have other clocks than the servers.
+  for (const clocks of [
+    { aheadMs: 0 },
+    { aheadMs: 400 },
+    { aheadMs: -700, recordedMs: null },
+    { aheadMs: 400, recordedMs: -600 },
+    { aheadMs: 0, recordedMs: 700 },
+  ])
+    test(`${JSON.stringify(clocks)}`, async () => {
+      assert.deepEqual(await checkedAfter(2800, clocks), { missing: 4, expired: 0 })
+      assert.deepEqual(await checkedAfter(3010, clocks), { missing: 0, expired: 4 })
+    })
 })

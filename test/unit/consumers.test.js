@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { readerWords } from '../../lib/run/agents.js'
-import { consumerPhases, consumersOf } from '../../lib/run/consumers.js'
+import { consumersOf, dueTimes } from '../../lib/run/consumers.js'
 
 /** @param {Record<string, unknown>} change */
 const planOf = (change) =>
@@ -15,14 +15,35 @@ const planOf = (change) =>
     ...change,
   })
 
-test('the consumers of all boxes begin at even distances over the period', () => {
-  const own = consumerPhases(planOf({ agents: [2, 3], totalAgents: 4, consumers: 2 }))
-  assert.deepEqual(own, [
-    { consumer: 2, phaseMs: 25 },
-    { consumer: 3, phaseMs: 37.5 },
-    { consumer: 4, phaseMs: 50 },
-    { consumer: 5, phaseMs: 62.5 },
-  ])
+/** How many of the moments are in each tenth of the period. @param {number[]} moments */
+const tenths = (moments) => {
+  const counts = Array(10).fill(0)
+  for (const ms of moments) counts[Math.floor((ms % 100) / 10)]++
+  return counts
+}
+
+test('one fetch in each period, at other moments of it, and never much sooner than a period after the last', () => {
+  for (const consumer of [0, 1, 4, 7]) {
+    const dueMs = dueTimes(planOf({ totalAgents: 4, consumers: 2 }), consumer)
+    const moments = Array.from({ length: 100 }, (_, i) => dueMs(i))
+    for (const [i, ms] of moments.entries()) {
+      assert.equal(Math.floor(ms / 100), i)
+      if (i > 0) assert.ok(Math.abs(ms - moments[i - 1] - 100) < 24, `${moments[i - 1]}, ${ms}`)
+    }
+    for (const n of tenths(moments)) assert.ok(n >= 6 && n <= 14, `${tenths(moments)}`)
+    // A short run sees most of it too.
+    const few = moments.slice(0, 5).map((ms) => ms % 100)
+    assert.ok(Math.max(...few) - Math.min(...few) > 50, `${few}`)
+  }
+})
+
+test('the consumers of all boxes are spread over the period', () => {
+  const plan = planOf({ totalAgents: 10, consumers: 2 })
+  for (const index of [0, 1, 2, 50]) {
+    const moments = Array.from({ length: 20 }, (_, consumer) => dueTimes(plan, consumer)(index))
+    assert.equal(new Set(moments.map((ms) => ms.toFixed(6))).size, 20)
+    assert.deepEqual(tenths(moments), Array(10).fill(2))
+  }
 })
 
 test('which part of the consumers a process is, in words', () => {
@@ -75,27 +96,33 @@ const played = async (change, durations, untilMs) => {
   return { began, overrun, fetched, reading }
 }
 
-test('open: absolute deadlines, whatever a fetch takes below the period', async () => {
-  const { began, overrun, fetched } = await played({}, [30, 70, 99, 5], 450)
-  assert.deepEqual(began, [1, 100, 200, 300, 400])
+// Each at the first whole ms from its due moment.
+const due = Array.from({ length: 7 }, (_, i) => Math.ceil(dueTimes(planOf({}), 0)(i)))
+
+test('open: absolute deadlines, whatever a fetch takes until the next', async () => {
+  const { began, overrun, fetched } = await played({}, [30, 70, 75, 5], 550)
+  assert.deepEqual(began, due.slice(0, 5))
   assert.deepEqual([overrun, fetched], [0, 5])
 })
 
 test('open: a deadline that passes meanwhile is counted, and not made up for', async () => {
   const { began, overrun } = await played({}, [30, 250, 30], 650)
-  assert.deepEqual(began, [1, 100, 400, 500, 600])
+  assert.deepEqual(began, [due[0], due[1], due[4], due[5], due[6]])
   assert.equal(overrun, 2)
 })
 
 test('open: deadlines behind the end are nobody’s', async () => {
   const { began, overrun } = await played({ durationMs: 300 }, [30, 1000], 1500)
-  assert.deepEqual(began, [1, 100])
+  assert.deepEqual(began, due.slice(0, 2))
   assert.equal(overrun, 1)
 })
 
 test('closed: the period is rest', async () => {
   const { began, overrun } = await played({ pacing: 'closed' }, [30, 250, 30], 700)
-  assert.deepEqual(began, [1, 131, 481, 611])
+  assert.deepEqual(
+    began,
+    [0, 130, 480, 610].map((ms) => due[0] + ms),
+  )
   assert.equal(overrun, 0)
 })
 

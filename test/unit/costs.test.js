@@ -70,3 +70,24 @@ test('items that failed make no other writer of their commands, and memory no sm
   assert.equal(costs.net_bytes_per_item, 200)
   assert.equal(costs.memory_bytes_per_item, 400)
 })
+
+test('a run that stored nothing has no costs, whatever its refused commands took', () => {
+  const costs = serverCosts({
+    ...known(),
+    stored: 0,
+    unsure: 1000,
+    totals: {
+      cpu_s: 0.002,
+      net_bytes: 200_000,
+      data_bytes: 400_000,
+      expired: 0,
+      evicted: 0,
+      commands: setex(1000),
+    },
+    dataBefore: 0,
+    keysBefore: 0,
+    elapsedMs: 1000,
+  })
+  const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
+  assert.deepEqual([cpu, memory, net], [null, null, null])
+})

@@ -43,7 +43,7 @@ test('set: SCARD of this minute and the one before, and the members of both', ()
 test('--count: SCARD and PFCOUNT are asked of the minute before, and held against their plans', async () => {
   const cards = /** @type {const} */ (['sorted-set', 'set', 'list-hll']).map((strategy) => ({
     ...cardOf(samplePlan({ strategy, quantity: 1000 }), 'test'),
-    startedMs: nowMs,
+    startedMs: nowMs - 180_000,
     renewedMs: nowMs,
     ended: false,
   }))
@@ -72,8 +72,73 @@ test('--count: SCARD and PFCOUNT are asked of the minute before, and held agains
     [
       ['ZCARD', 1000, 20],
       ['ZCOUNT', 1000, 0],
+      ['LLEN', 1000, -100],
       ['PFCOUNT', 1000, 1],
       ['SCARD', 1000, 0],
     ],
   )
+})
+
+test('--count: a structure that is empty when its plan fills it is no exact count', async () => {
+  const card = {
+    ...cardOf(samplePlan({ strategy: 'set', quantity: 1000 }), 'test'),
+    startedMs: nowMs - 30_000,
+    renewedMs: nowMs,
+    ended: false,
+  }
+  const time = { ms: nowMs }
+  /** @type {Record<string, number | null>} */
+  const counts = { SCARD: 0 }
+  const { sample, rows } = uniquenessOf({
+    counters: countersOf(samplePlan({ ttlS: 3 })),
+    cards: [card],
+    ask: async ([name]) => (name in counts ? counts[name] : 0),
+    now: () => time.ms,
+  })
+  // The writer began in this minute: nothing is there of the one before, nor of what nobody writes.
+  await sample()
+  assert.deepEqual(rows(), [])
+  time.ms += 60_000
+  counts.ZCARD = 50
+  for (const [set, sorted] of [
+    [1000, 50],
+    [0, 0],
+    [null, null],
+    [500, 70],
+  ]) {
+    counts.SCARD = set
+    counts.ZCARD = sorted
+    await sample()
+  }
+  assert.deepEqual(
+    rows().map((row) => [
+      row.structure,
+      row.samples,
+      row.empty,
+      row.last,
+      row.error_pct,
+      row.error_pct_worst,
+    ]),
+    [
+      ['ZCARD', 3, 1, 70, null, null],
+      ['SCARD', 3, 1, 500, -50, -100],
+    ],
+  )
+})
+
+test('--count: nothing is owed of a plan that has ended and whose items have expired', async () => {
+  const card = cardOf(samplePlan({ quantity: 1000, ttlS: 3 }), 'test')
+  for (const [endedMsAgo, seen] of [
+    [1000, 2],
+    [3001, 0],
+  ]) {
+    const { sample, rows } = uniquenessOf({
+      counters: countersOf(samplePlan({ ttlS: 3 })),
+      cards: [{ ...card, startedMs: 0, renewedMs: nowMs - endedMsAgo, ended: true }],
+      ask: async () => 0,
+      now: () => nowMs,
+    })
+    await sample()
+    assert.equal(rows().length, seen)
+  }
 })

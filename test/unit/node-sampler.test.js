@@ -40,15 +40,20 @@ const lived = (s) => ({
  * A sampler over figures that the test writes: what is not there refuses, a promise is waited for.
  * @param {Record<string, Fields | Promise<Fields> | undefined>} answers by address
  * @param {SampledNode[]} nodes
+ * @param {number} [db]
  */
-const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }]) => {
+const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }], db) => {
   const time = { ms: 0 }
+  /** @type {import('../../lib/measure/node-sampler.js').NodeRow[][]} */
+  const taken = []
   /** @type {string[]} */
   const asked = []
   const sampler = nodeSampler({
     nodes: () => nodes,
     clock: () => time.ms,
     timeLimitMs: 5,
+    db,
+    onRows: (rows) => taken.push(rows),
     info: async (address) => {
       asked.push(address)
       const fields = await answers[address]
@@ -64,7 +69,7 @@ const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }]) => {
     if (fields) answers.m = fields
     return sampler.sample()
   }
-  return { sampler, time, asked, at, nodes, answers }
+  return { sampler, time, asked, at, nodes, answers, taken }
 }
 
 test('the first answer has gauges, the next ones differences', async () => {
@@ -224,4 +229,69 @@ test('what a server does not tell is null, never NaN', async () => {
   assert.doesNotMatch(JSON.stringify(sampler.summary()), /NaN/)
   const { nodes, totals } = sampler.summary()
   assert.deepEqual([nodes[0].cpu_pct, totals.cpu_s, totals.data_bytes], [null, null, null])
+})
+
+test('evictions before the window are in the sum, and in the rows that are handed on', async () => {
+  const { sampler, at, taken, time, answers } = rig({})
+  await at(1, lived(1))
+  await at(2, { ...lived(2), evicted_keys: 5 })
+  time.ms = 2900
+  answers.m = { ...lived(2.9), evicted_keys: 12 }
+  await sampler.mark()
+  await at(4, { ...lived(4), evicted_keys: 13 })
+  assert.equal(sampler.summary().totals.evicted, 13)
+  assert.deepEqual(
+    taken.map(([{ evicted }]) => evicted),
+    [undefined, 5, 7, 1],
+  )
+})
+
+test('a restart is seen by the run id, or where that is hidden by the uptime; RESETSTAT is none', async () => {
+  const { at } = rig({})
+  await at(1, { ...lived(1), uptime_in_seconds: 100 })
+  const [other] = await at(2, { ...lived(2), run_id: 'b', uptime_in_seconds: 101 })
+  const [younger] = await at(3, { ...lived(3), run_id: 'b', uptime_in_seconds: 1 })
+  const [reset] = await at(4, { ...lived(0), run_id: 'b', uptime_in_seconds: 2 })
+  assert.deepEqual([other.restarted, younger.restarted, reset.restarted], [true, true, undefined])
+  assert.deepEqual([other.gap, younger.gap, reset.gap], Array(3).fill('restarted'))
+})
+
+test('flushes of our database are counted, and those of another are not', async () => {
+  const use = (/** @type {number} */ calls) => `calls=${calls},usec=9`
+  const { at } = rig({}, undefined, 1)
+  const flushes = async (/** @type {number} */ s, /** @type {Fields} */ change) =>
+    (await at(s, { ...lived(s), cmdstat_flushdb: use(1), ...change }))[0].flushes
+  assert.equal(await flushes(1, {}), undefined)
+  assert.equal(await flushes(2, {}), undefined)
+  assert.equal(await flushes(3, { cmdstat_flushdb: use(2), db1: 'keys=0' }), 1)
+  assert.equal(await flushes(4, { cmdstat_flushdb: use(4), db1: 'keys=2' }), 2)
+  assert.equal(await flushes(5, { cmdstat_flushdb: use(5), db0: 'keys=0' }), undefined)
+  assert.equal(await flushes(6, { cmdstat_flushdb: use(5), cmdstat_flushall: use(1), db0: 'keys=0' }), 1)
+  // RESETSTAT in between.
+  assert.equal(await flushes(7, { cmdstat_setex: 'calls=1,usec=1', cmdstat_flushdb: use(2) }), 2)
+})
+
+test('a replica that does not answer is as far behind as its master says', async () => {
+  /** @type {SampledNode[]} */
+  const nodes = [
+    { address: 'm', shard: 1, role: 'master' },
+    { address: '10.0.0.1:7001', shard: 1, role: 'replica' },
+    { address: 'a.example:7002', shard: 1, role: 'replica' },
+  ]
+  const { at } = rig({}, nodes)
+  const seen = async (/** @type {number} */ s, /** @type {number} */ silentS) => {
+    const line = (/** @type {number} */ port, /** @type {number} */ offset) =>
+      `ip=10.0.0.${port - 7000},port=${port},state=online,offset=${offset},lag=${silentS}`
+    const rows = await at(s, {
+      ...lived(s),
+      slave0: line(7002, 3000),
+      slave1: line(7001, 1000),
+      slave2: 'ip=10.0.0.3,port=7003,state=wait_bgsave,offset=0,lag=9',
+    })
+    return rows.map(({ lag_bytes: lag }) => lag)
+  }
+  await seen(1, 0)
+  // A healthy one may have acknowledged nothing for a second.
+  assert.deepEqual(await seen(2, 1), [undefined, undefined, undefined])
+  assert.deepEqual(await seen(3, 2), [undefined, 14_000, 12_000])
 })

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { installCommands, isInstalled } from '../../scripts/setup.js'
 import { summaryHolder, testEnvironment } from '../../scripts/test.js'
 
@@ -107,4 +111,38 @@ test('the closing summary is held back, a summary that a test printed is not', (
   for (const line of ['✔ one', ...inner, '✖ two', ...closing]) holder.take(line)
   assert.deepEqual(passed, ['✔ one', ...inner, '✖ two'])
   assert.deepEqual(holder.summary(), closing)
+})
+
+test('no test is run again, and a failure that a helper declares is one', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-runner-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const write = (/** @type {string} */ name, /** @type {string} */ text) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  const again = join(folder, 'again')
+  write(
+    'helper.js',
+    "exports.failing = () => require('node:test')('declared in a helper', () => { throw new Error('always') })",
+  )
+  const files = [
+    write(
+      'first.test.js',
+      `const { existsSync, writeFileSync } = require('node:fs')
+       require('node:test')('fails the first time', () => {
+         if (existsSync('${folder}/seen')) writeFileSync('${again}', '')
+         else { writeFileSync('${folder}/seen', ''); throw new Error('first') }
+       })`,
+    ),
+    write('second.test.js', "require('./helper.js').failing()"),
+  ]
+  const runner = fileURLToPath(new URL('../../scripts/test.js', import.meta.url))
+  const { status, stdout } = spawnSync(process.execPath, [runner, ...files], {
+    encoding: 'utf8',
+    env: testEnvironment(process.env),
+  })
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /fail 2$/m)
+  assert.ok(!existsSync(again))
 })
