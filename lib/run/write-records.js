@@ -43,6 +43,10 @@ export const recordsOf = (plan) => {
       lateness.record(behindMs * 1000)
       if (behindMs > lateMs) late.add(index)
     },
+    /** An operation of a schedule was sent. @param {number} behindMs */
+    sent(behindMs) {
+      lateness.record(behindMs * 1000)
+    },
     lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
     close() {
       latency.close()
