@@ -111,8 +111,10 @@ export const play = async (fault, driver, pace) => {
     `-q ${quantity} -c 4 --driver ${driver} ${kind}${behind}`,
     proxy ?? undefined,
   )
+  /** @type {Awaited<ReturnType<typeof orderWatch>> | null} */
+  let order = null
   try {
-    const order = fault.verified
+    order = fault.verified
       ? null
       : await orderWatch({
           endpoints: stage.embedded.endpoints,
@@ -120,7 +122,8 @@ export const play = async (fault, driver, pace) => {
           quantity,
           cluster: !fault.single,
         })
-    if (order) await untilTrue(order.hasSeen, () => `nothing is written: ${writer.log()}`)
+    const { hasSeen } = order ?? {}
+    if (hasSeen) await untilTrue(hasSeen, () => `nothing is written: ${writer.log()}`)
     else while ((await stage.storedItems()) === 0) await sleep(50)
     await sleep(leadMs)
     const startMs = performance.now()
@@ -147,6 +150,8 @@ export const play = async (fault, driver, pace) => {
     }
   } finally {
     writer.kill()
+    // A watch that goes on keeps the process from ending.
+    await order?.stop()
     await proxy?.close()
     await stage.close()
   }
