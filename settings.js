@@ -30,6 +30,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
  * @property {number} warmUpMs
+ * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate]
  * @property {number} keys of a lookup's key space
  * @property {boolean} fill the key space first
@@ -79,7 +80,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -294,10 +295,10 @@ const groups = {
       help: 'replicas of each master of an embedded cluster' },
   ],
   'What may be done to the target': [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'none'],
+    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'none'],
       default: 'none',
-      help: 'write although it holds keys of others (foreign-keys), is a replica, or would pass 70 % of its ' +
-        'memory; several with commas' },
+      help: 'write although it holds keys of others (foreign-keys), is a replica, would pass 70 % of its memory, ' +
+        'or its clock and that of this box differ by more than 1 s (clock); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'of scripts/cleanup.js: remove what it counts; without it nothing is changed' },
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',
@@ -329,6 +330,9 @@ const groups = {
       help: 'stop after so many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
       help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)' },
+    { name: 'idle-cost', key: 'idleCost', type: 'choice', choices: ['auto', 'always', 'never'], default: 'auto',
+      help: 'measure for 3 to 6 s before the first write what the servers use while idle, so that the cost of an ' +
+        'item is known without it; auto = in runs of 10 s and longer' },
   ],
   'CloudWatch (of a target in ElastiCache)': [
     { name: 'cloudwatch', key: 'cloudwatch', type: 'flag', for: both,

@@ -8,7 +8,7 @@ export const itemCost = {
   title: 'CPU time per item',
   note: 'What one item costs the masters, their replicas, and the process that writes or reads it.',
   option: ({ run }) => {
-    const { executing, masters, replicas, client } = costParts(run)
+    const { executing, masters, mastersIdle, replicas, client } = costParts(run)
     if (masters === null && client === null) return null
     const roles = [
       { name: 'masters', us: masters },
@@ -18,15 +18,17 @@ export const itemCost = {
     const only = (/** @type {string} */ role, /** @type {number | null} */ us) =>
       roles.map(({ name }) => (name === role ? us : null))
     // Commands are timed by the wall: where others took the processor meanwhile, they are no part of its time.
-    const split = masters !== null && executing !== null && executing < masters
+    const idle = mastersIdle ?? 0
+    const split = masters !== null && executing !== null && executing + idle < masters
     const ofMasters = split
       ? [
           { name: 'masters: executing commands', color: '@c1', values: only('masters', executing) },
           {
             name: 'masters: sockets, parsing, replication',
             color: '@c5',
-            values: only('masters', masters - executing),
+            values: only('masters', masters - executing - idle),
           },
+          { name: 'masters: idle cost', color: '@c6', values: only('masters', mastersIdle) },
         ]
       : [{ name: 'masters', color: '@c1', values: only('masters', masters) }]
     return stackedBars({

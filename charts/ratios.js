@@ -3,67 +3,111 @@ import { figureNamed } from '../lib/report/figures.js'
 
 /** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
-const formats = { tooltip: { valueFormatter: '@ratio' }, emphasis: { disabled: true } }
+const formats = { tooltip: { valueFormatter: '@logratio' }, emphasis: { disabled: true } }
+
+/** @param {number} ratio */
+const logOf = (ratio) => +Math.log(ratio).toFixed(5)
+
+/** @param {{ low: number | null, high: number | null }} ours */
+const intervalWords = ({ low, high }) =>
+  low === null || high === null ? 'one round' : `${low.toFixed(2)} to ${high.toFixed(2)}`
+
+// Ten percent more and less are always within the picture.
+const leastReach = 0.1
 
 /** @type {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>} */
 export const ratiosChart = {
   name: 'ratios',
   title: 'Ratios within the experiment',
-  note: 'What travels from one machine to another, with its 95 % interval; a diamond is the published ratio.',
+  note: 'What travels from one machine to another, with its 95 % interval and, below it, the rounds; a diamond is the published ratio. The scale is logarithmic: 2 and 0.5 are equally far from 1.',
   option: ({ ratios }) => {
     if (ratios.length === 0) return null
     const published = ratios.flatMap((ratio, row) =>
-      ratio.published === null ? [] : [[ratio.published, row]],
+      ratio.published === null ? [] : [[logOf(ratio.published), row]],
     )
+    const rounds = ratios.flatMap(({ samples = [] }, row) =>
+      samples.map((ratio, round) => ({ value: [logOf(ratio), row], detail: `round ${round + 1}` })),
+    )
+    const ends = ratios.flatMap(({ ours: { ratio, low, high }, published: theirs }) =>
+      [ratio, low, high, theirs].flatMap((value) => (value !== null && value > 0 ? [logOf(value)] : [])),
+    )
+    const all = [...ends, ...rounds.map(({ value: [log] }) => log)]
     const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${figureNamed(figure).title}`))
-    return chart({
-      tooltip: { trigger: 'item' },
-      legend: { ...chart({}).legend, data: published.length > 0 ? ['measured', 'published'] : ['measured'] },
-      grid: { ...chart({}).grid, top: 40 },
-      xAxis: lyingAxis('ratio, 1 is no difference', 'ratio', { min: 0 }),
-      yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 230 } },
-      series: [
-        {
-          type: 'scatter',
-          name: 'measured',
-          data: ratios.map(({ ours }, row) => [ours.ratio, row]),
-          symbol: 'circle',
-          symbolSize: 11,
-          itemStyle: { color: '@c1' },
-          ...formats,
-          markLine: whiskers(
-            ratios.map(({ ours }) => ours),
-            '@c1',
+    const series = [
+      {
+        type: 'scatter',
+        name: 'measured',
+        data: ratios.map(({ ours }, row) => ({
+          value: [logOf(ours.ratio), row],
+          detail: intervalWords(ours),
+        })),
+        symbol: 'circle',
+        symbolSize: 11,
+        itemStyle: { color: '@c1' },
+        z: 3,
+        ...formats,
+        markLine: {
+          ...whiskers([], '@c1'),
+          data: ratios.flatMap(({ ours: { low, high } }, row) =>
+            low === null || high === null || low === high || low <= 0
+              ? []
+              : [[{ coord: [logOf(low), row] }, { coord: [logOf(high), row] }]],
           ),
         },
-        // Unseen, so that the axis reaches as far as the intervals do.
+      },
+      ...(rounds.length > 0
+        ? [
+            {
+              type: 'scatter',
+              name: 'round',
+              data: rounds,
+              symbolSize: 6,
+              // Below the interval, which they would hide.
+              symbolOffset: [0, 10],
+              itemStyle: { color: '@c3', opacity: 0.75 },
+              ...formats,
+            },
+          ]
+        : []),
+      ...(published.length > 0
+        ? [
+            {
+              type: 'scatter',
+              name: 'published',
+              data: published,
+              symbol: 'diamond',
+              symbolSize: 14,
+              itemStyle: { color: '@c2', borderColor: '@surface', borderWidth: 1 },
+              ...formats,
+            },
+          ]
+        : []),
+    ]
+    return chart({
+      tooltip: { trigger: 'item' },
+      legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
+      grid: { ...chart({}).grid, top: 40 },
+      xAxis: lyingAxis('ratio, 1 is no difference, log scale', 'logratio', {
+        min: +(Math.min(-leastReach, ...all) * 1.06).toFixed(4),
+        max: +(Math.max(leastReach, ...all) * 1.06).toFixed(4),
+      }),
+      yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 230 } },
+      series: [
+        ...series,
+        // The line of no difference.
         {
           type: 'scatter',
           name: '',
-          data: ratios.map(({ ours }, row) => [Math.max(1, ours.high ?? ours.ratio), row]),
-          symbolSize: 0,
+          data: [],
           silent: true,
           markLine: {
             silent: true,
             symbol: 'none',
             label: { show: false },
             lineStyle: { color: '@muted', type: 'dashed', width: 1 },
-            data: [{ xAxis: 1 }],
+            data: [{ xAxis: 0 }],
           },
         },
-        ...(published.length > 0
-          ? [
-              {
-                type: 'scatter',
-                name: 'published',
-                data: published,
-                symbol: 'diamond',
-                symbolSize: 14,
-                itemStyle: { color: '@c2', borderColor: '@surface', borderWidth: 1 },
-                ...formats,
-              },
-            ]
-          : []),
       ],
     })
   },

@@ -2,6 +2,8 @@ import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts
 import { figureNamed } from '../lib/report/figures.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
 
+import { centreOf } from '../lib/report/statistics.js'
+
 /** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 /**
@@ -19,7 +21,7 @@ export const rowFigures = (column, experiment) => {
   return {
     name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
     title: title.replace(/^./, (first) => first.toUpperCase()),
-    note: `The median of the repeats with the 95 % interval of their mean${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
+    note: `The geometric mean of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
       if (ours.every((figure) => figure === undefined)) return null
@@ -34,7 +36,7 @@ export const rowFigures = (column, experiment) => {
           {
             type: 'bar',
             name: 'measured',
-            data: ours.map((figure) => figure?.median ?? null),
+            data: ours.map((figure) => (figure ? centreOf(figure) : null)),
             barMaxWidth: 26,
             itemStyle: { color: '@c1' },
             ...formats,

@@ -6,6 +6,7 @@ export const ExitCode = Object.freeze({
   options: 2,
   target: 3,
   invalid: 4,
+  unclear: 98,
   threshold: 99,
   interrupted: 130,
 })

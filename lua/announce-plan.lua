@@ -1,33 +1,49 @@
--- Says in the target what is being written there, for readers and for whoever finds the keys.
+-- Announces in the target what is written there, for readers, for other writers and for cleaning up.
 -- KEYS[1] hash of plans, ARGV[1] field, ARGV[2] the plan as JSON, ARGV[3] milliseconds it is to last,
--- ARGV[4] '1' when the writer has ended
--- Keeps the moment at which the same plan was first announced while it is announced without a break.
--- Returns the server's time in epoch milliseconds. O(1), of a plan that is new O(P), P plans there.
+-- ARGV[4] 'begin', 'renew' or 'end', ARGV[5] milliseconds after which a silent plan is no longer being written
+-- Keeps the moment at which the same plan was first announced while it is announced without a break. A plan that
+-- begins beside another one that is being written is not announced.
+-- Returns the server's time in epoch milliseconds, and the other plan that is being written, or ''.
+-- O(P), P plans there.
 if redis.replicate_commands then redis.replicate_commands() end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local first = now
+local silent = tonumber(ARGV[5])
+
+local function card_in(text)
+  local known, card = pcall(cjson.decode, text)
+  if known and type(card) == 'table' and tonumber(card.renewedMs) and tonumber(card.ttlS) then return card end
+end
+
 local before = redis.call('HGET', KEYS[1], ARGV[1])
-if not before then
-  -- A new plan clears away those whose keys are gone: each says how long they last.
+local rival = ''
+if redis.call('HLEN', KEYS[1]) > (before and 1 or 0) then
   local plans = redis.call('HGETALL', KEYS[1])
   for i = 1, #plans, 2 do
-    local known, card = pcall(cjson.decode, plans[i + 1])
-    if not known or type(card) ~= 'table' or not tonumber(card.renewedMs) or not tonumber(card.ttlS)
-      or now - card.renewedMs > 1000 * (math.max(180, 2 * card.ttlS) + 60) then
+    local card = card_in(plans[i + 1])
+    if plans[i] == ARGV[1] then
+      -- Our own.
+    elseif not card or now - card.renewedMs > 1000 * (math.max(180, 2 * card.ttlS) + 60) then
+      -- Its keys are gone: each plan says how long they last.
       redis.call('HDEL', KEYS[1], plans[i])
+    elseif card.ended ~= true and now - card.renewedMs < silent then
+      rival = plans[i + 1]
     end
   end
-else
-  local known, card = pcall(cjson.decode, before)
-  -- 30 s: a lease. The rest of the text must be the same, or it is another plan.
-  if known and type(card) == 'table' and tonumber(card.renewedMs) and now - card.renewedMs < 30000
+end
+if rival ~= '' and ARGV[4] == 'begin' then return {now, rival} end
+
+local first = now
+if before then
+  local card = card_in(before)
+  -- The rest of the text must be the same, or it is another plan.
+  if card and now - card.renewedMs < silent
     and string.sub(before, 1, #ARGV[2] - 1) == string.sub(ARGV[2], 1, -2) then
     first = card.startedMs
   end
 end
 local card = string.format('%s,"startedMs":%.0f,"renewedMs":%.0f,"ended":%s}', string.sub(ARGV[2], 1, -2),
-  first, now, ARGV[4] == '1' and 'true' or 'false')
+  first, now, ARGV[4] == 'end' and 'true' or 'false')
 redis.call('HSET', KEYS[1], ARGV[1], card)
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
-return now
+return {now, rival}

@@ -1,21 +1,26 @@
 #!/usr/bin/env node
-// What differs between runs or experiments, how sure that is, and whether it keeps its limits.
+// `millrace diff`: what differs between finished runs or experiments, how sure that is, and what thresholds make of it.
+import { gateOptions, gateUsage, readGate } from '../lib/cli/gate-options.js'
 import { script } from '../lib/cli/script.js'
-import { ExitCode, OptionError } from '../lib/errors.js'
-import { comparisonData, comparisonOf, comparisonText } from '../lib/report/compare.js'
-import { sidesOf } from '../lib/report/sides.js'
-import { thresholdOf } from '../lib/report/thresholds.js'
+import { comparisonOf } from '../lib/compare/comparison.js'
+import { comparisonData } from '../lib/compare/data.js'
+import { exitCodeOf } from '../lib/compare/gates.js'
+import { sidesOf } from '../lib/compare/sides.js'
+import { comparisonText } from '../lib/compare/text.js'
+import { OptionError } from '../lib/errors.js'
 
-const usage = `Usage: node scripts/compare.js [options] A B [...]
+const usage = `Usage: millrace diff [options] A B [...]
 
 Each of A, B ... is a side: the folder of a run, of an experiment, or one that holds the runs of several repeats,
 such as cells/CELL of an experiment;
 or a pattern in quotes ('results/list-*'). The first is the baseline. Where the shell spreads a pattern over several
-words, -- parts two sides:  node scripts/compare.js results/set-* -- results/list-*
+words, -- parts two sides:  millrace diff results/set-* -- results/list-*
+Runs of one side after runs of the other also measure what changed on the machine in between: 'millrace compare'
+runs both, in turn.
 
-  --threshold LIMIT  'server.cpu_us_per_item<+5%' against the baseline, or 'latency.intended.p99<20ms' of the median
-                     of the other side; may be repeated. Exit code 99 when one fails, as it does for a row that
-                     stands on one side only
+${gateUsage}
+  --all              metrics without a verdict too
+  --invalid          compares runs that are not valid as well
   --json             print the comparison as JSON
   -h, --help         this text`
 
@@ -24,30 +29,36 @@ const patternsOf = (words, separator) => {
   const sides =
     separator === null ? words.map((word) => [word]) : [words.slice(0, separator), words.slice(separator)]
   if (sides.length < 2 || sides.some((side) => side.length === 0))
-    throw new OptionError('two sides at least are compared: node scripts/compare.js A B (--help tells more)')
+    throw new OptionError('two sides at least are compared: millrace diff A B (--help explains more)')
   return sides
 }
 
-/** @param {import('../lib/report/sides.js').Side} side */
+/** @param {import('../lib/compare/sides.js').Side} side */
 const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats === 1)
+
+const flag = /** @type {const} */ ({ type: 'boolean' })
 
 await script({
   usage,
-  options: { threshold: { type: 'string', multiple: true }, json: { type: 'boolean' } },
-  work: async (values, words, separator) => {
-    const thresholds = (values.threshold ?? []).map(thresholdOf)
+  options: { ...gateOptions, all: flag, invalid: flag, json: flag },
+  work: async (values, words, { separator }) => {
+    const { thresholds, gate, effect } = readGate(values)
     const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
-    const comparisons = others.map((other) => comparisonOf(baseline, other, thresholds))
+    const comparisons = others.map((other) =>
+      comparisonOf(baseline, other, thresholds, { effect, allowInvalid: values.invalid === true }),
+    )
     if (others.length > 1 && [baseline, ...others].every(isOneRun))
       process.stderr.write(
         `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
       )
-    const columns = process.stdout.columns ?? 110
+    const look = { columns: process.stdout.columns ?? 110, all: values.all === true }
     const text = values.json
       ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
-      : comparisons.map((comparison) => comparisonText(comparison, { columns })).join('\n')
+      : comparisons.map((comparison) => comparisonText(comparison, look)).join('\n')
     process.stdout.write(text)
-    const failed = comparisons.some(({ rulings }) => rulings.some(({ passed }) => !passed))
-    return failed ? ExitCode.threshold : ExitCode.done
+    return exitCodeOf(
+      comparisons.flatMap(({ rulings }) => rulings),
+      gate,
+    )
   },
 })

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // `npm start`: fifteen seconds of the main job on an embedded cluster, at a rate that suits the machine.
-import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../lib/cli/child.js'
 
 // Writing 25,000 items/s costs an embedded 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000
@@ -28,9 +28,9 @@ const env = Object.fromEntries(
 )
 
 process.stderr.write(`node producer.js ${args.join(' ')}\n`)
-const child = spawn(process.execPath, [producer, ...args], {
+const child = startChild(producer, args, {
   env: { ...env, MILLRACE_NO_DOTENV: '1' },
-  stdio: 'inherit',
+  stdio: ['inherit', 'inherit', 'inherit'],
 })
 // Ctrl-C reaches the child by the terminal; it settles and writes its result.
 process.on('SIGINT', () => {})

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Every published table again, or one of your own: node scripts/experiment.js list | show ID | run ID... | run --all
 import { existsSync, readFileSync } from 'node:fs'
+import { interrupts, programsEnv } from '../lib/cli/runner.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { experimentNamed, fileOf, ids } from '../lib/experiments/catalogue.js'
@@ -13,9 +14,11 @@ import { published } from '../lib/experiments/published.js'
 import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
+import { ResultsError } from '../lib/report/files.js'
 import { plainText } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
 import { millraceVersion } from '../lib/run/versions.js'
+import { withUndo } from '../lib/undo.js'
 import { optionsOf } from '../settings.js'
 import { peerPath, peers } from './setup-peers.js'
 
@@ -94,30 +97,12 @@ const show = (words) => {
   return ExitCode.done
 }
 
-/** The target as typed, or null: servers of our own. @param {Record<string, any>} values */
-const targetOf = (values) => {
+/** The target as typed, or null: servers of our own. @param {Record<string, any>} values @param {NodeJS.ProcessEnv} env */
+const targetOf = (values, env) => {
   const given = Object.fromEntries(
     targetOptions.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])),
   )
-  return Object.keys(given).length === 0 ? null : { given, shown: shownTarget(given, process.env) }
-}
-
-/** @param {NodeJS.ProcessEnv} env of the programs: no target and no option of whoever runs this */
-const programsEnv = (env) => ({
-  ...Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^(REDIS|VALKEY|MILLRACE)_|^SORTED_SET_/.test(name)),
-  ),
-  MILLRACE_NO_DOTENV: '1',
-})
-
-const interrupts = () => {
-  const stop = new AbortController()
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.on(signal, () => {
-      if (!stop.signal.aborted) process.stderr.write('stopping: the run under way is not counted\n')
-      stop.abort()
-    })
-  return stop.signal
+  return Object.keys(given).length === 0 ? null : { given, shown: shownTarget(given, env) }
 }
 
 /** @param {string} name of a peer */
@@ -140,13 +125,13 @@ const checkServers = ({ id }, cells) => {
 /** @param {readonly import('../lib/experiments/summary.js').TurnResult[]} turns */
 const hasValidRun = (turns) => turns.some(({ legs }) => legs.some(({ valid }) => valid))
 
-/** @param {Record<string, any>} values @param {string[]} words */
-const run = async (values, words) => {
+/** @param {Record<string, any>} values @param {string[]} words @param {NodeJS.ProcessEnv} env */
+const run = async (values, words, env) => {
   if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
   if (!values.all && words.length === 0)
     throw new OptionError('run needs an id, a path, or --all (list names them)')
   const experiments = (values.all ? ids() : [...new Set(words)]).map(experimentNamed)
-  const target = targetOf(values)
+  const target = targetOf(values, env)
   const terms = {
     scale: numberOf(values, 'scale'),
     seconds: numberOf(values, 'seconds'),
@@ -159,65 +144,69 @@ const run = async (values, words) => {
   const signal = interrupts()
   const clock = () => performance.now()
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
-  const places = placesOf({ target: target?.given ?? null, env: process.env, serverFile, log: say, clock })
+  const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = progressOf({ plan, terms, say })
   let isMeasured = true
-  try {
-    for (const { experiment, cells } of plan) {
-      if (signal.aborted) break
-      const store = await openMatrix({
-        outDir,
-        terms: { experiment, ...terms },
-        resume: values.resume === true,
-        epochMs: Date.now(),
-      })
-      progress.begin(experiment, store)
-      const command = typed([
-        ...[
-          'node',
-          'scripts/experiment.js',
-          'run',
-          words.find((word) => word.endsWith('.json') && experimentNamed(word).id === experiment.id) ??
-            experiment.id,
-        ],
-        ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
-        ...[
-          '--warm-up',
-          String(terms.warmUpS),
-          '--repeat',
-          String(terms.repeat),
-          '--seed',
-          String(terms.seed),
-        ],
-        ...(target?.shown ?? []),
-      ])
-      await places.keepOnly(cells.map(({ place }) => place))
-      const document = await runMatrix({
-        matrix: {
-          experiment,
-          cells,
-          ...terms,
-          published: published().experiments[experiment.published ?? ''] ?? null,
-        },
-        store,
-        places,
-        env: programsEnv(process.env),
-        signal,
-        command,
-        millrace: millraceVersion(),
-        clock,
-        onTurn: progress.turn,
-      })
-      print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
-      await reportRun(store.folder).catch((error) => say(`there is no report.html: ${error.message}`))
-      say(`results in ${store.folder}`)
-      isMeasured &&= hasValidRun(store.turns)
-    }
-  } finally {
-    await places.keepOnly([])
+  /** @param {(typeof plan)[number]} experiment @param {(step: () => unknown) => void} undo @returns {Promise<boolean>} whether it has a valid run */
+  const runOne = async ({ experiment, cells }, undo) => {
+    const store = await openMatrix({
+      outDir,
+      terms: { experiment, ...terms },
+      resume: values.resume === true,
+      epochMs: Date.now(),
+    })
+    undo(store.close)
+    progress.begin(experiment, store)
+    const command = typed([
+      ...[
+        'node',
+        'scripts/experiment.js',
+        'run',
+        words.find((word) => word.endsWith('.json') && experimentNamed(word).id === experiment.id) ??
+          experiment.id,
+      ],
+      ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
+      ...['--warm-up', String(terms.warmUpS), '--repeat', String(terms.repeat), '--seed', String(terms.seed)],
+      ...(target?.shown ?? []),
+    ])
+    await places.keepOnly(cells.map(({ place }) => place))
+    const document = await runMatrix({
+      matrix: {
+        experiment,
+        cells,
+        ...terms,
+        published: published().experiments[experiment.published ?? ''] ?? null,
+      },
+      store,
+      places,
+      env: programsEnv(env),
+      signal,
+      command,
+      millrace: millraceVersion(),
+      clock,
+      onTurn: progress.turn,
+    }).catch((error) => {
+      if (store.turns.length > 0) say(`results so far in ${store.folder}; --resume goes on`)
+      throw error
+    })
+    print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
+    await reportRun(store.folder).catch((error) => {
+      if (error instanceof ResultsError) throw error
+      say(`there is no report.html: ${error.message}`)
+    })
+    say(`results in ${store.folder}`)
+    return hasValidRun(store.turns)
   }
+  await withUndo(async (undo) => {
+    undo(() => places.keepOnly([]))
+    for (const one of plan) {
+      if (signal.aborted) break
+      const isOneMeasured = await withUndo((undoOne) => runOne(one, undoOne))
+      isMeasured &&= isOneMeasured
+    }
+  })
   if (signal.aborted) return ExitCode.interrupted
   return isMeasured ? ExitCode.done : ExitCode.invalid
 }
@@ -237,14 +226,14 @@ await script({
     all: { type: 'boolean' },
     resume: { type: 'boolean' },
   },
-  work: async (values, [command, ...words]) => {
+  work: async (values, [command, ...words], { env }) => {
     if (command === 'list') {
       if (words.length > 0)
         throw new OptionError(`list takes no more words, not '${plainText(words[0]).slice(0, 40)}'`)
       return list()
     }
     if (command === 'show') return show(words)
-    if (command === 'run') return run(values, words)
+    if (command === 'run') return run(values, words, env)
     throw new OptionError(
       command === undefined
         ? 'a command is missing: list, show, run (--help tells more)'

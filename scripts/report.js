@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
+import { codeOf, madeWithParents } from '../lib/report/files.js'
 import { readRecord } from '../lib/report/record.js'
 import { bytes, several } from '../lib/report/units.js'
 import { allFiles, writeFiles } from '../lib/report/write-report.js'
@@ -23,8 +24,12 @@ await script({
     if (words.length !== 1)
       throw new OptionError('one folder of results: node scripts/report.js RESULTS [--out DIR]')
     if (!existsSync(folder)) throw new OptionError(`${folder}: there is no such folder`)
-    const files = await allFiles(await readRecord(folder))
+    const record = await readRecord(folder)
     const target = out ?? folder
+    await madeWithParents(target).catch((cause) => {
+      throw new OptionError(`--out ${target}: the folder cannot be written (${codeOf(cause)})`, { cause })
+    })
+    const files = await allFiles(record)
     await writeFiles(target, files)
     const size = Buffer.byteLength(files['report.html'])
     process.stdout.write(

@@ -20,6 +20,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExitCode } from '../lib/errors.js'
+import { plainText } from '../lib/report/units.js'
 
 /**
  * @typedef {object} Peer
@@ -256,7 +257,7 @@ if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.me
     }
   } else if (option === undefined) process.exitCode = setUp(process.env)
   else {
-    say(`unknown option ${option}; there is only --list`)
+    say(`unknown option ${plainText(option).slice(0, 40)}; there is only --list`)
     process.exitCode = ExitCode.options
   }
 }

@@ -1,5 +1,6 @@
-// What `npm test` runs: node scripts/test.js [test file...]
-// The last lines on stdout are the summary of node's test runner; the coverage goes in front of it.
+// What `npm test` runs, in two minutes, and with --rest what `npm run test:all` runs besides:
+// node scripts/test.js [--rest | test file...]
+// The last lines on stdout are the summary of node's test runner.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,16 +8,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
+import { startSharedServers } from './test/shared-servers.js'
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
-const testFolders = ['unit', 'contract', 'integration', 'browser']
+const quickFolders = ['unit', 'simulation', 'contract']
+const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // Most of the time they wait for seconds to pass.
 const filesAtOnce = 3
-const coverageFolder = join('coverage', 'v8')
-const covered = ['lib/**', 'charts/**', 'producer.js', 'consumer.js', 'settings.js']
-const runsElsewhere = 'lib/report/page/script.js' // in a browser
 
 /**
  * The environment of the programs under test: no target and no option of whoever runs the tests.
@@ -26,7 +26,8 @@ const runsElsewhere = 'lib/report/page/script.js' // in a browser
 export function testEnvironment(env) {
   const foreign = /^(REDIS|VALKEY|MILLRACE(?!_PEERS$))|^SORTED_SET_CONTAINS_ACTUAL_VALUE$|^NODE_TEST_CONTEXT$/
   const kept = Object.entries(env).filter(([name]) => !foreign.test(name))
-  return { ...Object.fromEntries(kept), MILLRACE_NO_DOTENV: '1' }
+  // It takes seconds, and a run that needs it says so.
+  return { ...Object.fromEntries(kept), MILLRACE_NO_DOTENV: '1', MILLRACE_IDLE_COST: 'never' }
 }
 
 /**
@@ -49,23 +50,26 @@ export function summaryHolder(pass) {
   }
 }
 
-/** @param {string[]} files */
-async function testAll(files) {
+/** @param {string[]} args test files; none: the quick ones, or with --rest the others */
+async function testAll(args) {
   const env = testEnvironment(process.env)
-  const whole = files.length === 0
-  const lintPassed = !whole || stage('lint', ['@biomejs/biome/bin/biome', 'check'], env)
-  const typesPassed =
-    !whole ||
-    (stage('types', ['typescript/bin/tsc'], env) &&
-      stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env))
-  if (whole) rmSync(join(projectFolder, coverageFolder), { recursive: true, force: true })
+  const isRest = args[0] === '--rest'
+  const whole = isRest || args.length === 0
+  const stages = args.length > 0 || stagesPass(env)
+  const files = whole ? testFiles(isRest ? restFolders : quickFolders) : args
   const started = performance.now()
-  const { passed, summary } = await runTests(whole ? testFiles() : files, env, whole)
-  const testsMs = performance.now() - started
-  const coveragePassed = !whole || stage('coverage', coverageCommand(), env)
-  tell('tests', passed, testsMs)
+  const { passed, summary } = await runTests(files, env, whole)
+  tell('tests', passed, performance.now() - started)
   for (const line of summary) print(line)
-  return lintPassed && typesPassed && passed && coveragePassed
+  return stages && passed
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function stagesPass(env) {
+  const lint = stage('lint', ['@biomejs/biome/bin/biome', 'check'], env)
+  const types = stage('types', ['typescript/bin/tsc'], env)
+  const page = stage('types of the page', ['typescript/bin/tsc', '-p', join('lib', 'report', 'page')], env)
+  return lint && types && page
 }
 
 /**
@@ -93,8 +97,8 @@ function tell(name, passed, tookMs) {
   print(`${passed ? 'passed' : 'FAILED'}: ${name} (${(tookMs / 1000).toFixed(1)} s)`)
 }
 
-function testFiles() {
-  const folders = readdirSync(join(projectFolder, 'test')).filter((name) => testFolders.includes(name))
+/** @param {string[]} folders */
+function testFiles(folders) {
   const files = folders.flatMap((folder) =>
     readdirSync(join(projectFolder, 'test', folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       join('test', folder, name),
@@ -107,11 +111,12 @@ function testFiles() {
  * No test is run again: one that passes only the second time is broken.
  * @param {string[]} files
  * @param {NodeJS.ProcessEnv} env
- * @param {boolean} coverage
+ * @param {boolean} sharing servers of all files; a few files start what they need
  */
-async function runTests(files, env, coverage) {
+async function runTests(files, env, sharing) {
   // A private one: programs under test must not attach to servers that the user is running.
   const runtimeDir = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+  const shared = sharing ? await startSharedServers() : null
   const options = [
     '--test',
     `--test-concurrency=${filesAtOnce}`,
@@ -120,11 +125,7 @@ async function runTests(files, env, coverage) {
   ]
   const runner = spawn(process.execPath, [...options, ...files], {
     cwd: projectFolder,
-    env: {
-      ...env,
-      XDG_RUNTIME_DIR: runtimeDir,
-      ...(coverage && { NODE_V8_COVERAGE: join(projectFolder, coverageFolder) }),
-    },
+    env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise((resolve) => runner.once('close', resolve))
@@ -136,17 +137,9 @@ async function runTests(files, env, coverage) {
   }
   const code = await ended
   clearTimeout(silence)
+  await shared?.close()
   rmSync(runtimeDir, { recursive: true, force: true })
   return { passed: code === 0 && files.length > 0, summary: holder.summary() }
-}
-
-function coverageCommand() {
-  return [
-    ...['c8/bin/c8.js', 'report', '--temp-directory', coverageFolder, '--clean', 'false', '--all'],
-    ...covered.flatMap((pattern) => ['--include', pattern]),
-    ...['--exclude', runsElsewhere],
-    ...['--reporter', 'text', '--reporter', 'text-summary'],
-  ]
 }
 
 /** @param {string} line */

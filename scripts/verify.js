@@ -1,14 +1,16 @@
 // Whether everything that a run had acknowledged is still there, byte by byte:
 //   node producer.js --once --ttl 10m ...   and then   node scripts/verify.js results/<run> [--host ... | --cluster]
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadDotenv, readSettings } from '../lib/cli/options.js'
 import { concluded } from '../lib/cli/program.js'
 import { socketReadDriver } from '../lib/drivers/read-socket.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
+import { readRunFile } from '../lib/report/record.js'
+import { VERIFIABLE } from '../lib/report/schemas.js'
 import { count, plainText } from '../lib/report/units.js'
-import { checkWritten, serverTimes } from '../lib/run/check-written.js'
+import { checkWritten, contradictionIn, serverTimes } from '../lib/run/check-written.js'
+import { faultIn } from '../lib/shape.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
@@ -16,43 +18,40 @@ import { isStrategy, strategyNamed } from '../lib/workloads/index.js'
 
 /** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */
 
+/** Why it cannot be shown whether all is there; null: it can. @param {any} document */
+const reasonAgainst = ({ plan, written }) => {
+  if (!plan.once)
+    return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
+  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
+    return `${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`
+  if (!written) return 'it does not say which items were acknowledged; an older Millrace wrote it'
+  return null
+}
+
 /** @param {string | undefined} folder */
-const documentIn = (folder) => {
+const documentIn = async (folder) => {
   if (folder === undefined)
     throw new OptionError('name the folder of a run: node scripts/verify.js results/<run>')
   const path = folder.endsWith('.json') ? folder : join(folder, 'run.json')
   /** @type {any} */
-  let document
-  try {
-    document = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (cause) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
-    throw new OptionError(`${path} cannot be read (${code ?? 'it is no JSON'})`, { cause })
-  }
-  const { kind, plan, written, started } = document ?? {}
-  if (kind !== 'producer' || typeof plan?.strategy !== 'string' || Number.isNaN(Date.parse(started)))
-    throw new OptionError(`${path} is not the result of a producer`)
-  if (!plan.once)
-    throw new OptionError(
-      `${path}: the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl`,
-    )
-  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
-    throw new OptionError(
-      `${path}: ${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`,
-    )
-  if (!Array.isArray(written?.agents) || !Array.isArray(written?.not_acked))
-    throw new OptionError(`${path} does not say which items were acknowledged; an older Millrace wrote it`)
+  const document = await readRunFile(path)
+  if (document === null) throw new OptionError(`${path} cannot be read (ENOENT)`)
+  if (document.kind !== 'producer') throw new OptionError(`${path} is not the result of a producer`)
+  const reason = reasonAgainst(document)
+  if (reason) throw new OptionError(`${path}: ${reason}`)
+  const fault = faultIn(document, VERIFIABLE) ?? contradictionIn(document)
+  if (fault) throw new OptionError(`${path} cannot be verified: ${fault}`)
   return document
 }
 
-/** @param {string[]} argv */
-const settingsOf = (argv) =>
+/** @param {string[]} argv @param {NodeJS.ProcessEnv} env */
+const settingsOf = (argv, env) =>
   /** @type {ReaderSettings} */ (
     readSettings({
       program: 'consumer',
       argv,
-      env: process.env,
-      dotenvText: loadDotenv(process.cwd(), process.env),
+      env,
+      dotenvText: loadDotenv(process.cwd(), env),
     })
   )
 
@@ -67,13 +66,13 @@ const checkAttached = ({ run, target, nodes }) => {
     )
 }
 
-/** Where to look: the target that is named on the command line, else that of the run, by the node that was away least. @param {any} document @param {string[]} argv */
-const placed = (document, argv) => {
+/** Where to look: the target that is named on the command line, else that of the run, by the node that was away least. @param {any} document @param {string[]} argv @param {NodeJS.ProcessEnv} env */
+const placed = (document, argv, env) => {
   const { target, nodes } = document
-  if (argv.some((word) => /^--(host|url|port)\b/.test(word))) return settingsOf(argv)
+  if (argv.some((word) => /^--(host|url|port)\b/.test(word))) return settingsOf(argv, env)
   if (target?.origin !== 'address') {
     checkAttached(document)
-    const settings = settingsOf(argv)
+    const settings = settingsOf(argv, env)
     const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
     return { ...settings, host: undefined, port: undefined, cluster: target.kind === 'cluster', given }
   }
@@ -81,7 +80,7 @@ const placed = (document, argv) => {
   const asked = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
   const [{ address }] = [...asked].sort((a, b) => a.gaps - b.gaps)
   const { host, port } = endpointOf(address)
-  const settings = settingsOf(['--host', host, '--port', String(port), ...argv])
+  const settings = settingsOf(['--host', host, '--port', String(port), ...argv], env)
   return { ...settings, cluster: target.kind === 'cluster' }
 }
 
@@ -146,15 +145,15 @@ Without --host or --url it looks where the run wrote; a password comes by REDIS_
 their producer, so there is nothing to look at then. Exit code 4: something acknowledged is missing, or is not what
 it was.`
 
-await concluded(async () => {
+await concluded(async ({ env }) => {
   const argv = process.argv.slice(2)
   if (argv.includes('--help') || argv.includes('-h')) {
     process.stdout.write(`${usage}\n`)
     return ExitCode.done
   }
   const at = argv.findIndex((word) => !word.startsWith('-'))
-  const document = documentIn(argv[at])
-  const settings = placed(document, argv.toSpliced(at, 1))
+  const document = await documentIn(argv[at])
+  const settings = placed(document, argv.toSpliced(at, 1), env)
   const checked = await checkedIn(document, settings)
   if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
   else process.stdout.write(`${words(checked, document)}\n`)

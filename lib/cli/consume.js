@@ -6,10 +6,11 @@ import { openResults } from '../report/files.js'
 import { claimReaders, readerWords } from '../run/agents.js'
 import { findPlan } from '../run/find-plan.js'
 import { readRun } from '../run/read-run.js'
-import { unlessInterrupted } from '../run/start-up.js'
+import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { versionsOf } from '../run/versions.js'
 import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
+import { withUndo } from '../undo.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
@@ -18,26 +19,28 @@ import { screenOf } from './screen.js'
 
 /**
  * @param {import('../../settings.js').Settings} given
- * @param {import('../run/settlement.js').Signals} signals
+ * @param {import('./program.js').Guidance} guidance
  */
-export const consume = async (given, { stop, stopNow }) => {
-  const settings = /** @type {ReaderSettings} */ (given)
-  const screen = screenOf(settings)
-  const { say, warn, warnings } = screen
-  const results = await openResults({
-    ...settings,
-    strategy: 'consumer',
-    epochMs: Date.now(),
-    onWarning: warn,
-  })
-  /** @type {(() => Promise<void>)[]} */
-  const undo = [results.discard]
-  try {
+export const consume = (given, { stop, stopNow, redact }) =>
+  withUndo(async (undo) => {
+    const settings = /** @type {ReaderSettings} */ (given)
+    const screen = screenOf(settings)
+    const { say, warn, warnings } = screen
+    undo(screen.done)
+    const results = await openResults({
+      ...settings,
+      strategy: 'consumer',
+      epochMs: Date.now(),
+      onWarning: warn,
+      redact: redact.data,
+    })
+    undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
-    undo.unshift(metrics.close)
+    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
+    undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
-    undo.unshift(target.close)
+    undo(() => untilStopped(stopNow, target.close(), undefined))
+    redact.learn(target.access.password)
     const found = await unlessInterrupted(stop, findPlan({ settings, target, say }))
     const readers = await claimReaders({
       settings,
@@ -48,7 +51,7 @@ export const consume = async (given, { stop, stopNow }) => {
       onLost: screen.lost,
       signal: stop,
     })
-    undo.unshift(readers.release)
+    undo(() => untilStopped(stopNow, readers.release(), undefined))
     const plan = { ...found.plan, agents: readers.agents }
     say(readerWords(plan))
 
@@ -73,8 +76,4 @@ export const consume = async (given, { stop, stopNow }) => {
       warnings,
     })
     return await concludeRun(measured, { settings, results, screen, report: fetchReport, stop, stopNow })
-  } finally {
-    screen.done()
-    for (const step of undo) await step()
-  }
-}
+  })

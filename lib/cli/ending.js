@@ -1,10 +1,12 @@
 // How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
 import { ExitCode } from '../errors.js'
+import { ResultsError } from '../report/files.js'
 import { withThresholds } from '../report/thresholds.js'
 import { addressOf } from '../target/address.js'
 
 /**
- * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the result still stands.
+ * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the
+ * result is still there, but a disk that refuses them is an error.
  * @param {{ report: boolean }} settings
  * @param {string} folder
  * @param {(warning: import('../report/verdict.js').Warning) => void} warn
@@ -15,6 +17,7 @@ const writePage = async ({ report }, folder, warn) => {
     const { reportRun } = await import('../report/write-report.js')
     await reportRun(folder)
   } catch (error) {
+    if (error instanceof ResultsError) throw error
     const { message } = /** @type {Error} */ (error)
     warn({ code: 'report', message: `there is no report.html: ${message}`, invalidates: false })
   }
@@ -62,7 +65,7 @@ const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
  * @param {Document} measured
  * @param {object} run
  * @param {import('../../settings.js').Settings} run.settings
- * @param {{ folder: string, finish: (document: Document) => Promise<unknown> }} run.results
+ * @param {Pick<import('../report/files.js').Results, 'folder' | 'finish' | 'fault' | 'redact'>} run.results
  * @param {ReturnType<typeof import('./screen.js').screenOf>} run.screen
  * @param {(document: Document, look: { columns: number, color: boolean }) => string} run.report
  * @param {AbortSignal} run.stop
@@ -71,12 +74,16 @@ const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
 export const concludeRun = async (measured, { settings, results, screen, report, stop, stopNow }) => {
   const { say, warn } = screen
   const { folder } = results
-  const judged = withThresholds(measured, settings.thresholds)
+  const judged = results.redact(withThresholds(measured, settings.thresholds))
   await results.finish(judged)
   // The first interrupt of a run that came to its end by itself ends what follows it, not the run.
   const signal = stop.aborted ? stopNow : stop
-  const document = await withCloudWatch(settings, { document: judged, folder }, { say, warn, signal })
-  screen.result(document, folder, report)
+  const document = results.fault()
+    ? judged
+    : await withCloudWatch(settings, { document: judged, folder }, { say, warn, signal })
+  screen.result(document, results, report)
+  const fault = results.fault()
+  if (fault) throw fault
   if (!stopNow.aborted) await writePage(settings, folder, warn)
   return exitCodeOf(document)
 }

@@ -44,9 +44,9 @@ const listening = async (listener, figures) => {
 
 /**
  * @param {Listener | undefined} listener undefined: no metrics
- * @param {{ say: (line: string) => void }} needs
+ * @param {{ say: (line: string) => void, redact: (text: string) => string }} needs
  */
-export const openMetrics = async (listener, { say }) => {
+export const openMetrics = async (listener, { say, redact }) => {
   if (listener === undefined)
     return {
       /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
@@ -57,7 +57,7 @@ export const openMetrics = async (listener, { say }) => {
   let metrics = null
   const server = await listening(listener, async () => ({
     type: metrics?.registry.contentType ?? 'text/plain',
-    text: (await metrics?.registry.metrics()) ?? '',
+    text: redact((await metrics?.registry.metrics()) ?? ''),
   }))
   say(`metrics on http://${shownAddress(listener)}/metrics`)
   return {

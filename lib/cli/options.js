@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import dotenv from 'dotenv'
-import { optionsOf } from '../../settings.js'
+import { OPTIONS, optionsOf } from '../../settings.js'
 import { OptionError } from '../errors.js'
+import { nearest } from '../report/nearest.js'
 import { millraceVersion } from '../run/versions.js'
 import { refuseStrangers, typedOptions, typedText } from './command-line.js'
 import { conflictIn } from './conflicts.js'
@@ -53,6 +54,31 @@ export function loadDotenv(cwd, env) {
   }
 }
 
+/** @param {string | undefined} dotenvText @returns {Record<string, string>} */
+export const variablesIn = (dotenvText) => dotenv.parse(dotenvText ?? '')
+
+const ours = 'MILLRACE_'
+// Variables of ours that are no options.
+const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
+
+/**
+ * A misspelt variable must not be ignored.
+ * @param {Record<string, string | undefined>} variables
+ * @param {string} where
+ */
+function refuseUnknownVariables(variables, where) {
+  const known = [...OPTIONS.map(({ env }) => env), ...otherVariables].filter((name) => name.startsWith(ours))
+  for (const name of Object.keys(variables)) {
+    if (!name.startsWith(ours) || known.includes(name)) continue
+    const like = nearest(
+      name.slice(ours.length),
+      known.map((one) => one.slice(ours.length)),
+    )
+    const hint = like ? `; did you mean ${ours}${like}?` : ''
+    throw new OptionError(`unknown variable ${shown(name)}${where}${hint}`)
+  }
+}
+
 /**
  * The settings of a program, checked and frozen; or the text that --help or --version asks for.
  * @param {object} from
@@ -70,7 +96,9 @@ export function readSettings({ program, argv, env, dotenvText = '', columns = 80
   if (typed.version) return { version: millraceVersion() }
   refuseStrangers(typed, options)
 
-  const dotenvValues = dotenv.parse(dotenvText)
+  const dotenvValues = variablesIn(dotenvText)
+  refuseUnknownVariables(env, '')
+  refuseUnknownVariables(dotenvValues, ' in .env')
   /** @type {Source[]} */
   const sources = [
     { origin: 'command line', text: (option) => typedText(typed, option) },

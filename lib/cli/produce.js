@@ -7,55 +7,71 @@ import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
 import { period } from '../report/units.js'
 import { agentWords, claimAgents } from '../run/agents.js'
+import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
 import { placementWarnings } from '../run/placement.js'
 import { lengthMs } from '../run/second.js'
-import { unlessInterrupted } from '../run/start-up.js'
+import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { millraceVersion, versionsOf } from '../run/versions.js'
 import { writeRun } from '../run/write-run.js'
 import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { preflight } from '../target/preflight.js'
+import { withUndo } from '../undo.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
 
 /**
  * @param {import('../../settings.js').Settings} settings
- * @param {import('../run/settlement.js').Signals} signals
+ * @param {import('./program.js').Guidance} guidance
  */
-export const produce = async (settings, { stop, stopNow }) => {
-  const screen = screenOf(settings)
-  const { say, warn, warnings } = screen
-  const results = await openResults({ ...settings, epochMs: Date.now(), onWarning: warn })
-  /** @type {(() => Promise<void>)[]} */
-  const undo = [results.discard]
-  try {
+export const produce = (settings, { stop, stopNow, redact }) =>
+  withUndo(async (undo) => {
+    const screen = screenOf(settings)
+    const { say, warn, warnings } = screen
+    undo(screen.done)
+    const results = await openResults({
+      ...settings,
+      epochMs: Date.now(),
+      onWarning: warn,
+      redact: redact.data,
+    })
+    undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, { say })
-    undo.unshift(metrics.close)
+    const metrics = await openMetrics(settings.metrics, { say, redact: redact.text })
+    undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
-    undo.unshift(target.close)
+    undo(() => untilStopped(stopNow, target.close(), undefined))
+    redact.learn(target.access.password)
+    const { allow } = settings
+    const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const whole = planOf(settings, facts)
+    const card = cardOf(whole, millraceVersion())
     const look = preflight({
       target,
-      plan: planOf(settings, facts),
-      allow: settings.allow,
+      plan: whole,
+      allow,
       say,
       warn,
       clock: () => performance.now(),
+      epochMs: time.now,
     })
     const found = await unlessInterrupted(stop, look)
     const agents = await claimAgents({
       settings,
+      card,
       target,
       run: results.run,
       say,
       onLost: screen.lost,
+      onRival: screen.rival,
+      epochMs: time.now,
       signal: stop,
     })
-    undo.unshift(agents.release)
+    undo(() => untilStopped(stopNow, agents.release(), undefined))
     const plan = planOf(settings, { ...facts, agents: agents.agents })
     say(agentWords(plan))
     const wholeMs = lengthMs(plan)
@@ -66,8 +82,11 @@ export const produce = async (settings, { stop, stopNow }) => {
     const parts = await writeRun({
       plan,
       target,
-      announce: () => agents.announce(cardOf(plan, millraceVersion())),
-      liveAgents: agents.live,
+      announce: () => agents.announce(card),
+      time,
+      others: agents.others,
+      idleCost: settings.idleCost,
+      say,
       results: metrics.watching(results, { run: results.run, nominalHz: plan.nominalHz }),
       guard: guardOf(settings.guard),
       onGuarded: screen.guarded,
@@ -87,8 +106,4 @@ export const produce = async (settings, { stop, stopNow }) => {
       warnings,
     })
     return await concludeRun(measured, { settings, results, screen, report: textReport, stop, stopNow })
-  } finally {
-    screen.done()
-    for (const step of undo) await step()
-  }
-}
+  })

@@ -43,6 +43,7 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     warn,
     say: (/** @type {string} */ line) => log.info(plainText(line)),
     lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
+    rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
     guarded: (/** @type {string} */ reason) =>
       warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
@@ -64,18 +65,19 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     /**
      * @template {object} Document
      * @param {Document} document
-     * @param {string} folder
+     * @param {Pick<import('../report/files.js').Results, 'folder' | 'fault'>} results
      * @param {(document: Document, look: { columns: number, color: boolean }) => string} report
      */
-    result(document, folder, report) {
+    result(document, { folder, fault }, report) {
       view?.done()
       view = null
-      if (json) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+      // What is stored nowhere is printed, even if nothing was asked to be.
+      if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
         const columns = stdout.columns ?? 100
         stdout.write(`${report(document, { columns, color: stdout.isTTY === true })}\n`)
       }
-      log.info(`results in ${folder}`)
+      if (!fault()) log.info(`results in ${folder}`)
     },
     done: () => {
       view?.done()

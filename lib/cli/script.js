@@ -10,11 +10,11 @@ import { shown } from './values.js'
  * @param {object} script
  * @param {string} script.usage what --help prints
  * @param {NonNullable<ScriptOptions>} script.options
- * @param {(values: Record<string, any>, words: string[], separator: number | null) => Promise<number>} script.work
- *   separator: how many words stand in front of a lone `--`
+ * @param {(values: Record<string, any>, words: string[], more: { separator: number | null } & import('./program.js').Surroundings) => Promise<number>} script.work
+ *   separator: how many words are in front of a lone `--`
  */
 export const script = ({ usage, options, work }) =>
-  concluded(async () => {
+  concluded(async (surroundings) => {
     const { values, positionals, tokens } = parsed(options)
     if (values.help) {
       process.stdout.write(`${usage}\n`)
@@ -22,7 +22,7 @@ export const script = ({ usage, options, work }) =>
     }
     const end = tokens.find(({ kind }) => kind === 'option-terminator')
     const before = end && tokens.filter(({ kind, index }) => kind === 'positional' && index < end.index)
-    return work(values, positionals, before ? before.length : null)
+    return work(values, positionals, { ...surroundings, separator: before ? before.length : null })
   })
 
 /** @param {NonNullable<ScriptOptions>} options */
@@ -34,7 +34,13 @@ const parsed = (options) => {
       tokens: true,
     })
   } catch (cause) {
-    const [sentence] = /** @type {Error} */ (cause).message.split(/\.(?: |$)/)
+    const { message } = /** @type {Error} */ (cause)
+    const [, dashed] = /^Option '(?:-\w, )?(--[\w-]+).*' argument is ambiguous/.exec(message) ?? []
+    if (dashed)
+      throw new OptionError(`${dashed} needs a value; one that begins with a dash is given as ${dashed}=-1`, {
+        cause,
+      })
+    const [sentence] = message.split(/\.(?: |$)/)
     throw new OptionError(
       `${shown(sentence).replace(/^./, (first) => first.toLowerCase())} (--help names all options)`,
       { cause },

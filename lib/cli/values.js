@@ -13,20 +13,20 @@ import { absoluteThreshold } from '../report/thresholds.js'
  * @typedef {object} Address what --url holds; as settings are called
  * @property {string} url without user and password
  * @property {string} host
- * @property {number} port
+ * @property {number} [port] where it names one
  * @property {string} [username]
  * @property {string} [password]
  * @property {number} [db]
  * @property {true} [tls]
  */
 
-const countUnits = new Map([
+export const countUnits = new Map([
   ['', 1],
   ['k', 1e3],
   ['M', 1e6],
 ])
 
-const byteUnits = new Map([
+export const byteUnits = new Map([
   ['', 1],
   ['b', 1],
   ['kb', 1e3],
@@ -50,7 +50,7 @@ const timeUnits = new Map([
  * @param {ReadonlyMap<string, number>} units
  */
 function scaled(text, units) {
-  const [, digits, unit] = /^(\d[\d_]*(?:\.\d+)?) ?([a-z]*)$/i.exec(text) ?? []
+  const [, digits, unit] = /^(\d+(?:_\d+)*(?:\.\d+)?) ?([a-z]*)$/i.exec(text) ?? []
   const scale = units.get(unit) ?? units.get(unit?.toLowerCase())
   if (scale === undefined) return
   const value = Number((Number(digits.replaceAll('_', '')) * scale).toPrecision(15))
@@ -126,7 +126,7 @@ function addressOf(text) {
     return {
       url: `${url.protocol}//${url.host}${url.pathname}`,
       host,
-      port: Number(url.port || 6379),
+      ...(url.port && { port: Number(url.port) }),
       ...(url.username && { username: decodeURIComponent(url.username) }),
       ...(url.password && { password: decodeURIComponent(url.password) }),
       ...(db && { db: Number(db) }),
@@ -289,11 +289,11 @@ export const VALUE_TYPES = Object.freeze({
 /** @typedef {keyof typeof VALUE_TYPES} TypeName */
 
 /**
- * A piece of what the user typed, fit for one line of a message: no password of a URL, no control
- * characters, not too long.
+ * A piece of what the user typed, fit for one line of a message: nothing of an address that may be a password, no
+ * control characters, not too long.
  * @param {string} text
  */
 export function shown(text) {
-  const plain = text.replace(/\/\/[^/]*@/g, '//***@').replace(/\p{C}/gu, '?')
+  const plain = text.replace(/(^|\/\/)[^/]*@/g, '$1***@').replace(/\p{C}/gu, '?')
   return plain.length > 40 ? `${plain.slice(0, 40)}...` : plain
 }

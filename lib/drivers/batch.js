@@ -128,7 +128,7 @@ const keyedBatch = (step, range, cluster, values) => {
   }
   const from = Uint32Array.from(starts)
   const args = (/** @type {number} */ i) => {
-    if (step.kind === 'once') return step.args(keys[i])
+    if (step.kind === 'once') return step.args(keys[i], first)
     const ns = /** @type {number[]} */ ([])
     for (let m = from[i]; m < from[i + 1]; m++) ns.push(first + members[m])
     return step.args(keys[i], ns)

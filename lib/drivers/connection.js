@@ -18,7 +18,7 @@ import { fifo } from './fifo.js'
  *
  * @typedef {object} Entry commands [from, to) of a tape for one tick: the unit of sending and settling
  * @property {Tick} tick
- * @property {TickValues} values the tick's own, or those of one window of it
+ * @property {TickValues} values the tick's own
  * @property {Tape} tape
  * @property {number} from the first command not yet answered
  * @property {number} to

@@ -5,12 +5,13 @@ import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
+import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
 import { occasionsOf } from './occasions.js'
 import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { slotMapOf } from './slot-map.js'
-import { storyOf } from './story.js'
+import { closed as closedReason, storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
 import { causeOf, refusalIn, verdictOf } from './verdict.js'
 
@@ -94,27 +95,35 @@ const followConnections = (client, { topology }, story, isRunning) => {
   if (client instanceof Cluster) {
     client.on('error', () => {})
     client.on('node error', (/** @type {Error} */ error, /** @type {string} */ address) => {
-      if (isRunning()) story.down(address, error.message)
+      if (isRunning()) story.down(address, reasonFor(address, error))
     })
     client.on('+node', (/** @type {Redis} */ node) => {
       const address = addressOfNode(node)
       node.on('ready', () => story.up(address))
       // The library itself closes those that have left, or changed roles.
       node.on('close', () => {
-        if (isRunning() && !wasClosedByUs(node)) story.down(address, 'closed the connection')
+        if (isRunning() && !wasClosedByUs(node)) story.down(address, closedReason)
       })
     })
     return
   }
   const [address] = topology.masters
-  let reason = 'closed the connection'
+  let reason = closedReason
+  let isAnswer = false
   client.on('error', (/** @type {Error} */ error) => {
-    reason = error.message
+    // What the server said says more than how the socket ended thereafter.
+    if (isAnswer && error.name !== 'ReplyError') return
+    isAnswer = error.name === 'ReplyError'
+    reason = reasonFor(address, error)
   })
   client.on('close', () => {
     if (isRunning()) story.down(address, reason)
   })
-  client.on('ready', () => story.up(address))
+  client.on('ready', () => {
+    reason = closedReason
+    isAnswer = false
+    story.up(address)
+  })
 }
 
 /** @param {DriverOptions} options */
@@ -377,10 +386,10 @@ export const ioredisDriver = async (options) => {
     if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
     for (const tape of plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)) {
-      for (const values of occasions.passes(tape.step, account.agent, tick.values)) {
-        if (tape.count === 0) continue
+      const times = occasions(tape, account.agent, tick.values)
+      for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)
-        jobs.push({ tape, values })
+        jobs.push({ tape, values: tick.values })
       }
     }
     if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0, begun: false })

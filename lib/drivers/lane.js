@@ -1,4 +1,5 @@
 // All that goes to one server: what is sent first, the ticks that wait as numbers, and the connection under them.
+import { systemTimers } from '../base/timers.js'
 import { encode, sizeOf } from '../wire/encode.js'
 import { connectionOf } from './connection.js'
 import { fifo } from './fifo.js'
@@ -27,7 +28,7 @@ import { cutOf } from './tape.js'
  */
 
 const askingArgs = ['ASKING']
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 const asking = Buffer.alloc(sizeOf(askingArgs))
 encode(askingArgs, asking, 0, noValues)
 
@@ -47,6 +48,7 @@ const lastRetryMs = 1000
  * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
  * @param {() => number} options.clock
  * @param {() => number} options.random
+ * @param {import('../base/timers.js').Timers} [options.timers]
  * @param {LaneEvents} options.events
  */
 export const laneOf = ({
@@ -59,6 +61,7 @@ export const laneOf = ({
   holds,
   clock,
   random,
+  timers = systemTimers,
   events,
 }) => {
   /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
@@ -138,7 +141,7 @@ export const laneOf = ({
   }
   const connectLater = () => {
     if (closed) return
-    retry = setTimeout(connect, retryMs * (0.5 + random() / 2))
+    retry = timers.setTimeout(connect, retryMs * (0.5 + random() / 2))
     retryMs = Math.min(lastRetryMs, retryMs * 2)
   }
 
@@ -276,7 +279,7 @@ export const laneOf = ({
     cutOff: () => connection?.close(),
     close: () => {
       closed = true
-      clearTimeout(retry)
+      timers.clearTimeout(retry)
       connection?.close()
     },
   }

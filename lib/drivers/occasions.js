@@ -1,52 +1,50 @@
-// When steps that carry no item are due, and with which values.
+// When steps that carry no item are due, and how often.
 
 /**
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../workloads/step.js').Step} Step
+ * @typedef {import('../workloads/step.js').OnceStep} OnceStep
+ * @typedef {import('./tapes.js').TapePart} TapePart
  */
 
 /**
- * The windows [since, floor) of dead scores since the last purge, none wider than `widthMs`: one
- * ZREMRANGEBYSCORE of a million members stops a server for 0.7 s.
- * @param {number} fromMs
- * @param {number} toMs
- * @param {number} widthMs
- * @param {TickValues} values
+ * @param {{ spacingMs: number, agents: readonly { agent: number }[] }} plan
  */
-export const deadWindows = (fromMs, toMs, widthMs, values) => {
-  const windows = /** @type {TickValues[]} */ ([])
-  const width = Math.max(1, Math.ceil(widthMs))
-  for (let since = fromMs; since < toMs; since += width) {
-    windows.push({ ...values, since: String(since), floor: String(Math.min(toMs, since + width)) })
-  }
-  return windows
-}
-
-/**
- * @param {{ spacingMs: number }} plan
- */
-export const occasionsOf = ({ spacingMs }) => {
-  /** @type {Map<Step, Map<number, number>>} epoch at which a step of an agent was last sent */
+export const occasionsOf = ({ spacingMs, agents }) => {
+  const [{ agent: keeper }] = agents
+  /** @type {Map<OnceStep, number>} epoch up to which a step was sent */
   const last = new Map()
-  return {
-    /**
-     * The values with which the step is sent at this tick: none when it is not due yet.
-     * @param {Step} step
-     * @param {number} agent it is sent for
-     * @param {TickValues} values
-     * @returns {TickValues[]}
-     */
-    passes(step, agent, values) {
-      if (step.kind !== 'once' || step.everyMs === 0) return [values]
-      const now = Number(values.score)
-      const ofStep = last.get(step) ?? new Map()
-      last.set(step, ofStep)
-      const before = ofStep.get(agent)
-      if (before !== undefined && now < before + step.everyMs) return []
-      ofStep.set(agent, now)
-      if (!step.windows) return [values]
-      const floor = Number(values.floor)
-      return before === undefined ? [] : deadWindows(floor - (now - before), floor, spacingMs, values)
-    },
+  /** @type {Map<OnceStep, { values: TickValues, times: number }>} what a step's tick under way has to send */
+  const underWay = new Map()
+
+  /** @param {OnceStep} step @param {number} now */
+  const timesDue = (step, now) => {
+    const before = last.get(step)
+    if (before === undefined || !step.paced) {
+      if (before !== undefined && now < before + step.everyMs) return 0
+      last.set(step, now)
+      return step.paced ? 0 : 1
+    }
+    const times = Math.floor((now - before) / step.everyMs)
+    // After a pause no burst: what is left is made up for little by little.
+    const most = 2 * Math.ceil(spacingMs / step.everyMs)
+    last.set(step, times > most ? now : before + times * step.everyMs)
+    return Math.min(times, most)
+  }
+
+  /**
+   * How often the step's commands are sent with this part of a tick.
+   * @param {{ step: import('../workloads/step.js').Step, part: TapePart }} tape
+   * @param {number} agent it is sent for
+   * @param {TickValues} values
+   */
+  return ({ step, part: { at, of } }, agent, values) => {
+    if (step.kind !== 'once' || step.everyMs === 0) return 1
+    if (agent !== keeper) return 0
+    let due = underWay.get(step)
+    if (due?.values !== values) {
+      due = { values, times: timesDue(step, Number(values.score)) }
+      underWay.set(step, due)
+    }
+    return Math.floor(((at + 1) * due.times) / of) - Math.floor((at * due.times) / of)
   }
 }

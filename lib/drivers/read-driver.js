@@ -1,5 +1,5 @@
 // What a read driver is: both have this face, and give up in the same way.
-import { MillraceError } from '../errors.js'
+import { ExitCode, MillraceError } from '../errors.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
@@ -40,7 +40,7 @@ import { MillraceError } from '../errors.js'
 export class ReadError extends MillraceError {
   /** @param {string} cause @param {string} message */
   constructor(cause, message) {
-    super('READ', message)
+    super('READ', message, { exitCode: ExitCode.target })
     this.causeName = cause
   }
 }

@@ -26,7 +26,7 @@ const writeBytes = 65_536
 const firstRetryMs = 50
 const lastRetryMs = 1000
 const spareBuffers = 4
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /** A command by itself, and its reply to a sink. @param {string[]} args @param {Pick<ReadJob, 'sink' | 'replied' | 'closed'>} then @returns {ReadJob} */
 export const commandJob = (args, then) => {

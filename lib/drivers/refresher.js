@@ -1,4 +1,5 @@
 // Asks for the topology: one question at a time, and not at every error.
+import { systemTimers } from '../base/timers.js'
 
 const spacingMs = 500
 
@@ -8,8 +9,9 @@ const spacingMs = 500
  * @param {() => Promise<T>} needs.ask
  * @param {(topology: T) => void} needs.learn
  * @param {() => number} needs.clock
+ * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const refresherOf = ({ ask, learn, clock }) => {
+export const refresherOf = ({ ask, learn, clock, timers = systemTimers }) => {
   let asking = false
   let closed = false
   let answeredMs = Number.NEGATIVE_INFINITY
@@ -31,13 +33,13 @@ export const refresherOf = ({ ask, learn, clock }) => {
       if (closed || asking || timer) return
       const waitMs = answeredMs + spacingMs - clock()
       if (waitMs <= 0) now()
-      else timer = setTimeout(now, waitMs)
+      else timer = timers.setTimeout(now, waitMs)
     },
     /** Milliseconds since the last answer. */
     ageMs: () => clock() - answeredMs,
     close() {
       closed = true
-      clearTimeout(timer)
+      timers.clearTimeout(timer)
     },
   }
 }

@@ -1,5 +1,6 @@
 // Gives every command that was refused or whose answer was lost its second chance, in order: commands of later ticks
 // wait behind it, slot by slot.
+import { systemTimers } from '../base/timers.js'
 import { holdsOf } from './holds.js'
 import { verdictOf } from './verdict.js'
 
@@ -22,8 +23,20 @@ const maxAttempts = 8
  * @param {import('./story.js').Story} needs.story
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
+ * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const repeatsOf = ({ plan, ledger, laneFor, onMoved, onStale, loadScripts, story, clock, random }) => {
+export const repeatsOf = ({
+  plan,
+  ledger,
+  laneFor,
+  onMoved,
+  onStale,
+  loadScripts,
+  story,
+  clock,
+  random,
+  timers = systemTimers,
+}) => {
   /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
   const touched = new Set()
   /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
@@ -80,7 +93,7 @@ export const repeatsOf = ({ plan, ledger, laneFor, onMoved, onStale, loadScripts
       for (const each of due) holds.resend(each)
       pump()
     }
-    setTimeout(resend, waitMs * (0.5 + random()))
+    timers.setTimeout(resend, waitMs * (0.5 + random()))
   }
 
   return {

@@ -8,7 +8,7 @@ import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { repeatsOf } from './repeats.js'
 import { slotMapOf } from './slot-map.js'
-import { storyOf } from './story.js'
+import { closed as closedReason, storyOf } from './story.js'
 import { writeBytes } from './tape.js'
 import { tapesOf } from './tapes.js'
 import { causeOf, refusalIn } from './verdict.js'
@@ -28,6 +28,7 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {Pick<ReturnType<typeof import('../measure/latency.js').latencyOf>, 'record'>} latency
  * @property {() => number} clock
  * @property {() => number} random
+ * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
  * @property {() => void} onProgress answers came: there may be room for more
@@ -60,7 +61,8 @@ const sparePool = () => {
 
 /** @param {DriverOptions} options */
 export const socketDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress } = options
+  const { plan, steps, target, ledger, latency, clock, random, timers } = options
+  const { onEvent, onBegun, onProgress } = options
   const map = slotMapOf(target.topology)
   const spare = sparePool()
   const story = storyOf({ onEvent, clock })
@@ -91,6 +93,7 @@ export const socketDriver = async (options) => {
       holds: repeats.holds,
       clock,
       random,
+      timers,
       events: laneEvents,
     })
     lanes.set(address, lane)
@@ -137,7 +140,7 @@ export const socketDriver = async (options) => {
     }
     dealer.again()
   }
-  const refresher = refresherOf({ ask: target.refresh, learn, clock })
+  const refresher = refresherOf({ ask: target.refresh, learn, clock, timers })
 
   const repeats = repeatsOf({
     plan,
@@ -149,6 +152,7 @@ export const socketDriver = async (options) => {
     story,
     clock,
     random,
+    timers,
   })
 
   /** Everything that a read brought has been counted: now what it asks for is done. */
@@ -174,7 +178,7 @@ export const socketDriver = async (options) => {
       patience.disturbed()
       return story.up(address)
     }
-    story.down(address, error?.message ?? 'closed the connection')
+    story.down(address, error?.message ?? closedReason)
     const line = refusalIn(error?.cause)
     if (line !== null) ledger.sentAgain(causeOf(line))
     afterRead()
@@ -249,7 +253,7 @@ export const socketDriver = async (options) => {
     const { account } = tick
     const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
     const passes = list.flatMap((tape) =>
-      occasions.passes(tape.step, account.agent, tick.values).map((values) => ({ tape, values })),
+      Array(occasions(tape, account.agent, tick.values)).fill({ tape, values: tick.values }),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
     const touched = [...dealer.offer(tick, passes)]

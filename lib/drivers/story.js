@@ -6,6 +6,15 @@
  */
 
 const quietMs = 1000
+/** The reason of a connection that ended without one. */
+export const closed = 'closed the connection'
+
+/** Says no more than that the connection ended. @param {string} reason */
+const isPlain = (reason) => reason.endsWith(closed)
+
+/** @param {string} address @param {string} reason that may begin with it */
+const without = (address, reason) =>
+  reason.startsWith(`${address}: `) ? reason.slice(address.length + 2) : reason
 
 const counted = (/** @type {number} */ n, /** @type {string} */ word) =>
   `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
@@ -40,7 +49,7 @@ export const storyOf = ({ onEvent, clock }) => {
     if (!state || state.told || !isQuiet(address)) return
     state.told = true
     const { reason } = state
-    speak(address, 'disconnected', reason.startsWith(address) ? reason : `${address}: ${reason}`)
+    speak(address, 'disconnected', `${address}: ${without(address, reason)}`)
   }
 
   return {
@@ -81,10 +90,12 @@ export const storyOf = ({ onEvent, clock }) => {
       masters = [...topology.masters]
     },
 
-    /** @param {string} address @param {string} reason */
+    /** The connection is lost, or could not be made again. @param {string} address @param {string} reason */
     down(address, reason) {
-      if (down.has(address)) return
-      down.set(address, { sinceMs: clock(), told: false, reason })
+      const state = down.get(address)
+      if (!state) down.set(address, { sinceMs: clock(), told: false, reason })
+      // Why it cannot be made again says more than that it was lost.
+      else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { told: false, reason })
       tellDown(address)
     },
 
@@ -94,8 +105,9 @@ export const storyOf = ({ onEvent, clock }) => {
       if (!state) return
       down.delete(address)
       // A connection that comes and goes within a second is told once.
-      if (state.told || isQuiet(address))
-        speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms`)
+      if (!state.told && !isQuiet(address)) return
+      const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
+      speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)
     },
 
     /** @param {string} address */

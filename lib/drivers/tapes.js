@@ -9,7 +9,9 @@ import { estimateBytes, tapeOf } from './tape.js'
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../workloads/step.js').Step} Step
  * @typedef {import('../plan/ranges.js').Range} Range
- * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('./tape.js').Tape & { part: TapePart }} Tape
+ *
+ * @typedef {{ at: number, of: number }} TapePart which of the portions of a tick that a step is sent with
  */
 
 // An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
@@ -17,6 +19,7 @@ import { estimateBytes, tapeOf } from './tape.js'
 const portionItems = 4096
 // There are fewer keys than this in an interval, or its portions are larger than they need be.
 const sampledItems = 4096
+const whole = Object.freeze({ at: 0, of: 1 })
 
 /** Above this the tapes' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
 export const ceilingBytes = 256 << 20
@@ -45,18 +48,22 @@ const portionsOf = (steps, range) => {
 
 /**
  * What goes for a chunk, in its order. Steps that carry no item go once: before the first that does, or with the last
- * portion.
+ * portion; those that are paced go with every portion, a part of them with each.
  * @param {Step[]} steps
  * @param {Range} range
- * @returns {{ step: Step, range: Range }[]}
+ * @returns {{ step: Step, range: Range, part: TapePart }[]}
  */
 const passesOf = (steps, range) => {
   const portions = portionsOf(steps, range)
   const lead = steps.findIndex(({ kind }) => kind !== 'once')
   return Array.from({ length: portions }, (_, p) =>
     steps
-      .filter(({ kind }, s) => kind !== 'once' || (s < lead ? p === 0 : p === portions - 1))
-      .map((step) => ({ step, range: chunkRange(range, portions, p) })),
+      .filter((step, s) => step.kind !== 'once' || step.paced || (s < lead ? p === 0 : p === portions - 1))
+      .map((step) => ({
+        step,
+        range: chunkRange(range, portions, p),
+        part: step.kind === 'once' && step.paced ? { at: p, of: portions } : whole,
+      })),
   ).flat()
 }
 
@@ -67,8 +74,7 @@ const passesOf = (steps, range) => {
  */
 export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => {
   const values = tickValues(0, 0)
-  for (const name of /** @type {const} */ (['score', 'stamp', 'floor', 'since']))
-    values[name] = '0'.repeat(13)
+  for (const name of /** @type {const} */ (['score', 'stamp', 'floor'])) values[name] = '0'.repeat(13)
   values.minute = '0'.repeat(8)
   /** @type {Tape[][]} */
   const byChunk = []
@@ -77,12 +83,12 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
     for (const [a, share] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
         const range = chunkRange(share, plan.chunks, k)
-        byChunk[chunkId(plan, a, k)] = passesOf(steps, range).map(({ step, range: part }) => {
-          const batch = batchOf(step, part, { cluster: plan.cluster, values })
+        byChunk[chunkId(plan, a, k)] = passesOf(steps, range).map(({ step, range: items, part }) => {
+          const batch = batchOf(step, items, { cluster: plan.cluster, values })
           const size = estimateBytes(batch)
           const kept = keep && step.kind !== 'once' && bytes + size <= ceilingBytes
           if (kept) bytes += size
-          return tapeOf(batch, values, kept)
+          return Object.assign(tapeOf(batch, values, kept), { part })
         })
         onEncoding?.((a * plan.chunks + k + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
@@ -100,8 +106,10 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
      * @param {import('../wire/encode.js').TickValues} at
      */
     fresh: (range, at) =>
-      passesOf(steps, range).map(({ step, range: part }) =>
-        tapeOf(batchOf(step, part, { cluster: plan.cluster, values: at }), at, false),
+      passesOf(steps, range).map(({ step, range: items, part }) =>
+        Object.assign(tapeOf(batchOf(step, items, { cluster: plan.cluster, values: at }), at, false), {
+          part,
+        }),
       ),
   }
 }

@@ -1,8 +1,9 @@
 // One cell, run once: its writers, its readers and its changes, and what is measured of each of its legs.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../plan/ranges.js'
+import { madeWithParents } from '../report/files.js'
 import { defaultStrategy } from '../workloads/index.js'
 import { argumentsOf } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
@@ -59,7 +60,7 @@ const writerOptions = ({ options }, factor) =>
 
 /** @param {Document} document @param {Record<string, any>[]} lines @param {string} folder */
 const store = async (document, lines, folder) => {
-  await mkdir(folder, { recursive: true })
+  await madeWithParents(folder)
   await writeFile(join(folder, 'run.json'), `${JSON.stringify(document, null, 2)}\n`)
   await writeFile(join(folder, 'intervals.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
@@ -101,6 +102,8 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
       outDir: folder,
       name: shares.length > 1 ? `writer-${i + 1}` : 'run',
       env: { ...env, ...servers.env },
+      secrets: servers.secrets,
+      home: cell.home,
       limitMs: durationS * 1000,
     }),
   )
@@ -176,6 +179,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
       outDir: folder,
       name: `writer-${writers.length + 1}`,
       env: { ...env, ...servers.env },
+      secrets: servers.secrets,
       limitMs: boundS * 1000,
     })
     writers.push(writer)
@@ -206,6 +210,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
       outDir: folder,
       name: `reader-${spans.length + 1}`,
       env: { ...env, ...servers.env },
+      secrets: servers.secrets,
       limitMs: (seconds + 1) * 1000,
     })
     return unlessStopped([reader], signal, reader.ended)

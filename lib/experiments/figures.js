@@ -1,5 +1,5 @@
 // What is taken from a run for an experiment's table.
-import { FIGURES } from '../report/figures.js'
+import { FIGURES, grossCost, netCost } from '../report/figures.js'
 
 /** @typedef {import('../report/figures.js').Document} Document */
 
@@ -11,7 +11,8 @@ export const commonColumns = Object.freeze([
   'rate.achieved',
   'master.cpu_pct',
   'replica.cpu_pct',
-  'server.cpu_us_per_item',
+  netCost,
+  grossCost,
   'latency.intended.p99',
   'bystander.p99',
   'bystander.max',

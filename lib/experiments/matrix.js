@@ -19,7 +19,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {boolean} cluster
  * @property {number} shards
  * @property {number} replicas
- * @property {string | null} server by its name among the peers; null: what is installed
+ * @property {string | null} server by its name among the peers, or its path; null: what is installed
+ * @property {readonly [string, string][]} [config] lines of its configuration beside our own
  * @property {boolean} own no other cell uses them
  *
  * @typedef {object} Cell
@@ -29,6 +30,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {string | null} label
  * @property {string | null} note
  * @property {number} processes of the writer
+ * @property {string} [home] folder of another version of Millrace
  * @property {Place} place
  * @property {Leg[]} legs
  *

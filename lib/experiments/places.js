@@ -6,6 +6,7 @@ import { OptionError } from '../errors.js'
 import { addressOf } from '../target/address.js'
 import { controlConnections } from '../target/control.js'
 import { startEmbedded } from '../target/embedded.js'
+import { openTarget } from '../target/open.js'
 import { resharding } from '../target/reshard.js'
 import { slotOf } from '../wire/slot.js'
 import { argumentsOf } from './options.js'
@@ -17,6 +18,7 @@ import { argumentsOf } from './options.js'
  * @property {readonly string[]} args of the programs
  * @property {readonly string[]} writerArgs what only the writers are told
  * @property {NodeJS.ProcessEnv} env
+ * @property {NodeJS.ProcessEnv} secrets variables that no process list may show
  * @property {() => Promise<void>} empty
  * @property {() => Promise<string>} removeShard says in words what was done
  * @property {() => Promise<void>} close
@@ -26,8 +28,8 @@ import { argumentsOf } from './options.js'
 export class NotHere extends Error {}
 
 /** @param {Place} place */
-const keyOf = ({ cluster, shards, replicas, server }) =>
-  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}`
+const keyOf = ({ cluster, shards, replicas, server, config = [] }) =>
+  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}/${JSON.stringify(config)}`
 
 /** @param {string[]} nodes CLUSTER NODES lines of masters */
 const holder = (nodes, /** @type {string} */ key) => {
@@ -48,12 +50,13 @@ const holder = (nodes, /** @type {string} */ key) => {
  * @param {{ serverFile?: string, log: (line: string) => void, clock: () => number }} needs
  * @returns {Promise<Servers>}
  */
-const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock }) => {
+const embedded = async ({ cluster, shards, replicas, config }, { serverFile, log, clock }) => {
   const servers = await startEmbedded({
     cluster,
     shards,
     replicas,
     serverBin: serverFile,
+    config,
     stateDir: null,
     log,
   })
@@ -65,7 +68,8 @@ const embedded = async ({ cluster, shards, replicas }, { serverFile, log, clock 
   return {
     args: cluster ? ['--cluster'] : [],
     writerArgs: [],
-    env: { REDIS_HOST: host, REDIS_PORT: String(port), REDIS_PASSWORD: access.password },
+    env: { REDIS_HOST: host, REDIS_PORT: String(port) },
+    secrets: { REDIS_PASSWORD: access.password },
     empty: async () => {
       await Promise.all(masters.map((node) => control.of(node).call('FLUSHALL', 'SYNC')))
     },
@@ -119,6 +123,28 @@ const secretsOf = ({ url }, env) => {
 }
 
 /**
+ * Throws when the target as a whole cannot be used: what holds for one run of it would hold for every other.
+ * @param {import('./schema.js').Options} target
+ * @param {NodeJS.ProcessEnv} env
+ */
+const checkTarget = async (target, env) => {
+  const settings = settingsFor(target, env)
+  const opened = await openTarget(settings, { say: () => {}, mayStart: false })
+  await opened.close()
+}
+
+/** @param {import('./schema.js').Options} target @param {NodeJS.ProcessEnv} env */
+const settingsFor = (target, env) => {
+  const settings = readSettings({
+    program: 'producer',
+    argv: argumentsOf(target),
+    env: { ...passwordsIn(env) },
+  })
+  if ('help' in settings || 'version' in settings) throw new OptionError('the target is no option')
+  return settings
+}
+
+/**
  * Somebody's servers, which are not ours to empty or to change: what lies there lives out its time.
  * @param {import('./schema.js').Options} target options as typed
  * @param {NodeJS.ProcessEnv} env
@@ -128,7 +154,8 @@ const secretsOf = ({ url }, env) => {
 const given = (target, env, restMs) => ({
   args: argumentsWhere(target, (name) => name !== 'url' && readersNames.includes(name)),
   writerArgs: argumentsWhere(target, (name) => !readersNames.includes(name)),
-  env: secretsOf(target, env),
+  env: {},
+  secrets: secretsOf(target, env),
   empty: async () => {
     await sleep(restMs)
   },
@@ -197,6 +224,11 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       }
     },
 
+    /** Throws a TargetError where no cell can be run, since the target does not answer or lets nobody in. */
+    check: async () => {
+      if (target) await checkTarget(target, env)
+    },
+
     /** A cell has left them in a state that nobody knows. @param {Place} place */
     async drop(place) {
       const servers = open.get(keyOf(place))
@@ -215,8 +247,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
 export const shownTarget = (target, env) => {
   if (!('url' in target) && !('host' in target))
     throw new OptionError('--cluster and the like need an address: --url or --host')
-  const settings = readSettings({ program: 'producer', argv: argumentsOf(target), env: passwordsIn(env) })
-  if (!('url' in settings) || settings.url === undefined) return argumentsOf(target)
-  const { url, username } = settings
+  const { url, username } = settingsFor(target, env)
+  if (url === undefined) return argumentsOf(target)
   return argumentsOf({ ...target, url, ...(username !== undefined && { username }) })
 }

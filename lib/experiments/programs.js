@@ -1,8 +1,8 @@
 // The real programs as child processes, each with a folder of its own.
-import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../cli/child.js'
 import { ExitCode } from '../errors.js'
 
 /**
@@ -41,13 +41,16 @@ export const linesOf = async (path) => {
  * @param {string} run.outDir
  * @param {string} run.name of its folder in there
  * @param {NodeJS.ProcessEnv} run.env
+ * @param {NodeJS.ProcessEnv} run.secrets variables that no process list may show
+ * @param {string | null} [run.home] folder of another version of Millrace; null: this one
  * @param {number | null} run.limitMs it is ended when it has not come to an end by then; null: its user ends it
  */
-export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
+export const startProgram = (program, { args, outDir, name, env, secrets, home = null, limitMs }) => {
   const folder = join(outDir, name)
   const own = ['--out', outDir, '--run', name, '--json', '--quiet', '--no-report', '--log-level', 'warn']
-  const child = spawn(process.execPath, [join(root, `${program}.js`), ...args, ...own], {
+  const child = startChild(join(home ?? root, `${program}.js`), [...args, ...own], {
     env,
+    secrets,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C is for the runner, which ends its programs in order.
     detached: true,
@@ -67,15 +70,11 @@ export const startProgram = (program, { args, outDir, name, env, limitMs }) => {
     killer ??= setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   }
   const limit = limitMs === null ? undefined : setTimeout(interrupt, limitMs + overtimeMs)
-  // Whatever ends the runner ends its programs.
-  const last = () => child.kill('SIGKILL')
-  process.once('exit', last)
 
   /** @type {Promise<Finished>} */
   const ended = new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', async (code, signal) => {
-      process.removeListener('exit', last)
       clearTimeout(limit)
       clearTimeout(killer)
       try {

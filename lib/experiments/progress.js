@@ -1,5 +1,6 @@
 // How far a matrix is, and how long it will go on.
 import { clockTime, count, micros, percent, several } from '../report/units.js'
+import { stateBy, stateWords } from '../report/verdict.js'
 
 /**
  * @typedef {import('./matrix.js').Cell} Cell
@@ -8,7 +9,7 @@ import { clockTime, count, micros, percent, several } from '../report/units.js'
  */
 
 // Start and end of the programs, and emptying the servers, until turns have shown how long they take.
-const overheadMs = 2500
+const overheadMs = 5000
 
 /** @param {Cell} cell @param {{ seconds: number, warmUpS: number }} terms */
 const leastMs = ({ legs }, { seconds, warmUpS }) => (warmUpS + legs.length * seconds) * 1000
@@ -23,7 +24,9 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
     `master ${percent(figures['master.cpu_pct'])}`,
     `bystander p99 ${micros(figures['bystander.p99'])}`,
     ...(factor < 1 ? [`at ${+(factor * 100).toFixed(1)} % of the rate`] : []),
-    ...(valid ? [] : [`not valid (${[...new Set(reasons)].join(', ')})`]),
+    ...(valid
+      ? []
+      : [`${stateWords({ valid, state: stateBy(reasons) })} (${[...new Set(reasons)].join(', ')})`]),
   ].join(', ')
 }
 
@@ -41,11 +44,11 @@ export const progressOf = ({ plan, terms, say }) => {
   let overMs = 0
   let leftMs = all.reduce((sum, cell) => sum + leastMs(cell, terms), 0) * terms.repeat
   let current = ''
-  const leftWords = () => {
-    const each = taken > 0 ? overMs / taken : overheadMs
-    return clockTime(leftMs + (total - done) * each)
-  }
+  const allLeftMs = () => leftMs + (total - done) * (taken > 0 ? overMs / taken : overheadMs)
+  const leftWords = () => clockTime(allLeftMs())
   return {
+    /** What is left, in ms. */
+    leftMs: allLeftMs,
     /** @param {{ id: string, question: string }} experiment @param {{ folder: string, resumed: boolean, result: object | null, turns: TurnResult[] }} store */
     begin({ id, question }, { folder, resumed, result, turns }) {
       current = id

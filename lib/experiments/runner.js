@@ -1,8 +1,9 @@
 // A matrix from its first turn to its last, or to where somebody stops it.
-import { mkdir } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
+import { madeWithParents } from '../report/files.js'
+import { clientLimit } from '../report/verdict.js'
 import { runCell } from './cell-run.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
@@ -21,15 +22,14 @@ import { experimentDocument } from './summary.js'
 
 const slowerBy = 0.6
 const slowerAttempts = 3
-const limitPct = 90
 
 /** A client that waits for its batch is the limit by what it is. @param {Cell} cell */
 const mayBeSlower = ({ legs }) =>
   legs.every(({ options }) => options.pacing !== 'closed' && options.rate !== 'max')
 
-/** @param {Record<string, any>} document */
+/** A lower rate helps where its own work was too much, not where other processes took the CPU. @param {Record<string, any>} document */
 const clientWasTheLimit = ({ client, warnings }) =>
-  (client.busy_pct ?? 0) > limitPct ||
+  clientLimit(client) === 'saturated' ||
   warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
 
 /** How long the items of a cell live on, in ms. @param {Cell} cell */
@@ -47,10 +47,10 @@ const restMs = ({ legs }) =>
  * @param {string} needs.millrace
  * @param {() => number} needs.clock ms
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
+ * @returns {Promise<import('../report/experiment-document.js').ExperimentDocument>}
  */
-export const runMatrix = async ({ matrix, store, places, env, signal, command, millrace, clock, onTurn }) => {
+export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
   if (store.result) return store.result
-  const { cells, repeat, seed, seconds, warmUpS } = matrix
   const startMs = clock()
   const document = () =>
     experimentDocument(matrix, store.turns, {
@@ -59,8 +59,77 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
       command,
       millrace,
     })
+  await runTurns({
+    ...needs,
+    ...matrix,
+    store,
+    clock,
+    linked: linkedByRatios(matrix),
+    isEnough: () => false,
+    tell: () => store.tell(document()),
+  })
+  // What CloudWatch said of runs before the matrix was stopped is in their results.
+  const final = await withCloudWatchOfRuns(store.folder, document())
+  await store.tell(final)
+  if (!needs.signal.aborted) await store.finish()
+  return final
+}
+
+/**
+ * Cells of one ratio run at one rate: CPU per item varies with the rate, so a ratio of two rates is one of two things.
+ * @param {Matrix} matrix
+ * @returns {(cell: Cell) => readonly Cell[]}
+ */
+const linkedByRatios = ({ experiment, cells }) => {
+  const cellOf = (/** @type {string} */ name) => name.split(' / ')[0]
+  const together = (experiment.ratios ?? []).map(({ of, to }) => [cellOf(of), cellOf(to)])
+  return (cell) =>
+    cells.filter(
+      ({ name, variant }) =>
+        variant === cell.variant &&
+        (name === cell.name || together.some((pair) => pair.includes(name) && pair.includes(cell.name))),
+    )
+}
+
+/**
+ * The turns of a matrix that are left, until there are enough.
+ * @param {object} needs
+ * @param {Cell[]} needs.cells
+ * @param {number} needs.repeat rounds at most
+ * @param {number} needs.seed
+ * @param {number} needs.seconds
+ * @param {number} needs.warmUpS
+ * @param {Store} needs.store
+ * @param {Places} needs.places
+ * @param {NodeJS.ProcessEnv} needs.env of the programs
+ * @param {AbortSignal} needs.signal
+ * @param {() => number} needs.clock ms
+ * @param {(cell: Cell) => readonly Cell[]} needs.linked cells that run at the same rate as this one, itself among them
+ * @param {(rounds: number) => boolean} needs.isEnough asked after every round that is whole
+ * @param {() => Promise<void>} needs.tell writes what there is
+ * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
+ */
+export const runTurns = async ({
+  cells,
+  repeat,
+  seed,
+  seconds,
+  warmUpS,
+  store,
+  places,
+  env,
+  signal,
+  clock,
+  linked,
+  isEnough,
+  tell,
+  onTurn,
+}) => {
   /** @type {Map<string, number>} */
-  const factors = new Map(store.turns.map(({ cell, factor }) => [cell, factor]))
+  const factors = new Map()
+  for (const { cell, factor } of store.turns)
+    for (const { id } of cells.filter((each) => each.id === cell).flatMap(linked))
+      factors.set(id, Math.min(factor, factors.get(id) ?? 1))
   const isDone = (/** @type {Turn} */ { cell, round }) =>
     store.turns.some((turn) => turn.cell === cell.id && turn.round === round)
 
@@ -68,7 +137,7 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
   const attempt = async ({ cell, round }, factor) => {
     const folder = store.folderOf(cell.id, round)
     await store.clear(cell.id, round)
-    await mkdir(folder, { recursive: true })
+    await madeWithParents(folder)
     const { servers, give } = await places.take(cell.place, restMs(cell))
     try {
       await servers.empty()
@@ -114,11 +183,13 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
         const result = await attempt(turn, factor)
         const limited = result.legs.some(({ clientLimited }) => clientLimited)
         if (!limited || left === 0 || signal.aborted || !mayBeSlower(cell)) return result
-        factors.set(cell.id, factor * slowerBy)
+        for (const { id } of linked(cell)) factors.set(id, Math.min(factor * slowerBy, factors.get(id) ?? 1))
       }
     } catch (error) {
       if (error instanceof NotHere) return { ...nothing, skipped: error.message }
       if (!(error instanceof NoResult || error instanceof MillraceError)) throw error
+      // Where no run can come to an end, none is begun any more, and this one is not counted.
+      if (!signal.aborted) await places.check()
       // What a run without an end has left on the servers would weigh on the next one.
       if (!cell.place.own) await places.drop(cell.place)
       return { ...nothing, failed: error.message }
@@ -126,8 +197,11 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
   }
 
   const left = turnsOf(cells, { repeat, seed }).filter((turn) => !isDone(turn))
-  for (const turn of left) {
+  for (const [at, turn] of left.entries()) {
     if (signal.aborted) break
+    const isWholeRound = left.filter(({ round }) => round === turn.round).length === cells.length
+    if (isWholeRound && turn.round > 1 && left[at - 1]?.round !== turn.round && isEnough(turn.round - 1))
+      break
     const turnMs = clock()
     const result = await take(turn)
     // Half a turn says nothing.
@@ -136,12 +210,7 @@ export const runMatrix = async ({ matrix, store, places, env, signal, command, m
       break
     }
     await store.add(result)
-    await store.tell(document())
+    await tell()
     onTurn(turn, result, clock() - turnMs)
   }
-  // What CloudWatch said of runs before the matrix was stopped stands in their results.
-  const final = await withCloudWatchOfRuns(store.folder, document())
-  await store.tell(final)
-  if (!signal.aborted) await store.finish()
-  return final
 }

@@ -2,7 +2,8 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../errors.js'
-import { madeWithParents, runName } from '../report/files.js'
+import { ownerWords, takeOwnership } from '../lock.js'
+import { madeWithParents, ResultsError, runName } from '../report/files.js'
 import { linesOf } from './programs.js'
 
 /**
@@ -31,10 +32,17 @@ const jsonIn = async (path) => {
 }
 
 /** Whole or not at all. @param {string} path @param {object} data */
-const write = async (path, data) => {
-  await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`)
-  await rename(`${path}.part`, path)
-}
+const write = (path, data) =>
+  stored(path, async () => {
+    await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`)
+    await rename(`${path}.part`, path)
+  })
+
+/** @param {string} path @param {() => Promise<void>} work */
+const stored = (path, work) =>
+  work().catch((cause) => {
+    throw new ResultsError(path, cause)
+  })
 
 /** @param {string} outDir @param {Terms} terms @param {number} epochMs */
 const newFolder = async (outDir, { experiment }, epochMs) => {
@@ -95,17 +103,23 @@ const begun = async (outDir, terms) => {
  * @param {Terms} where.terms
  * @param {boolean} where.resume
  * @param {number} where.epochMs
+ * @param {string} [where.documentName] of the file that says what the matrix came to
  */
-export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
+export const openMatrix = async ({ outDir, terms, resume, epochMs, documentName = 'experiment.json' }) => {
   const before = resume ? await begun(outDir, terms) : null
   const folder = before ?? (await newFolder(outDir, terms, epochMs))
+  const lock = join(folder, 'matrix.lock')
+  if (!takeOwnership(lock))
+    throw new OptionError(
+      `--resume: ${ownerWords(lock)} is still running ${folder}; wait for its end, or leave out --resume`,
+    )
   const matrixFile = join(folder, 'matrix.json')
   const turnsFile = join(folder, 'turns.ndjson')
   const known = before ? await jsonIn(matrixFile) : null
   const started = known?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...terms, started, finished: false })
   const turns = /** @type {TurnResult[]} */ (await linesOf(turnsFile))
-  const told = before ? await jsonIn(join(folder, 'experiment.json')) : null
+  const told = before ? await jsonIn(join(folder, documentName)) : null
   // A line that was torn must not have another behind it.
   await writeFile(turnsFile, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''))
   return {
@@ -125,10 +139,12 @@ export const openMatrix = async ({ outDir, terms, resume, epochMs }) => {
     /** @param {TurnResult} turn */
     async add(turn) {
       turns.push(turn)
-      await appendFile(turnsFile, `${JSON.stringify(turn)}\n`)
+      await stored(turnsFile, () => appendFile(turnsFile, `${JSON.stringify(turn)}\n`))
     },
-    /** @param {ExperimentDocument} document */
-    tell: (document) => write(join(folder, 'experiment.json'), document),
+    /** @param {object} document */
+    tell: (document) => write(join(folder, documentName), document),
     finish: () => write(matrixFile, { ...terms, started, finished: true }),
+    /** Another program may go on with it. */
+    close: () => rm(lock, { force: true }),
   }
 }

@@ -2,6 +2,7 @@
 import { figureNamed, shownFigure } from '../report/figures.js'
 import { alignedTable, blocksText, marked, wrapped } from '../report/layout.js'
 import { publishedWords } from '../report/published-words.js'
+import { centreOf } from '../report/statistics.js'
 import { plainData } from '../report/units.js'
 import { ratioWords } from './summary.js'
 
@@ -10,9 +11,10 @@ import { ratioWords } from './summary.js'
  * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
-/** The median, and in brackets what was published. @param {ExperimentRow} row @param {string} name */
+/** The mean, and in brackets what was published. @param {ExperimentRow} row @param {string} name */
 const cellText = (row, name) => {
-  const ours = shownFigure(figureNamed(name), row.figures[name]?.median)
+  const figure = row.figures[name]
+  const ours = shownFigure(figureNamed(name), figure && centreOf(figure))
   const theirs = row.published?.[name]
   return theirs === undefined ? ours : `${ours} [${shownFigure(figureNamed(name), theirs)}]`
 }

@@ -1,6 +1,9 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
+import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
+import { presenceOf } from '../measure/presence.js'
+import { absentCode, absentWriters, ruling } from '../report/verdict.js'
 
 /**
  * @typedef {Record<string, any>} Document run.json
@@ -101,6 +104,7 @@ const nodesOver = (lines, stretch) => {
       engine_cpu_pct: mean(own, 'engine_cpu_pct'),
       cpu_pct: mean(own, 'cpu_pct'),
       commands_per_s: mean(own, 'commands_per_s'),
+      ...(own.some((row) => row.cpu_upper_bound) && { cpu_upper_bound: true }),
       memory_bytes: own.findLast((row) => typeof row.memory_bytes === 'number')?.memory_bytes ?? null,
       gaps: own.filter(({ gap }) => gap).length,
     }
@@ -112,13 +116,23 @@ const costsOver = (lines) => {
   const totals = { cpuS: 0, netBytes: 0 }
   /** @type {Record<string, { calls: number, usec: number }>} */
   const commands = {}
+  /** @type {Map<string, number>} */
+  const overS = new Map()
   for (const row of lines.flatMap(({ nodes = [] }) => nodes)) {
+    overS.set(row.address, (overS.get(row.address) ?? 0) + (row.over_ms ?? 0) / 1000)
     totals.cpuS += ((row.cpu_pct ?? 0) / 100) * ((row.over_ms ?? 0) / 1000)
     if (row.role !== 'master') continue
     totals.netBytes += (row.net_in_bytes ?? 0) + (row.net_out_bytes ?? 0)
     addCommands(commands, row.commands ?? {})
   }
-  return { ...totals, commands }
+  const watched = [...overS].map(([address, seconds]) => ({ address, overS: seconds }))
+  return { ...totals, commands, watched }
+}
+
+/** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown} */
+const idleOf = (runs) => {
+  const all = runs.flatMap(({ document }) => document.server.idle ?? [])
+  return all.find((idle) => !('why' in idle)) ?? all[0] ?? { why: 'not measured' }
 }
 
 /** Items that came to something: of a window, whose edges cut bursts, others were offered. @param {Record<string, number>} items */
@@ -138,6 +152,22 @@ const together = (runs) => {
       nominalHz: nominals.includes(null) ? null : nominals.reduce((sum, hz) => sum + hz, 0),
     },
   }
+}
+
+/** How many writers were at work within the window. @param {Document} plan @param {readonly Line[]} lines */
+const presenceOver = ({ totalAgents, agents }, lines) => {
+  const [first] = lines
+  if (lines.every(({ writers }) => writers === undefined)) return null
+  const record = presenceOf({ total: totalAgents, own: agents.length })
+  record.add(first.at_ms - first.over_ms, null, () => true)
+  for (const { at_ms: atMs, writers = null } of lines) record.add(atMs, writers, () => true)
+  return record.summary()
+}
+
+/** Who was absent within the window decides, not who was in the rest of the run. @param {Document} document */
+const judgedAgain = (document) => {
+  const others = document.warnings.filter((/** @type {any} */ { code }) => code !== absentCode)
+  return ruling(others, absentWriters(/** @type {any} */ (document)))
 }
 
 /**
@@ -171,6 +201,8 @@ export const windowOf = (runs, window) => {
   const costs = costsOver(lines)
   const stored = runs.length === 1 ? itemsOf(lines, 'acked') : seen * overS
   const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
+  const idle = idleOf(runs)
+  const net = netCost({ cpuS: costs.cpuS, items: stored, idle, nodes: costs.watched })
   const wanted = first.document.server.commands ?? {}
   const hdrs = (/** @type {(line: Line) => any} */ of) => all.flatMap((line) => of(line)?.hdr ?? [])
   const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
@@ -182,10 +214,12 @@ export const windowOf = (runs, window) => {
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
+  const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
-    ...first.document,
-    ...(runs.length > 1 && together(runs)),
+    ...whole,
+    plan,
     agents: [], // their items are told of whole runs only
+    writers: presenceOver(plan, lines),
     started: new Date(window.fromMs).toISOString(),
     duration_s: overS,
     measured_s: overS,
@@ -208,6 +242,7 @@ export const windowOf = (runs, window) => {
     client: {
       ...first.document.client,
       cpu_pct: clientCpu,
+      thread_cpu_pct: meanOver(clients.flat(), 'thread_cpu_pct'),
       busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
       cpu_us_per_item: items.acked > 0 ? clientUs / items.acked : null,
       rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
@@ -216,6 +251,10 @@ export const windowOf = (runs, window) => {
       ...first.document.server,
       share: 1,
       cpu_us_per_item: per(costs.cpuS * 1e6),
+      cpu_us_per_item_net: net?.net ?? null,
+      cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
+      fixed_cpu_share: net?.fixed_share ?? null,
+      idle,
       net_bytes_per_item: per(costs.netBytes),
       commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
     },
@@ -224,8 +263,7 @@ export const windowOf = (runs, window) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []
     }),
-    valid: runs.every(({ document }) => document.valid),
     warnings: [...new Map(warnings.map((warning) => [warning.message, warning])).values()],
   }
-  return { document, lines }
+  return { document: { ...document, ...judgedAgain(document) }, lines }
 }

@@ -1,14 +1,17 @@
-// What the run costs this process, and whether its one thread was the limit.
+// What the run costs this process, and whether its sending thread was the limit.
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { known } from './node-figures.js'
 
 /**
  * @typedef {object} ClientRow a second of this process; percent of one core
  * @property {number | null} cpu_pct all its threads
- * @property {number | null} thread_cpu_pct this thread alone; null before Node 22.15, which cannot tell
- * @property {number | null} busy_pct of the time in which this thread's loop was not waiting: above 90 it is the limit
+ * @property {number | null} thread_cpu_pct this thread alone: the one that sends
+ * @property {number | null} busy_pct of the time in which this thread's loop was not waiting: above 90 it is the limit,
+ *   unless its CPU is far below
  * @property {number} rss_mb
  * @property {number} loop_delay_ms_p99
+ * @property {number} [stopped_ms] the longest time in which this thread did not run at all, from a second on
  *
  * @typedef {object} ClientSummary
  * @property {number} cpu_s
@@ -17,15 +20,49 @@ import { known } from './node-figures.js'
  * @property {number | null} busy_pct
  * @property {number} rss_mb_max
  * @property {number} loop_delay_ms_p99
+ * @property {number} stopped_ms the longest time of the run in which this thread did not run at all; 0: never a second
  *
  * @typedef {{ user: number, system: number }} CpuUse us
  */
 
-/** @type {() => CpuUse} the types of Node 20 do not know threadCpuUsage either */
-const threadCpuUsage =
-  /** @type {any} */ (process).threadCpuUsage ?? (() => ({ user: Number.NaN, system: Number.NaN }))
-
 const seconds = (/** @type {CpuUse} */ { user, system }) => (user + system) / 1e6
+
+/** A file that Linux alone has; it names the thread that reads it. @param {string} name */
+const ofThread = (name) => {
+  try {
+    return readFileSync(`/proc/thread-self/${name}`, 'utf8')
+  } catch {
+    return null
+  }
+}
+const ticksASecond = 100 // of /proc, on every Linux
+
+/** CPU of the calling thread as Linux counts it: to the nanosecond, or where that is not counted to 10 ms. */
+export const linuxThreadCpuS = () => {
+  const ns = Number(ofThread('schedstat')?.split(' ', 1)[0] ?? 0)
+  if (ns > 0) return ns / 1e9
+  const [, , , , , , , , , , , user, system] =
+    ofThread('stat')
+      ?.replace(/^.*\) /s, '')
+      .split(' ') ?? []
+  return (Number(user) + Number(system)) / ticksASecond
+}
+
+/** @type {{ threadCpuUsage?: () => CpuUse }} Node 20 does not have it, nor do its types */
+const { threadCpuUsage } = /** @type {any} */ (process)
+const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThreadCpuS
+
+// A pause of a second that nearly no CPU was used in is none of this program's own work.
+const stoppedFromMs = 1000
+const stoppedShare = 0.25
+
+/**
+ * How long this thread stood still, or 0 when it was at work or did not stand still for long.
+ * @param {number} pauseMs the longest time between two turns of the loop
+ * @param {number} cpuMs of this thread since before it
+ */
+export const stoppedMs = (pauseMs, cpuMs) =>
+  pauseMs >= stoppedFromMs && cpuMs < pauseMs * stoppedShare ? Math.round(pauseMs) : 0
 const megabytes = (/** @type {number} */ bytes) => bytes / 1e6
 
 /**
@@ -40,7 +77,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     const read = () => ({
       atMs: clock(),
       cpuS: seconds(process.cpuUsage()),
-      threadS: seconds(threadCpuUsage()),
+      threadS: threadCpuS(),
       loop: performance.eventLoopUtilization(),
     })
     let start = read()
@@ -52,10 +89,12 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
         const now = read()
         const overS = (now.atMs - start.atMs) / 1000
         const cpuS = now.cpuS - start.cpuS
+        const threadS = known(now.threadS - start.threadS)
         return {
           cpuS,
+          threadMs: (threadS ?? cpuS) * 1000,
           cpu_pct: known((cpuS / overS) * 100),
-          thread_cpu_pct: known(((now.threadS - start.threadS) / overS) * 100),
+          thread_cpu_pct: threadS === null ? null : known((threadS / overS) * 100),
           busy_pct: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * 100),
         }
       },
@@ -69,12 +108,14 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
       reset: () => histogram.reset(),
       disable: () => histogram.disable(),
       p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
+      maxMs: () => (histogram.count === 0 ? 0 : histogram.max / 1e6),
     }
   }
 
   const second = { use: meter(), delay: delays() }
   const window = { use: meter(), delay: delays() }
   let rssMax = 0
+  let stoppedMax = 0
   const rss = () => {
     const bytes = process.memoryUsage.rss()
     rssMax = Math.max(rssMax, bytes)
@@ -82,6 +123,13 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
   }
 
   return {
+    /** What came before is no part of the first second, nor of the stops. */
+    startRun: () => {
+      second.use.restart()
+      second.delay.reset()
+      stoppedMax = 0
+    },
+
     startWindow: () => {
       window.use.restart()
       window.delay.reset()
@@ -90,18 +138,26 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
 
     /** Since the sample before. @returns {ClientRow} */
     sample: () => {
-      const { cpuS, ...use } = second.use.read()
+      const { cpuS, threadMs, ...use } = second.use.read()
+      const stopped = stoppedMs(second.delay.maxMs(), threadMs)
+      stoppedMax = Math.max(stoppedMax, stopped)
       const row = { ...use, rss_mb: megabytes(rss()), loop_delay_ms_p99: second.delay.p99Ms() }
       second.use.restart()
       second.delay.reset()
-      return row
+      return { ...row, ...(stopped > 0 && { stopped_ms: stopped }) }
     },
 
     /** Since startWindow(). @returns {ClientSummary} */
     summary: () => {
-      const { cpuS, ...use } = window.use.read()
+      const { cpuS, threadMs, ...use } = window.use.read()
       rss()
-      return { cpu_s: cpuS, ...use, rss_mb_max: megabytes(rssMax), loop_delay_ms_p99: window.delay.p99Ms() }
+      return {
+        cpu_s: cpuS,
+        ...use,
+        rss_mb_max: megabytes(rssMax),
+        loop_delay_ms_p99: window.delay.p99Ms(),
+        stopped_ms: Math.max(stoppedMax, stoppedMs(second.delay.maxMs(), second.use.read().threadMs)),
+      }
     },
 
     stop: () => {

@@ -1,10 +1,34 @@
-// The servers' clocks beside ours: cut-offs and ages are told by TIME of the node that is asked.
+// The servers' clocks beside ours, by their TIME: scores, cut-offs and ages are by the servers' time, so that boxes whose
+// clocks differ write and read one load. Milliseconds; an offset is how far a server is ahead of us.
 
 /**
  * @typedef {{ address: string, offset_ms: number, rtt_ms: number }} ClockFigures
+ * @typedef {{ offsetMs: number, rttMs: number }} Measured the offset is known to half of the way there and back
  */
 
+/** From here on a clock is wrong, and what is told by it too. */
+export const clockLimitMs = 1000
+
 const samples = 3
+
+/**
+ * This box's time, that does not jump when its clock is set.
+ * @param {{ wall?: () => number, monotonic?: () => number }} [clocks]
+ */
+export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now() } = {}) => {
+  const startMs = wall() - monotonic()
+  return {
+    epochMs: () => startMs + monotonic(),
+    /** How far the box's clock was set since. */
+    jumpMs: () => wall() - monotonic() - startMs,
+  }
+}
+
+/** How far two measurements differ for certain. @param {Measured} a @param {Measured} b */
+const differenceMs = (a, b) => {
+  const sureMs = Math.abs(b.offsetMs - a.offsetMs) - (a.rttMs + b.rttMs) / 2
+  return sureMs > 0 ? Math.sign(b.offsetMs - a.offsetMs) * sureMs : 0
+}
 
 /**
  * @param {object} needs
@@ -12,32 +36,66 @@ const samples = 3
  * @param {() => number} needs.epochMs ours; must not jump between two measurements
  */
 export const clocksOf = ({ time, epochMs }) => {
-  /** @type {Map<string, { offsetMs: number, rttMs: number }>} */
+  /** @type {Map<string, { first: Measured, best: Measured }>} */
   const known = new Map()
 
-  const measure = async (/** @type {string} */ address) => {
-    let best = { offsetMs: 0, rttMs: Number.POSITIVE_INFINITY }
-    for (let i = 0; i < samples; i++) {
-      const sentMs = epochMs()
-      const [seconds, micros] = await time(address)
-      const rttMs = epochMs() - sentMs
-      // The answer was written in the middle, give or take half the way.
-      const offsetMs = Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + rttMs / 2)
-      if (rttMs < best.rttMs) best = { offsetMs, rttMs }
+  const sampled = async (/** @type {string} */ address) => {
+    const sentMs = epochMs()
+    const [seconds, micros] = await time(address)
+    const rttMs = epochMs() - sentMs
+    // The answer was written in the middle, give or take half the way.
+    return { offsetMs: Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + rttMs / 2), rttMs }
+  }
+  const measure = async (/** @type {string} */ address, /** @type {number} */ times) => {
+    let best = await sampled(address)
+    for (let i = 1; i < times; i++) {
+      const next = await sampled(address)
+      if (next.rttMs < best.rttMs) best = next
     }
-    known.set(address, best)
+    const before = known.get(address)
+    if (!before) known.set(address, { first: best, best })
+    // What contradicts a better measurement is news; what does not is less exact.
+    else if (best.rttMs < before.best.rttMs || differenceMs(before.best, best) !== 0) before.best = best
   }
 
   return {
-    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses */
-    measure: async (addresses) => {
-      await Promise.all(addresses.map((address) => measure(address).catch(() => {})))
+    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
+    measure: async (addresses, times = samples) => {
+      await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },
     /** Epoch by the clock of that node. @param {string} address */
-    now: (address) => epochMs() + (known.get(address)?.offsetMs ?? 0),
+    now: (address) => epochMs() + (known.get(address)?.best.offsetMs ?? 0),
+    /** How far those are ahead of us: the middle one. @param {readonly string[]} addresses */
+    offsetMs: (addresses) => {
+      const offsets = addresses.flatMap((address) => known.get(address)?.best.offsetMs ?? [])
+      offsets.sort((a, b) => a - b)
+      return offsets.length > 0 ? offsets[Math.floor((offsets.length - 1) / 2)] : 0
+    },
+    /** Those that are further from ours than is allowed, for certain. */
+    wrong: () =>
+      [...known].flatMap(([address, { best }]) =>
+        Math.abs(best.offsetMs) - best.rttMs / 2 > clockLimitMs ? [{ address, offsetMs: best.offsetMs }] : [],
+      ),
+    /** Those that have moved against ours since they were first measured. */
+    moved: () =>
+      [...known].flatMap(([address, { first, best }]) => {
+        const byMs = differenceMs(first, best)
+        return Math.abs(byMs) > clockLimitMs ? [{ address, byMs }] : []
+      }),
     /** @returns {ClockFigures[]} */
     figures: () =>
-      [...known].map(([address, { offsetMs, rttMs }]) => ({ address, offset_ms: offsetMs, rtt_ms: rttMs })),
+      [...known].map(
+        ([
+          address,
+          {
+            best: { offsetMs, rttMs },
+          },
+        ]) => ({
+          address,
+          offset_ms: offsetMs,
+          rtt_ms: rttMs,
+        }),
+      ),
   }
 }
 

@@ -5,6 +5,9 @@ import { series } from './latency.js'
  * @typedef {import('../run/fetch.js').Fetched} Fetched
  */
 
+// What a clock may be off without being worth a word; below it an age is 0.
+const aheadMs = 100
+
 const timed = /** @type {const} */ (['duration', 'ids', 'values', 'freshness'])
 
 /** What was counted. */
@@ -31,6 +34,8 @@ export const fetchesOf = () => {
   const sizes = new Map()
   /** @type {Fetched | null} */
   let last = null
+  /** Fetches whose newest item was younger than now: its age is unknown. */
+  const future = { fetches: 0, max_ms: 0 }
 
   const recordMs = (/** @type {string} */ name, /** @type {number | null} */ ms) => {
     if (ms !== null) times[name].record(Math.max(0, ms) * 1000)
@@ -65,7 +70,10 @@ export const fetchesOf = () => {
       recordMs('duration', fetched.durationMs)
       recordMs('ids', fetched.idsMs)
       recordMs('values', fetched.valuesMs)
-      recordMs('freshness', fetched.ageMs)
+      if (fetched.ageMs !== null && fetched.ageMs < -aheadMs) {
+        future.fetches++
+        future.max_ms = Math.max(future.max_ms, -fetched.ageMs)
+      } else recordMs('freshness', fetched.ageMs)
       for (const [name, n] of Object.entries(fetched.numbers)) {
         numbers[name] ??= { sum: 0, last: 0, count: 0 }
         const known = numbers[name]
@@ -87,6 +95,7 @@ export const fetchesOf = () => {
       ids_ms: inMs(times.ids.whole()),
       values_ms: inMs(times.values.whole()),
       freshness_ms: inMs(times.freshness.whole()),
+      future,
       numbers: Object.fromEntries(
         Object.entries(numbers).map(([name, { sum, last: latest, count }]) => [
           name,

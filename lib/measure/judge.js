@@ -62,16 +62,18 @@ const noCounts = () => ({
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
 export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
-  const { quantity, once, ttlS, startedMs } = plan
+  const { quantity, once, ttlS, startedMs, writePeriodMs } = plan
   const stamp = plan.stamp && readAtMaster !== null
   const place = plan.masters === 1 ? 'one' : 'several'
   const counts = noCounts()
   /** @type {string[]} */
   const examples = []
-  const { declared, itemNumberOf: numberOf } = strategyOf(plan)
+  const { itemNumberOf: numberOf } = strategyOf(plan)
   const matches = plan.knowsBytes ? payloadMatcher(plan) : () => true
   const itemIn = itemOfValue(plan)
   const ttlMs = ttlS * 1000
+  // Undated, it may be dead: written only once, or not again before its ttl is over.
+  const mayBeOver = once || (writePeriodMs !== null && ttlMs < writePeriodMs)
   // Undated items may be of the plan before this one until they have been written anew.
   const settledMs = reader.dated ? startedMs : startedMs + Math.max(ttlMs, plan.writePeriodMs ?? 0)
   let suspects = 0
@@ -245,8 +247,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
           const nowMs = nowAt(server)
           const score = list.scoreOf(i)
           if (isOver(score, nowMs)) counts.expired++
-          // Every item is written once: those of a set or a list may be of any age.
-          else if (Number.isNaN(score) && once && !declared.keepsNewest) counts.expired++
+          else if (Number.isNaN(score) && mayBeOver) counts.expired++
           else suspect(i, n, false, nowMs)
         },
       }

@@ -89,6 +89,16 @@ const merged = (encoded) => {
   return total
 }
 
+/** @param {string} encoded */
+export const isHistogram = (encoded) => {
+  try {
+    merged([encoded]).destroy()
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
  * The percentiles of histograms that a run, or several, wrote a second at a time.
  * @param {string[]} encoded

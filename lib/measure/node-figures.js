@@ -13,6 +13,7 @@ import { addressOf } from '../target/address.js'
  *   total_net_repl_output_bytes names a part of total_net_output_bytes and is not to be added
  * @property {number} expired
  * @property {number} evicted
+ * @property {number} threaded reads and writes that io-threads did; 0 where the server has none
  *
  * @typedef {object} Gauges
  * @property {number | null} memory_bytes
@@ -37,11 +38,14 @@ import { addressOf } from '../target/address.js'
  * @property {number} offset the bytes of that history it has written, or as a replica applied
  * @property {ReplicaView[]} replicas as a master sees them
  * @property {Counters} counters
+ * @property {{ mainS: number, ioS: number } | null} active how long its threads worked, where it says so
+ * @property {boolean} loops its io-threads wait in a loop, and nothing says how long they worked
  * @property {Gauges} gauges
  * @property {Record<string, number>} keysOf each database that has keys, by name
  * @property {Record<string, CommandUse>} commands
  *
- * @typedef {Counters & { overMs: number, commands: Record<string, CommandUse> }} Difference
+ * @typedef {Counters & { overMs: number, upperBound: boolean, commands: Record<string, CommandUse> }} Difference
+ *   upperBound: threads that wait in a loop were at work, so that the CPU is what was used at most
  */
 
 // 7.0 splits the replicas' shared buffer into what exceeds the backlog (mem_clients_slaves) and the rest, so
@@ -60,6 +64,26 @@ const besidesData = [
 // bytes each in 7.0, 8.2 and Valkey 9.1. Ten of them were half of what a thousand small items take.
 const histogramBytes = 24_688
 const ofHistogram = 'latency_percentiles_usec_'
+
+const ofIoThread = 'used_active_time_io_thread_'
+
+/**
+ * How long the threads of a server that has io-threads were active, where it reports that (Valkey from 9.1).
+ * @param {Info['fields']} fields
+ */
+const activeTimes = (fields) => {
+  const ioThreads = Object.keys(fields).filter((name) => name.startsWith(ofIoThread))
+  if (ioThreads.length === 0) return null
+  return {
+    mainS: Number(fields.used_active_time_main_thread),
+    ioS: ioThreads.reduce((sum, name) => sum + Number(fields[name]), 0),
+  }
+}
+
+/** Redis 6 and 7, and Valkey until it reports how long they were active. @param {Info['fields']} fields */
+const ioThreadsLoop = (fields) =>
+  activeTimes(fields) === null &&
+  (fields.valkey_version !== undefined || Number.parseInt(fields.redis_version, 10) < 8)
 
 /** A figure that JSON can hold. @param {number} n */
 export const known = (n) => (Number.isFinite(n) ? n : null)
@@ -102,7 +126,10 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       netOutBytes: number('total_net_output_bytes'),
       expired: number('expired_keys'),
       evicted: number('evicted_keys'),
+      threaded: (number('io_threaded_reads_processed') || 0) + (number('io_threaded_writes_processed') || 0),
     },
+    active: activeTimes(fields),
+    loops: ioThreadsLoop(fields),
     gauges: {
       memory_bytes: known(number('used_memory')),
       memory_limit_bytes: known(number('maxmemory') || number('total_system_memory')),
@@ -155,7 +182,31 @@ export const difference = (before, after) => {
     if (counters[name] < 0) return null
   }
   const commands = commandsBetween(before.commands, after.commands)
-  return commands && { ...counters, overMs: between(before, after), commands }
+  return (
+    commands && { ...counters, ...worked(counters, before, after), overMs: between(before, after), commands }
+  )
+}
+
+// Active time is by the wall: where it is this much longer than the CPU, threads waited for a core, and what they used
+// while they waited in a loop cannot be told apart.
+const preempted = 1.1
+
+/**
+ * CPU without what threads used while they waited in a loop, or that it could not be told apart. Where the server
+ * reports how long they were active, the shorter of both times counts.
+ * @param {Counters} counters
+ * @param {Reading} before
+ * @param {Reading} after
+ */
+const worked = ({ engineCpuS, cpuS, threaded }, { active: first }, { active: last, loops }) => {
+  const otherCpuS = cpuS - engineCpuS
+  if (!first || !last || last.mainS < first.mainS || last.ioS < first.ioS)
+    return { upperBound: loops && threaded > 0 }
+  const mainS = last.mainS - first.mainS
+  const ioS = last.ioS - first.ioS
+  const engine = Math.min(engineCpuS, mainS)
+  const waited = mainS > engineCpuS * preempted || ioS > otherCpuS * preempted
+  return { engineCpuS: engine, cpuS: engine + Math.min(otherCpuS, ioS), upperBound: threaded > 0 && waited }
 }
 
 /**

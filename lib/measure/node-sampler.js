@@ -23,6 +23,7 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {number | null} net_out_bytes what feeds its replicas included
  * @property {number | null} expired
  * @property {number | null} evicted
+ * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
  * @property {Record<string, CommandUse>} commands
  *
  * @typedef {object} Replication a replica's
@@ -44,12 +45,15 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {number | null} cpu_pct
  * @property {number | null} commands_per_s
  * @property {number | null} memory_bytes as last answered
+ * @property {number} sampled_s the time that its figures cover
+ * @property {true} [cpu_upper_bound] io-threads waited in a loop: it worked for no longer than this
  * @property {number} gaps samples that had no differences
  *
  * @typedef {object} NodeTotals what per-item costs are made of, over the window
  * @property {number | null} cpu_s of all nodes, replicas too
  * @property {number | null} net_bytes of the masters, in and out
  * @property {number | null} data_bytes the data set as last answered, one master a shard
+ * @property {number | null} keys the same
  * @property {number | null} expired by the masters
  * @property {number | null} evicted by the masters, since their first answers: before the window too
  * @property {Record<string, CommandUse>} commands of the masters
@@ -63,11 +67,11 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {Reading | null} last
  * @property {Sums} sums
  *
- * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, gaps: number }} Sums
+ * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, upperBound: boolean, gaps: number }} Sums
  */
 
 /** @returns {Sums} */
-const noSums = () => ({ overMs: 0, engineCpuS: 0, cpuS: 0, processed: 0, gaps: 0 })
+const noSums = () => ({ overMs: 0, engineCpuS: 0, cpuS: 0, processed: 0, upperBound: false, gaps: 0 })
 const noTotals = () => ({
   cpuS: 0,
   netBytes: 0,
@@ -95,6 +99,7 @@ const rates = (delta) => ({
   over_ms: delta.overMs,
   engine_cpu_pct: known((delta.engineCpuS / delta.overMs) * 100_000),
   cpu_pct: known((delta.cpuS / delta.overMs) * 100_000),
+  ...(delta.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
   commands_per_s: known((delta.processed / delta.overMs) * 1000),
   net_in_bytes: known(delta.netInBytes),
   net_out_bytes: known(delta.netOutBytes),
@@ -194,6 +199,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
     sums.engineCpuS += delta.engineCpuS
     sums.cpuS += delta.cpuS
     sums.processed += delta.processed
+    sums.upperBound ||= delta.upperBound
     totals.cpuS += delta.cpuS
     if (role !== 'master') return
     totals.netBytes += delta.netInBytes + delta.netOutBytes
@@ -253,12 +259,15 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
         cpu_pct: known((sums.cpuS / sums.overMs) * 100_000),
         commands_per_s: known((sums.processed / sums.overMs) * 1000),
         memory_bytes: last?.gauges.memory_bytes ?? null,
+        sampled_s: sums.overMs / 1000,
+        ...(sums.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
         gaps: sums.gaps,
       })),
       totals: {
         cpu_s: known(totals.cpuS),
         net_bytes: known(totals.netBytes),
-        data_bytes: dataBytes(watches),
+        data_bytes: ofMasters(watches, 'data_bytes'),
+        keys: ofMasters(watches, 'keys'),
         expired: known(totals.expired),
         evicted: known(evicted),
         commands: totals.commands,
@@ -318,8 +327,9 @@ const addSilent = (away, views) => {
 /**
  * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.
  * @param {Map<string, Watch>} watches
+ * @param {'data_bytes' | 'keys'} gauge
  */
-const dataBytes = (watches) => {
+const ofMasters = (watches, gauge) => {
   /** @type {Map<number, Reading>} */
   const masters = new Map()
   for (const { node, last } of watches.values()) {
@@ -328,5 +338,5 @@ const dataBytes = (watches) => {
     if (!other || other.atMs < last.atMs) masters.set(node.shard, last)
   }
   if (masters.size === 0) return null
-  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges.data_bytes ?? Number.NaN), 0))
+  return known([...masters.values()].reduce((sum, { gauges }) => sum + (gauges[gauge] ?? Number.NaN), 0))
 }

@@ -8,9 +8,10 @@ const buffersBytes = 4e6
  * Bytes on each master when the plan of all agents has filled it.
  * @param {import('../workloads/of-plan.js').AnyPlan} plan
  * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @param {number} [slotTable] bytes that a server takes for each slot that holds a key
  * @returns {number[]} in the order of the masters
  */
-export const forecastOf = (plan, topology) =>
+export const forecastOf = (plan, topology, slotTable = 0) =>
   strategyOf(plan)
-    .forecast(topology)
+    .forecast(topology, slotTable)
     .map((bytes) => buffersBytes + bytes)

@@ -7,7 +7,7 @@ import { strategyOf } from '../workloads/of-plan.js'
 
 const dayMinutes = 24 * 60
 const longestPrefix = 100
-const leaseShape = /^[^{}\s]{0,100}?millrace:lease:[0-9a-f]{10}:[1-9]\d{0,4}$/
+const leaseShape = /^[^{}\s]{0,100}?millrace:lease:(?:read:[a-z-]{1,40}:)?[1-9]\d{0,4}$/
 const planName = 'millrace:plan'
 const prefixShape = /^[^{}\s]*$/
 

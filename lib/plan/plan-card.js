@@ -1,6 +1,9 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
+import { plainText } from '../report/units.js'
+import { isStrategy } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
+import { isScheduled } from './pacer.js'
 
 /**
  * @typedef {import('./plan.js').Plan} Plan
@@ -23,6 +26,7 @@ import { lingerS } from '../workloads/latest/terms.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
+ * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
  * @property {number} renewedMs the same, of the last sign of life
@@ -30,17 +34,72 @@ import { lingerS } from '../workloads/latest/terms.js'
  */
 
 /**
- * Agents of one load share a name; the run's name is not in it, or two boxes would never meet.
- * @param {{ quantity: number, totalAgents: number, strategy: string }} load
+ * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
+ * after it was written, and the card is renewed every 5 s.
+ * @param {{ ttlS: number }} plan
  */
-export const loadHash = ({ quantity, totalAgents, strategy }) =>
-  createHash('sha1').update(`${quantity}/${totalAgents}/${strategy}`).digest('hex').slice(0, 10)
-
-/** The card outlives what it stands for: it is renewed every 5 s, and EXPIRE travels with the load. @param {{ ttlS: number }} plan */
 export const markerS = (plan) => lingerS(plan) + 60
 
-/** Cards that differ stand side by side. @param {object} card */
-export const cardHash = (card) => createHash('sha1').update(JSON.stringify(card)).digest('hex').slice(0, 10)
+/** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
+const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
+
+/** @param {Partial<PlanCard>} a @param {Partial<PlanCard>} b */
+export const sameTerms = (a, b) => JSON.stringify(termsOf(a)) === JSON.stringify(termsOf(b))
+
+/** Cards of other terms are fields of their own. @param {Partial<PlanCard>} card */
+export const cardHash = (card) =>
+  createHash('sha1')
+    .update(JSON.stringify(termsOf(card)))
+    .digest('hex')
+    .slice(0, 10)
+
+/** How long a writer counts as present after its last sign of life: as long as a lease lasts. */
+export const leaseMs = 30_000
+/** How often a lease and the plan are renewed: six times in the life of a lease. */
+export const renewalMs = leaseMs / 6
+
+/**
+ * Plans of other terms that are being written: items, ids and purges of two would destroy each other.
+ * @param {Partial<PlanCard>} card
+ * @param {readonly PlanCard[]} cards of the same prefix
+ * @param {number} nowMs by the server's clock
+ */
+export const rivalsOf = (card, cards, nowMs) =>
+  cards.filter((other) => !other.ended && nowMs - other.renewedMs < leaseMs && !sameTerms(card, other))
+
+/** @type {readonly [keyof PlanCard, string][]} */
+const optionsOfTerms = [
+  ['strategy', '--strategy'],
+  ['quantity', '-q'],
+  ['totalAgents', '-t'],
+  ['once', '--once'],
+  ['ttlS', '--ttl'],
+  ['periodMs', '-p'],
+  ['chunks', '-c'],
+  ['sets', '--ns'],
+  ['extraSets', '--extra-sorted-sets'],
+  ['placement', '--spread or --same-slot'],
+  ['valueBytes', '--value-size'],
+  ['payload', '--payload'],
+  ['seed', '--seed'],
+  ['stamp', '--stamp'],
+]
+
+/**
+ * In which options two plans differ: `--ttl 600 (here 3), --once`.
+ * @param {Partial<PlanCard>} theirs
+ * @param {Partial<PlanCard>} ours
+ */
+export const differingTerms = (theirs, ours) => {
+  const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
+  const words = optionsOfTerms.flatMap(([key, option]) => {
+    const [their, our] = [shown(theirs[key]), shown(ours[key])]
+    if (their === our) return []
+    if (typeof their === 'boolean') return [their ? option : `no ${option}`]
+    return [`${option} ${their} (here ${our})`]
+  })
+  return words.slice(0, 3).join(', ') || 'another layout of its keys'
+}
 
 /**
  * @param {Plan} plan
@@ -64,50 +123,90 @@ export const cardOf = (plan, version) => ({
   seed: plan.seed,
   stamp: plan.stamp,
   once: plan.once,
+  paced: isScheduled(plan),
   prefix: plan.prefix,
   version,
 })
 
-/** @type {Readonly<Record<Exclude<keyof PlanCard, 'placement' | 'payload'>, string>>} */
-const types = {
-  strategy: 'string',
-  quantity: 'number',
-  periodMs: 'number',
-  chunks: 'number',
-  totalAgents: 'number',
-  sets: 'object',
-  extraSets: 'object',
-  taggedItems: 'boolean',
-  buckets: 'number',
-  ttlS: 'number',
-  valueBytes: 'number',
-  seed: 'number',
-  stamp: 'boolean',
-  once: 'boolean',
-  prefix: 'string',
-  version: 'string',
-  startedMs: 'number',
-  renewedMs: 'number',
-  ended: 'boolean',
+/** @typedef {(value: any) => boolean} Is */
+
+/** @param {number} from @param {number} to @returns {Is} */
+const wholeIn = (from, to) => (value) => Number.isInteger(value) && value >= from && value <= to
+/** @type {Is} */
+const isTime = (value) => Number.isFinite(value) && value >= 0
+/** @type {Is} */
+const isFlag = (value) => typeof value === 'boolean'
+/** @type {Is} */
+const isText = (value) => typeof value === 'string'
+/** @param {number} least @param {number} most @returns {Is} */
+const textsIn = (least, most) => (value) =>
+  Array.isArray(value) && value.length >= least && value.length <= most && value.every(isText)
+/** @param {string[]} words @returns {Is} */
+const among = (words) => (value) => words.includes(value)
+
+/** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof PlanCard, Is>>} */
+const fields = {
+  strategy: isText,
+  quantity: wholeIn(1, 100e6),
+  periodMs: wholeIn(1, 86_400_000),
+  chunks: wholeIn(1, 100e6),
+  totalAgents: wholeIn(1, 10_000),
+  sets: textsIn(1, 16_384),
+  extraSets: textsIn(0, 100),
+  placement: among(['plain', 'same-slot', 'spread']),
+  taggedItems: isFlag,
+  buckets: wholeIn(1, 1e6),
+  ttlS: wholeIn(1, 31_536_000),
+  valueBytes: wholeIn(1, 512 * 2 ** 20),
+  payload: among(['random', 'sparse', 'zero']),
+  seed: wholeIn(0, 2 ** 32 - 1),
+  stamp: isFlag,
+  once: isFlag,
+  prefix: isText,
+  version: isText,
+  startedMs: isTime,
+  renewedMs: isTime,
+  ended: isFlag,
+  // Of cards since it is known.
+  paced: (value) => value === undefined || isFlag(value),
+}
+
+/** @param {string} text @returns {any} */
+const objectIn = (text) => {
+  try {
+    const found = JSON.parse(text)
+    return typeof found === 'object' && found !== null ? found : null
+  } catch {
+    return null
+  }
 }
 
 /**
- * The card that a text holds; null where it is none, as another program's key of that name would be.
+ * Why a card cannot be read by; null: it can. A text that is no card at all is nobody's fault.
+ * @param {string} text
+ * @returns {string | null}
+ */
+export const cardFault = (text) => {
+  const card = objectIn(text)
+  if (card === null || !isText(card.strategy) || !isText(card.version)) return null
+  const byWhom = `the plan of Millrace ${plainText(card.version).slice(0, 20)} there`
+  if (!isStrategy(card.strategy))
+    return `${byWhom} is of the strategy '${plainText(card.strategy).slice(0, 40)}', which this version does not know`
+  const wrong = Object.entries(fields).find(([name, is]) => !is(card[name]))
+  if (!wrong) return null
+  const value = plainText(String(JSON.stringify(card[wrong[0]]))).slice(0, 40)
+  return `${byWhom} says ${wrong[0]} ${value}, which no option gives`
+}
+
+/**
+ * The card that a text holds; null where it is none, as another program's key of that name would be, or one that this
+ * version cannot read.
  * @param {string} text
  * @returns {PlanCard | null}
  */
 export const cardIn = (text) => {
-  try {
-    const card = JSON.parse(text)
-    const whole = Object.entries(types).every(([name, type]) => typeof card[name] === type)
-    const lists = [card.sets, card.extraSets].every(
-      (list) => Array.isArray(list) && list.every((key) => typeof key === 'string'),
-    )
-    const words =
-      ['plain', 'same-slot', 'spread'].includes(card.placement) &&
-      ['random', 'sparse', 'zero'].includes(card.payload)
-    return whole && lists && words ? card : null
-  } catch {
-    return null
-  }
+  const card = objectIn(text)
+  return card !== null && isText(card.version) && isText(card.strategy) && cardFault(text) === null
+    ? card
+    : null
 }

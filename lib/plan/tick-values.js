@@ -12,5 +12,4 @@ export const tickValues = (epochMs, ttlS) => ({
   stamp: String(epochMs),
   minute: String(Math.floor(epochMs / 60_000)),
   floor: String(epochMs - ttlS * 1000),
-  since: String(epochMs - ttlS * 1000),
 })

@@ -8,8 +8,17 @@ const cpuSeconds = ({ nodes, measured_s: measuredS }, role) =>
     .filter((node) => node.role === role)
     .reduce((sum, { cpu_pct: pct }) => sum + ((pct ?? 0) / 100) * (measuredS ?? 0), 0)
 
+/** Seconds of CPU that the nodes of a role would have used while idle. @param {RunDocument} run @param {'master' | 'replica'} role */
+const idleSeconds = ({ nodes, server, measured_s: measuredS }, role) => {
+  const { idle } = server ?? {}
+  if (!idle || 'why' in idle) return null
+  return nodes
+    .filter((node) => node.role === role)
+    .reduce((sum, { address }) => sum + ((idle.by_node[address] ?? 0) / 100) * (measuredS ?? 0), 0)
+}
+
 /**
- * Microseconds of CPU per item. Executing is a part of the masters'.
+ * Microseconds of CPU per item. Executing and the idle cost are parts of the masters'.
  * @param {RunDocument} run
  */
 export const costParts = (run) => {
@@ -17,10 +26,12 @@ export const costParts = (run) => {
   const masters = cpuSeconds(run, 'master')
   const replicas = cpuSeconds(run, 'replica')
   const commands = commandCosts(run)
+  const idle = idleSeconds(run, 'master')
   const part = (/** @type {number} */ seconds) =>
     all === null || masters + replicas === 0 ? null : (all * seconds) / (masters + replicas)
   return {
     masters: part(masters),
+    mastersIdle: idle === null ? null : part(Math.min(idle, masters)),
     replicas: replicas > 0 ? part(replicas) : null,
     executing: commands.length > 0 ? commands.reduce((sum, { us }) => sum + us, 0) : null,
     client: run.client?.cpu_us_per_item ?? null,

@@ -29,6 +29,7 @@ export const bundlePath = () => require.resolve(bundle)
  * @property {string} title
  * @property {string} note
  * @property {Record<string, any>} option
+ * @property {true} [wide] bars that take the whole width of a page
  */
 
 /** Rows that the names of a legend take. @param {Record<string, any>} legend @param {number} width */

@@ -3,6 +3,7 @@
 /**
  * @typedef {object} FigureOfRow a figure over the repeats of a row
  * @property {number} median
+ * @property {number} [mean] geometric where all samples are above 0; documents of earlier versions lack it
  * @property {number} low ends of the 95 % interval, or of the range where there is none
  * @property {number} high
  * @property {number[]} samples one a repeat, in the order of the runs

@@ -2,6 +2,7 @@
 import { cell, figureCell } from './cells.js'
 import { figureNamed, shownFigure } from './figures.js'
 import { asSentence, publishedWords } from './published-words.js'
+import { centreOf } from './statistics.js'
 import { dash, period, plainData } from './units.js'
 import { facts, moment } from './words.js'
 
@@ -15,9 +16,10 @@ import { facts, moment } from './words.js'
 /** @param {string} name @param {import('./experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
 const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
-  const { median, low, high } = figure
+  const { low, high } = figure
+  const centre = centreOf(figure)
   const shown = (/** @type {number} */ value) => shownFigure(figureNamed(name), value)
-  return { ...cell(shown(median), median), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
+  return { ...cell(shown(centre), centre), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
 }
 
 /** @param {ExperimentDocument} experiment @param {readonly string[]} pages @returns {Table} */
@@ -27,7 +29,7 @@ const rowsTable = (experiment, pages) => {
     rows.some(({ published }) => published?.[name] !== undefined)
   return {
     title: 'Results',
-    note: `The median of the repeats, with the 95 % interval of their mean.${asSentence(publishedWords(experiment))}`,
+    note: `The geometric mean of the repeats, with its 95 % interval.${asSentence(publishedWords(experiment))}`,
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [
@@ -119,6 +121,7 @@ export const experimentSections = (document, pages = []) => {
       { label: 'again', text: command ?? '' },
     ].filter(({ text }) => text),
     tables: [rowsTable(experiment, pages), ...ratiosTable(experiment)],
+    chartsFirst: true,
     warnings: warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
   }
 }

@@ -22,6 +22,7 @@ import { plainData, plainText } from './units.js'
  * @property {Percentiles} duration_ms
  * @property {Percentiles} ids_ms
  * @property {Percentiles} values_ms
+ * @property {{ fetches: number, max_ms: number }} [from_future] whose newest item was younger than now
  * @property {Record<string, { mean: number, last: number }>} numbers cardinality and the like
  *
  * @typedef {object} FetchMeasurements
@@ -42,6 +43,7 @@ import { plainData, plainText } from './units.js'
  * @property {Percentiles} replication_ms from the master to its replicas, seen from outside
  * @property {import('../measure/clocks.js').ClockFigures[]} clocks of the servers against ours
  * @property {(import('../measure/judge.js').VerifyCounts & { examples: string[] }) | null} verify
+ * @property {import('../measure/live-share.js').LiveShare | null} live what fetches found of the items that live by the plan; null: it is not known how many
  * @property {import('../measure/uniqueness.js').CountRow[] | null} uniqueness
  * @property {Record<string, { commands: number, bytes_in: Figure }>} reads of this process, by server
  * @property {Record<'master' | 'replica', Record<string, { calls: number, usec: number }>>} commands that all nodes of a role ran
@@ -90,6 +92,7 @@ export const fetchDocument = (parts) => {
       duration_ms: filled(percentiles, summary.duration_ms),
       ids_ms: filled(percentiles, summary.ids_ms),
       values_ms: filled(percentiles, summary.values_ms),
+      ...(summary.future.fetches > 0 && { from_future: readable(summary.future) }),
       numbers: readable(plainData(summary.numbers)),
     },
     rate: readable(ratesOf(parts)),
@@ -97,6 +100,7 @@ export const fetchDocument = (parts) => {
     replication_ms: filled(percentiles, inMs(parts.replication.whole)),
     clocks: readable(plainData(parts.clocks)),
     verify: plainData(parts.verify),
+    live: readable(plainData(parts.live)),
     uniqueness: readable(plainData(parts.uniqueness)),
     reads: plainData(parts.reads),
     commands: readable(plainData(parts.commands)),

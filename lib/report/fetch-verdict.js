@@ -1,15 +1,15 @@
 // Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
-import { count, percent, plainText, several } from './units.js'
-import { ruling } from './verdict.js'
+import { clockLimitMs } from '../measure/clocks.js'
+import { count, percent, plainText, several, share } from './units.js'
+import { clientLimit, clientStopped, contendedWords, ruling } from './verdict.js'
 
 /**
  * @typedef {import('./verdict.js').Warning} Warning
  * @typedef {import('./fetch-result.js').FetchMeasurements} Evidence
  */
 
-const busyLimitPct = 90
-// Beyond this, cut-offs and ages mean little.
-const clockLimitMs = 1000
+// A tick may be late, and a few items dead while they are read.
+const leastShare = 0.9
 
 /** @param {Evidence} run @returns {Warning[]} */
 const nothingRead = ({ fetches, plan }) => {
@@ -57,14 +57,27 @@ const failures = ({ fetches }) => {
 /** @param {Evidence} run @returns {Warning[]} */
 const overruns = ({ fetches, client, plan }) => {
   if (fetches.overrun === 0) return []
-  const own =
-    client.busy_pct > busyLimitPct
-      ? `this process was ${percent(client.busy_pct)} busy: read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`
-      : 'the servers or the network were not fast enough: read less (--limit) or less often (-p)'
+  const why = {
+    saturated: `this process was ${percent(client.busy_pct)} busy: read with fewer consumers here, more boxes (-t)${plan.driver === 'ioredis' ? ' or --driver socket' : ''}`,
+    contended: `this process was ${contendedWords(client)}: other processes took the CPU; end them`,
+    none: 'the servers or the network were not fast enough: read less (--limit) or less often (-p)',
+  }
+  const own = client.stopped_ms ? 'this process did not run' : why[clientLimit(client) ?? 'none']
   return [
     {
       code: 'overrun',
       message: `${several(fetches.overrun, 'deadline')} passed while the fetch before was under way; ${own}`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const tooFew = ({ live, fetches, plan }) => {
+  if (!live || live.share >= leastShare || fetches.items === 0) return []
+  return [
+    {
+      code: 'too-few',
+      message: `fetches found about ${share(live.share)} of the ${count(Math.floor(live.expected))} items that are alive by the writer's plan: it is behind or not all of its writers are at work (see its result, -t), or strategy ${plan.strategy} does not keep them all for ${plan.ttlS} s`,
     },
   ]
 }
@@ -106,17 +119,35 @@ const wrongValues = ({ verify, plan, fetches }) => {
   return warnings
 }
 
+/** A writer whose clock is ahead of the servers'. @param {Evidence} run @returns {Warning[]} */
+const fromFuture = ({ fetches: { count: all, from_future: future } }) =>
+  future
+    ? [
+        {
+          code: 'clock-writer',
+          message: `the newest item of ${count(future.fetches)} of ${count(all)} fetches was from up to ${(future.max_ms / 1000).toFixed(1)} s in the future: the clock of its writer is ahead of the servers', so its age is unknown and not in the freshness`,
+          invalidates: future.max_ms > clockLimitMs,
+        },
+      ]
+    : []
+
 /** @param {Evidence} run @returns {Warning[]} */
 const observations = (run) => {
   const { fetches, client, clocks, interrupted, duration_s: durationS, plan, nodes } = run
   const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const limit = clientLimit(client)
   /** @type {[boolean, string, string][]} */
   const all = [
     [
-      client.busy_pct > busyLimitPct && fetches.overrun === 0,
+      limit === 'saturated' && fetches.overrun === 0,
       'client-saturated',
       `this process was ${percent(client.busy_pct)} busy: the times of the fetches are its own as much as the servers'`,
+    ],
+    [
+      limit === 'contended' && fetches.overrun === 0,
+      'client-contended',
+      `this process was ${contendedWords(client)}: other processes took the CPU, and the times of the fetches hold how long it waited for it`,
     ],
     [
       ahead.length > 0,
@@ -144,7 +175,16 @@ const observations = (run) => {
     .map(([, code, message]) => ({ code, message, invalidates: false }))
 }
 
-const rules = [nothingRead, failures, overruns, wrongValues, observations]
+const rules = [
+  (/** @type {Evidence} */ { client }) => clientStopped(client),
+  nothingRead,
+  failures,
+  overruns,
+  tooFew,
+  wrongValues,
+  fromFuture,
+  observations,
+]
 
 /**
  * @param {Evidence} run

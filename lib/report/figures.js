@@ -82,11 +82,18 @@ const at = (name, document) => {
 const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
   which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'lower'])
 
+/** What an item costs the servers: without what they use while idle, and with it. */
+export const netCost = 'server.cpu_us_per_item_net'
+export const grossCost = 'server.cpu_us_per_item'
+
 /** @type {Row[]} */
 const rows = [
   ['rate.nominal', 'rate asked', 'rate', null],
   ['rate.achieved', 'rate achieved', 'rate', 'higher'],
-  ['server.cpu_us_per_item', 'server CPU per item', 'us', 'lower'],
+  [netCost, 'server CPU per item, net of the idle cost', 'us', 'lower'],
+  [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'lower'],
+  [grossCost, 'server CPU per item', 'us', 'lower'],
+  ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', null],
   ['client.cpu_us_per_item', 'client CPU per item', 'us', 'lower'],
   ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'lower'],
   ['server.net_bytes_per_item', 'network per item', 'bytes', 'lower'],
@@ -132,7 +139,7 @@ const rows = [
   ),
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
-  ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p99', 'max']),
+  ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),
   ['items.failed', 'items failed', 'count', 'lower'],
   ['items.uncertain', 'items uncertain', 'count', 'lower'],
   ['items.dropped', 'items dropped', 'count', 'lower'],
@@ -143,6 +150,7 @@ const rows = [
   ['server.evicted', 'keys evicted', 'count', 'lower'],
   ['server.share', 'our share of all items', 'ratio', null],
   ['client.cpu_pct', 'client CPU', 'pct', 'lower'],
+  ['client.thread_cpu_pct', 'CPU of the sending thread', 'pct', 'lower'],
   ['client.busy_pct', 'busiest client thread', 'pct', 'lower'],
   ['client.rss_mb_max', 'client memory', 'mb', 'lower'],
   ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'lower'],

@@ -46,6 +46,10 @@ const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?
 /** @param {number} beyond one in so many */
 const percentileName = (beyond) => `${+(100 - 100 / beyond).toPrecision(8)} %`
 
+/** @param {number} part at least 0 */
+const changed = (part) =>
+  part >= 9 ? `${count(part * 100)} %` : `${trimmed((part * 100).toFixed(part < 0.0995 ? 1 : 0))} %`
+
 /** @type {Record<string, (value: any) => string>} */
 const formats = {
   us: (us) => (us === 0 ? '0' : trimmed(micros(us))),
@@ -55,6 +59,12 @@ const formats = {
   count,
   rate,
   pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
+  // On logarithmic axes: 0.0953 is 1.10, or ten percent more.
+  logratio: (log) => (typeof log === 'number' ? Math.exp(log).toFixed(2) : dash),
+  change: (log) =>
+    typeof log === 'number'
+      ? `${log > 5e-4 ? '+' : log < -5e-4 ? '−' : ''}${changed(Math.abs(Math.expm1(log)))}`
+      : dash,
   ratio: (n) => (typeof n === 'number' ? trimmed(n.toFixed(n < 10 ? 3 : 1)) : dash),
   clock: (s) => clockTime(s * 1000),
   percentile: percentileName,

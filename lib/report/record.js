@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OptionError } from '../errors.js'
-import { mergedCurve } from '../measure/latency.js'
+import { isHistogram, mergedCurve } from '../measure/latency.js'
+import { faultIn } from '../shape.js'
+import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
+import { plainText } from './units.js'
 
 /**
  * @typedef {import('./result.js').RunDocument} RunDocument
@@ -61,9 +64,6 @@ const documentOf = async (path) => {
   }
 }
 
-/** @param {unknown} line */
-const isLine = (line) => isObject(line) && isNumber(line.at_ms)
-
 /**
  * The lines that are whole: a run that was killed may have left half of its last one.
  * @param {string} path
@@ -72,101 +72,51 @@ const isLine = (line) => isObject(line) && isNumber(line.at_ms)
 const linesOf = async (path) => {
   const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
   return lines.flatMap((line, at) => {
+    /** @type {any} */
+    let read
     try {
-      const read = JSON.parse(line)
-      if (isLine(read)) return [read]
+      read = JSON.parse(line)
     } catch (cause) {
       if (at === lines.length - 1) return []
       throw new OptionError(`${path}, line ${at + 1}, is not JSON`, { cause })
     }
-    throw new OptionError(`${path}, line ${at + 1}, is not a second of a run`)
+    const fault = faultIn(read, SECOND)
+    if (fault) throw new OptionError(`${path}, line ${at + 1}, is not a second of a run: ${fault}`)
+    return [read]
   })
 }
 
+/** Of those that a distribution is made of. @param {Pick<Second, 'latency_us'>} second */
+const histogramFault = ({ latency_us: latency }) => {
+  for (const name of /** @type {const} */ (['intended', 'service'])) {
+    const encoded = latency?.[name]?.hdr
+    if (encoded !== undefined && !isHistogram(encoded)) return `'latency_us.${name}.hdr' is no histogram`
+  }
+  return null
+}
+
+const kinds = { producer: PRODUCER, consumer: CONSUMER }
+
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isText = (/** @type {unknown} */ value) => typeof value === 'string'
-const isNumber = (/** @type {unknown} */ value) => typeof value === 'number'
-const isMoment = (/** @type {unknown} */ value) => isText(value) && !Number.isNaN(Date.parse(String(value)))
-
-/** @typedef {(value: unknown) => boolean} Is */
-
-/** @param {Is} is @returns {Is} */
-const listOf = (is) => (value) => Array.isArray(value) && value.every(is)
-
-/** @param {Record<string, Is>} shape what must be there; more may @returns {Is} */
-const holding = (shape) => (value) =>
-  isObject(value) && Object.entries(shape).every(([name, is]) => is(value[name]))
-
-const texts = listOf(isText)
-const versions = holding({ millrace: isText, node: isText, servers: texts })
-const isWarning = holding({ message: isText })
-
-const run = {
-  run: isText,
-  started: isMoment,
-  duration_s: isNumber,
-  plan: isObject,
-  versions,
-  commands: isObject,
-  rate: isObject,
-  client: isObject,
-  nodes: listOf(holding({ address: isText, role: isText })),
-  events: listOf(holding({ at_ms: isNumber, kind: isText })),
-  warnings: listOf(isWarning),
-}
-
-/** @type {Record<string, Record<string, Is>>} */
-const runs = {
-  producer: {
-    ...run,
-    items: isObject,
-    latency_us: isObject,
-    ticks: isObject,
-    server: isObject,
-  },
-  consumer: { ...run, fetches: isObject },
-}
-
-/** @type {Record<string, Is>} */
-const experiment = {
-  id: isText,
-  question: isText,
-  setup: isText,
-  started: isMoment,
-  versions,
-  columns: listOf(holding({ name: isText })),
-  rows: listOf(
-    holding({
-      label: isText,
-      figures: (value) => isObject(value) && Object.values(value).every(holding({ samples: Array.isArray })),
-      runs: texts,
-      marks: listOf(holding({ text: isText })),
-    }),
-  ),
-  ratios: listOf(holding({ label: isText, figure: isText, ours: isObject })),
-  phases: listOf(holding({ label: isText, from_ms: isNumber, to_ms: isNumber })),
-  verdict: isText,
-  warnings: listOf(isWarning),
-}
 
 /**
  * A document that is what its file is called; else a line that says what is wrong with it.
  * @param {string} path
  * @param {unknown} document
  * @param {string} what
- * @param {Record<string, Is> | undefined} shape
+ * @param {(document: Record<string, unknown>) => string | null} fault
  * @returns {any}
  */
-const checked = (path, document, what, shape) => {
+const checked = (path, document, what, fault) => {
   if (!isObject(document)) throw new OptionError(`${path} is not the result of ${what}`)
   if (document.schema !== 1)
     throw new OptionError(
-      `${path}: its schema is ${String(document.schema)}, and this version of Millrace reads 1`,
+      `${path}: its schema is ${plainText(String(document.schema)).slice(0, 40)}, and this version of Millrace reads 1`,
     )
-  const wrong = Object.entries(shape ?? { kind: () => false }).find(([name, is]) => !is(document[name]))
-  if (!wrong) return document
-  throw new OptionError(`${path} is not the result of ${what}: '${wrong[0]}' is missing or wrong`)
+  const wrong = fault(document)
+  if (wrong) throw new OptionError(`${path} is not the result of ${what}: ${wrong}`)
+  return document
 }
 
 /** @param {Second[]} seconds @returns {Distribution} */
@@ -191,12 +141,17 @@ export const runRecord = (run, lines) => {
  * @param {string} folder
  * @returns {Promise<RunDocument | null>} null: the folder holds no run
  */
-export const readRunDocument = async (folder) => {
-  const path = join(folder, 'run.json')
+export const readRunDocument = (folder) => readRunFile(join(folder, 'run.json'))
+
+/** @param {string} path @returns {Promise<RunDocument | null>} null: there is no such file */
+export const readRunFile = async (path) => {
   const found = await documentOf(path)
   if (found === undefined) return null
-  const kind = isObject(found) ? String(found.kind) : ''
-  return checked(path, found, 'a run', Object.hasOwn(runs, kind) ? runs[kind] : undefined)
+  return checked(path, found, 'a run', (document) => {
+    const kind = String(document.kind)
+    if (!Object.hasOwn(kinds, kind)) return "'kind' must be producer or consumer"
+    return faultIn(document, kinds[/** @type {keyof typeof kinds} */ (kind)])
+  })
 }
 
 /**
@@ -207,7 +162,9 @@ export const readRunDocument = async (folder) => {
 export const readExperiment = async (folder) => {
   const path = join(folder, 'experiment.json')
   const found = await documentOf(path)
-  return found === undefined ? null : checked(path, found, 'an experiment', experiment)
+  return found === undefined
+    ? null
+    : checked(path, found, 'an experiment', (document) => faultIn(document, EXPERIMENT))
 }
 
 /**
@@ -234,6 +191,13 @@ export const readRecord = async (folder) => {
 const runIn = async (folder) => {
   const document = await readRunDocument(folder)
   if (!document) return null
-  const seconds = await linesOf(join(folder, 'intervals.ndjson'))
-  return runRecord(document, seconds)
+  const path = join(folder, 'intervals.ndjson')
+  const seconds = await linesOf(path)
+  try {
+    return runRecord(document, seconds)
+  } catch (cause) {
+    const at = seconds.findIndex((second) => histogramFault(second) !== null)
+    if (at < 0) throw cause
+    throw new OptionError(`${path}, line ${at + 1}: ${histogramFault(seconds[at])}`, { cause })
+  }
 }

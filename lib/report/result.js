@@ -13,6 +13,7 @@ import { verdict } from './verdict.js'
  * @property {Figure} cpu_pct
  * @property {Figure} commands_per_s
  * @property {Figure} memory_bytes
+ * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
  * @property {Figure} gaps
  */
 /** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
@@ -32,6 +33,8 @@ import { verdict } from './verdict.js'
  * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found }} [target]
  * @property {Items} items
  * @property {AgentItems[]} [agents] of a writer, each with its part of the items
+ * @property {import('../measure/presence.js').Presence} [writers] how many of the plan's agents were at work
+ * @property {import('../measure/clocks.js').ClockFigures[]} [clocks] of the servers against ours
  * @property {{ sent: number, repeated: number, errors_by: Record<string, number>, repeated_by?: Record<string, number> }} commands
  *   repeated_by: why commands were sent again, and connections were made again
  * @property {{ nominal: Figure, achieved: Figure }} rate
@@ -60,13 +63,15 @@ import { verdict } from './verdict.js'
  * @property {NonNullable<RunParts['target']> | null} target
  * @property {Items} items
  * @property {AgentItems[]} agents
+ * @property {NonNullable<RunParts['writers']> | null} writers
+ * @property {NonNullable<RunParts['clocks']>} clocks
  * @property {RunParts['commands']} commands
  * @property {RunParts['rate']} rate
  * @property {{ intended: Percentiles, service: Percentiles }} latency_us
  * @property {RunParts['bystander']} bystander_us
  * @property {{ count: number, late: Figure, lateness_us: { p50: Figure, p99: Figure } }} ticks
  * @property {Record<keyof typeof noClient, Figure>} client
- * @property {Record<Exclude<keyof typeof noServer, 'commands'>, Figure> & { commands: Record<string, { calls: number, usec: number }> | null }} server
+ * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle' | 'foreign_calls' | 'memory_note'>, Figure> & { memory_note: string | null, foreign_calls: { command: string, calls: number } | null, idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
@@ -81,13 +86,21 @@ const noClient = {
   rss_mb_max: null,
   loop_delay_ms_p99: null,
   busy_pct: null,
+  thread_cpu_pct: null,
+  stopped_ms: null,
 }
 const noServer = {
   share: null,
   cpu_us_per_item: null,
   memory_bytes_per_item: null,
   net_bytes_per_item: null,
+  memory_note: null,
   evicted: null,
+  foreign_calls: null,
+  cpu_us_per_item_net: null,
+  cpu_us_per_item_net_uncertainty: null,
+  fixed_cpu_share: null,
+  idle: null,
   commands: null,
 }
 
@@ -156,6 +169,8 @@ const measurements = (parts) => ({
   target: plainData(parts.target ?? null),
   items: plainData(parts.items),
   agents: plainData(parts.agents ?? []),
+  writers: readable(plainData(parts.writers ?? null)),
+  clocks: readable(plainData(parts.clocks ?? [])),
   commands: plainData(parts.commands),
   rate: filled({ nominal: null, achieved: null }, parts.rate),
   latency_us: {

@@ -1,9 +1,10 @@
 // What the report of a run says.
 import { cell, figureCell } from './cells.js'
 import * as fetchWords from './fetch-text.js'
-import { FIGURES, figureNamed, shownFigure } from './figures.js'
+import { FIGURES, figureNamed, grossCost, netCost, shownFigure } from './figures.js'
 import { verdictWords } from './text.js'
 import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
+import { stateWords } from './verdict.js'
 import * as words from './words.js'
 
 /**
@@ -28,6 +29,14 @@ const highlightsOf = {
     'replication_ms.p99',
     'replica.cpu_pct',
   ],
+}
+
+const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
+
+/** The cost of an item without the idle cost, where that is known. @param {string} name @param {any} run */
+const leading = (name, run) => {
+  const net = name === grossCost ? figureNamed(netCost) : null
+  return net && net.value(run) !== null ? net : figureNamed(name)
 }
 
 const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
@@ -114,7 +123,7 @@ const eventsTable = ({ events }) =>
 /** Every figure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
 const figuresTable = (run) => ({
   title: 'All figures',
-  note: 'By the names that --threshold and scripts/compare.js take.',
+  note: 'By the names that --threshold takes.',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
   rows: FIGURES.flatMap(({ name, title, value }) => {
@@ -167,6 +176,7 @@ const askedAndFound = (run) => {
           { label: 'rate', text: words.rateWords(run) },
           { label: 'ticks', text: words.tickWords(run) },
           { label: 'per item', text: words.costWords(run) },
+          { label: 'idle cost', text: words.idleWords(run) },
           { label: 'commands', text: words.commandWords(run) },
         ]
   return [
@@ -232,11 +242,11 @@ export const runSections = (document) => {
     question: questionOf(run),
     verdict: {
       good: run.valid,
-      word: run.valid ? 'Valid' : 'Not valid',
+      word: capital(stateWords(run)),
       sentence: run.kind === 'consumer' ? fetchWords.verdictWords(run) : verdictWords(run),
     },
     highlights: names.flatMap((name) => {
-      const figure = figureNamed(name)
+      const figure = leading(name, run)
       const value = figure.value(run)
       const perSecond = figure.unit === 'rate' ? '/s' : ''
       return value === null

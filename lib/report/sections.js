@@ -24,6 +24,7 @@ import { runSections } from './run-sections.js'
  * @property {{ label: string, text: string }[]} facts
  * @property {Table[]} tables
  * @property {{ text: string, serious: boolean }[]} warnings
+ * @property {true} [chartsFirst] the picture is the answer, and tables follow it
  */
 
 /** @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record @returns {Sections} */

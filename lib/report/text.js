@@ -3,7 +3,7 @@ import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
 import { sharedEnding } from './node-names.js'
 import { judgedWords } from './thresholds.js'
 import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
-import { busiestMaster } from './verdict.js'
+import { busiestMaster, stateWords } from './verdict.js'
 import {
   cacheWords,
   clientWords,
@@ -13,6 +13,7 @@ import {
   gap,
   hasHostCpu,
   hostCpu,
+  idleWords,
   itemWords,
   moment,
   planWords,
@@ -156,12 +157,22 @@ const eventLines = ({ run, columns, paint }) => {
 /** @param {RunDocument} run */
 export const verdictWords = (run) => {
   const held = run.rate.nominal === null || run.plan.pacing === 'closed' ? '' : ', at the rate asked'
+  if (run.state === 'partial') return 'do not quote these figures as those of the whole load'
   return run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
 }
 
+/** A part of a load must not pass for the whole: this comes first. @param {Page} page */
+const partialLines = ({ run, columns, paint }) =>
+  run.state === 'partial'
+    ? run.warnings
+        .filter(({ invalidates }) => invalidates)
+        .flatMap(({ message }) => wrapped(`PARTIAL: ${message}`, columns).map(paint.red))
+    : []
+
 /** @param {Page} page @param {string} sentence */
 const verdictLines = ({ run, columns, paint }, sentence) => {
-  const word = run.valid ? paint.green(paint.bold('VALID')) : paint.red(paint.bold('NOT VALID'))
+  const state = paint.bold(stateWords(run).toUpperCase())
+  const word = run.valid ? paint.green(state) : paint.red(state)
   const reasons = run.warnings.flatMap(({ message, invalidates }) =>
     marked(invalidates ? paint.red('✗') : paint.yellow('!'), message, columns),
   )
@@ -180,7 +191,7 @@ const thresholdLines = ({ run, columns, paint }) =>
  */
 export const headline = (document) => {
   const run = plainData(document)
-  return facts([run.run, `${rate(run.rate.achieved)} items/s`, run.valid ? 'valid' : 'not valid'])
+  return facts([run.run, `${rate(run.rate.achieved)} items/s`, stateWords(run)])
 }
 
 /**
@@ -200,7 +211,7 @@ export const runText = (document, { columns = 100, color = false }, blocksOf, se
   }
   const { run, paint } = page
   return blocksText([
-    [paint.bold(`Millrace ${run.kind}${gap}${run.run}`)],
+    [paint.bold(`Millrace ${run.kind}${gap}${run.run}`), ...partialLines(page)],
     ...blocksOf(page),
     eventLines(page),
     verdictLines(page, sentenceOf(run)),
@@ -226,6 +237,7 @@ const blocksOf = (page) => {
     nodeTable(page),
     [
       ...entry(page, 'per item', costWords(run)),
+      ...entry(page, 'idle cost', idleWords(run)),
       ...entry(page, 'commands', commandWords(run)),
       ...entry(page, 'client', clientWords(run)),
     ],

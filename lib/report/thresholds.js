@@ -83,7 +83,10 @@ const namedIn = (text, name) => {
 export const absoluteThreshold = (text) => {
   const threshold = thresholdOf(text)
   if (threshold.relative)
-    throw refused(text, 'a part of another run: only scripts/compare.js has two; give a limit with its unit')
+    throw refused(
+      text,
+      'a part of another run: only millrace diff and compare have two sides; give a limit with its unit',
+    )
   return threshold
 }
 

@@ -1,5 +1,5 @@
 // Whether a run may be quoted, and if not, every reason by name and what to do about it.
-import { count, percent, plainText, rate, several, share } from './units.js'
+import { count, micros, percent, plainText, rate, several, share } from './units.js'
 
 /**
  * @typedef {object} Warning
@@ -9,8 +9,19 @@ import { count, percent, plainText, rate, several, share } from './units.js'
  * @property {string} [cause]
  */
 /** @typedef {import('./result.js').Measurements} Evidence */
+/** @typedef {'valid' | 'partial' | 'not-valid'} State partial: all is well but for writers that were not there */
 
-const limits = Object.freeze({ rateRatio: 0.99, clientBusyPct: 90, engineCpuPct: 95, share: 0.95 })
+const limits = Object.freeze({
+  rateRatio: 0.99,
+  clientBusyPct: 90,
+  clientCpuShare: 0.8,
+  engineCpuPct: 95,
+  share: 0.95,
+  fixedShare: 0.05,
+})
+
+/** The reason that leaves a run partial where it is the only one. */
+export const absentCode = 'absent-writers'
 
 /** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
 const adviceByCause = new Map(
@@ -47,8 +58,35 @@ const unknownCause = 'look the word up in the documentation and the log of the s
 /** @param {Evidence} run */
 const isScheduled = (run) => run.rate.nominal !== null && run.plan.pacing !== 'closed'
 
+/**
+ * A loop that was never idle, and why: it had work for a whole core; or others took the core from it, and its CPU is
+ * far below the time it was busy.
+ * @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client
+ * @returns {'saturated' | 'contended' | null}
+ */
+export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
+  if ((busyPct ?? 0) <= limits.clientBusyPct) return null
+  const usedPct = threadPct ?? cpuPct ?? 100
+  return usedPct < Number(busyPct) * limits.clientCpuShare ? 'contended' : 'saturated'
+}
+
+/** @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client */
+export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
+  `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
+
+/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
+export const clientStopped = ({ stopped_ms: stoppedMs }) =>
+  stoppedMs
+    ? [
+        {
+          code: 'client-stopped',
+          message: `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
+        },
+      ]
+    : []
+
 /** @param {Evidence} run */
-const clientWasTheLimit = ({ client }) => (client.busy_pct ?? 0) > limits.clientBusyPct
+const clientWasTheLimit = ({ client }) => clientLimit(client) !== null || Boolean(client.stopped_ms)
 
 /**
  * The master whose engine works hardest; undefined without masters.
@@ -119,7 +157,8 @@ const causes = ({ items, commands }) => {
 }
 
 /**
- * What was refused or lost, and then done after all, cost time, and says something about the servers.
+ * What was refused or lost, and then done after all, cost time, and says something about the servers. Where items came
+ * too late for it, it is the reason; a connection that broke is the least of them, since a refusal says why.
  * @param {Evidence} run
  * @returns {Warning[]}
  */
@@ -128,11 +167,12 @@ const repeats = ({ items, commands }) =>
     .filter(
       ([cause]) => !toldByEvents.has(cause) && !(cause in items.failed_by) && !(cause in commands.errors_by),
     )
+    .toSorted(([a], [b]) => Number(a === 'CLOSED') - Number(b === 'CLOSED'))
     .map(([cause, n]) => ({
       code: 'repeated',
       cause: plainText(cause),
       message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
-      invalidates: false,
+      invalidates: items.dropped + items.unsettled > 0,
     }))
 
 /** @param {Evidence} run @returns {Warning[]} */
@@ -151,6 +191,24 @@ const rateHeld = (run) => {
   return [{ code: 'rate', message }]
 }
 
+/**
+ * Writers of the plan that were not there: what was measured is a part of its load.
+ * @param {Evidence} run
+ * @returns {Warning[]}
+ */
+export const absentWriters = ({ writers, plan }) => {
+  if (!writers || writers.absent_s === 0 || writers.fewest === null) return []
+  const { total, own, fewest, absent_s: absentS, measured_s: measuredS } = writers
+  const unit = plan.periodMs === 1000 ? 'items/s' : 'items an interval'
+  const mine = `this box writes ${count(plan.items)} of ${count(plan.quantity)} ${unit}`
+  const who = `${count(fewest)} of ${several(total, 'writer')} ${fewest === 1 ? 'is' : 'are'} here`
+  // A second or less may be the edge of a box's time.
+  const times =
+    absentS < measuredS ? `in ${absentS.toFixed(1)} of ${measuredS.toFixed(1)} measured seconds only ` : ''
+  const all = own === fewest ? 'add -a all to be all of them' : 'start the others'
+  return [{ code: absentCode, message: `${times}${who}: ${mine}; ${all}` }]
+}
+
 /** @param {Evidence} run @returns {Warning[]} */
 const clientBusy = (run) => {
   const { busy_pct: busyPct } = run.client
@@ -162,7 +220,15 @@ const clientBusy = (run) => {
         invalidates: false,
       },
     ]
-  if (!clientWasTheLimit(run)) return []
+  const limit = clientLimit(run.client)
+  if (limit === null) return []
+  if (limit === 'contended')
+    return [
+      {
+        code: 'client-contended',
+        message: `the sending thread was ${contendedWords(run.client)}: other processes took the CPU; end them, or give this process a core of its own (taskset)`,
+      },
+    ]
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   return [
     {
@@ -189,6 +255,7 @@ const serverBusy = (run) => {
 const observations = ({ server, nodes, interrupted, duration_s: durationS }) => {
   const evicted = server.evicted ?? 0
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const looping = nodes.filter((node) => node.cpu_upper_bound).map((node) => plainText(node.address))
   const blind = nodes.filter((node) => node.gaps).map((node) => plainText(node.address))
   /** @type {[boolean, string, string][]} */
   const all = [
@@ -203,9 +270,24 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
       `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
     ],
     [
+      Boolean(server.foreign_calls),
+      'foreign-load',
+      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application writes there, and their CPU and network per item include what it cost`,
+    ],
+    [
+      (server.fixed_cpu_share ?? 0) > limits.fixedShare,
+      'idle-cost',
+      `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
+    ],
+    [
       gaps > 0,
       'gaps',
       `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out`,
+    ],
+    [
+      looping.length > 0,
+      'io-threads',
+      `the io-threads of ${looping.join(', ')} wait in a loop, which counts as CPU: the CPU of the servers, and per item, is an upper bound; set io-threads 1, or take a server that reports their active time (Valkey from 9.1) and has a core for each thread`,
     ],
     [
       interrupted,
@@ -221,15 +303,36 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
 /**
  * @param {Warning[]} given what others noticed
  * @param {Warning[]} found
- * @returns {{ valid: boolean, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
+ * @returns {{ valid: boolean, state: State, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
  */
 export const ruling = (given, found) => {
   const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
   warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
-  return { valid: warnings.every(({ invalidates }) => !invalidates), warnings }
+  const reasons = warnings.filter(({ invalidates }) => invalidates)
+  return { valid: reasons.length === 0, state: stateBy(reasons.map(({ code }) => code)), warnings }
 }
 
-const rules = [lostItems, causes, repeats, rateHeld, clientBusy, serverBusy, observations]
+/** @param {readonly string[]} codes of what makes a run invalid @returns {State} */
+export const stateBy = (codes) => {
+  if (codes.length === 0) return 'valid'
+  return codes.every((code) => code === absentCode) ? 'partial' : 'not-valid'
+}
+
+/** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */
+export const stateWords = ({ valid, state = valid ? 'valid' : 'not-valid' }) => state.replace('-', ' ')
+
+// The first reason named should be the cause: what happened to the client, then what servers said, then what came of it.
+const rules = [
+  absentWriters,
+  (/** @type {Evidence} */ { client }) => clientStopped(client),
+  clientBusy,
+  causes,
+  repeats,
+  lostItems,
+  rateHeld,
+  serverBusy,
+  observations,
+]
 
 /**
  * @param {Evidence} run

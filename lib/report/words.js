@@ -1,5 +1,5 @@
 // A run in plain words: what was asked of whom, what came of it, and what it cost.
-import { bytes, count, micros, percent, period, rate, several, share } from './units.js'
+import { bytes, count, micros, percent, period, plainText, rate, several, share } from './units.js'
 
 /** @typedef {import('./result.js').RunDocument} RunDocument */
 
@@ -116,13 +116,33 @@ export const tickWords = ({ ticks, commands, plan }) => {
   ])
 }
 
+/**
+ * What an item costs without what the servers use anyway, where that is known; else all that they used.
+ * @param {RunDocument['server']} server
+ */
+const serverCpuWords = ({ cpu_us_per_item: gross, cpu_us_per_item_net: net, ...server }) => {
+  if (typeof net === 'number')
+    return `server CPU ${micros(net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} (${micros(gross)} with the idle cost)`
+  return `server CPU ${micros(gross)}${server.idle && 'why' in server.idle ? ' (idle cost included)' : ''}`
+}
+
+/** Idle servers use less than a percent, and its second digit counts. @param {number} pct */
+const smallPercent = (pct) => `${Number(pct.toPrecision(2))} %`
+
+/** What the servers used before the first write, or why that is not known. @param {RunDocument} run */
+export const idleWords = ({ server: { idle } }) => {
+  if (!idle) return ''
+  if ('why' in idle) return `not measured: ${plainText(idle.why)}`
+  return `${smallPercent(idle.cpu_pct)} ± ${smallPercent(idle.uncertainty_pct)} of a core before the first write`
+}
+
 /** @param {RunDocument} run */
 export const costWords = ({ server, client }) =>
   facts([
-    `server CPU ${micros(server.cpu_us_per_item)}`,
+    serverCpuWords(server),
     `client CPU ${micros(client.cpu_us_per_item)}`,
     `network ${bytes(server.net_bytes_per_item)}`,
-    `memory ${bytes(server.memory_bytes_per_item)}`,
+    `memory ${bytes(server.memory_bytes_per_item)}${server.memory_note ? ` (${plainText(server.memory_note)})` : ''}`,
   ])
 
 /** @param {RunDocument} run */
@@ -140,7 +160,8 @@ export const commandWords = ({ server }) =>
 export const clientWords = ({ client }) =>
   facts([
     `CPU ${percent(client.cpu_pct)}`,
-    `busiest thread ${percent(client.busy_pct)}`,
+    typeof client.thread_cpu_pct === 'number' && `sending thread ${percent(client.thread_cpu_pct)}`,
+    `event loop ${percent(client.busy_pct)} busy`,
     `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
     `event loop delay p99 ${micros(client.loop_delay_ms_p99 === null ? null : client.loop_delay_ms_p99 * 1000)}`,
   ])

@@ -1,12 +1,12 @@
 // The files of a report.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OptionError } from '../errors.js'
 import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { pngOf, svgOf } from './draw.js'
 import { fetchReport } from './fetch-text.js'
+import { madeWithParents, ResultsError } from './files.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
 import { readRecord } from './record.js'
@@ -74,10 +74,9 @@ export const allFiles = async (record) => {
 /** @param {string} folder @param {Files} files */
 export const writeFiles = async (folder, files) => {
   try {
-    await mkdir(join(folder, 'charts'), { recursive: true })
+    await madeWithParents(join(folder, 'charts'))
     await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)))
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error)
-    throw new OptionError(`${folder}: the report cannot be written (${code ?? error})`, { cause: error })
+    throw new ResultsError(`the report in ${folder}`, error)
   }
 }

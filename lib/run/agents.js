@@ -1,6 +1,7 @@
 // Which agents this process is, and what that means in words.
 import { count, several } from '../report/units.js'
 import { leases } from '../target/leases.js'
+import { refuseRival } from '../target/plan-key.js'
 import { unlessInterrupted } from './start-up.js'
 
 /**
@@ -14,24 +15,6 @@ const wantedAgents = ({ agent, totalAgents }, origin) => {
   return agent === 'auto' ? /** @type {const} */ ('next') : agent
 }
 
-const answerLimitMs = 2000
-
-/**
- * At its end a run asks who else was writing; a server that is away or blocked must not keep the result back.
- * @template T
- * @param {Promise<T>} answer
- * @param {T} otherwise
- * @returns {Promise<T>}
- */
-const within = (answer, otherwise) => {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-  const limit = new Promise((/** @type {(value: T) => void} */ resolve) => {
-    timer = setTimeout(resolve, answerLimitMs, otherwise)
-  })
-  return Promise.race([answer.catch(() => otherwise), limit]).finally(() => clearTimeout(timer))
-}
-
 /**
  * @typedef {object} Claim
  * @property {Settings} settings
@@ -39,27 +22,35 @@ const within = (answer, otherwise) => {
  * @property {string} run
  * @property {(line: string) => void} say
  * @property {(message: string) => void} onLost
+ * @property {(message: string) => void} [onRival] another plan is being written under the prefix as well
+ * @property {() => number} [epochMs] by the clock of the servers
  * @property {AbortSignal} signal
  */
 
 /** @param {Omit<Claim, 'settings'>} needs @param {import('../target/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
-const leased = async ({ target, run, say, onLost, signal }, terms, wanted) => {
+const leased = async ({ signal, ...needs }, terms, wanted) => {
   const clock = () => performance.now()
-  const here = target.origin !== 'address'
-  const office = leases({ target, terms, run, say, onLost, clock, signal, here })
+  const here = needs.target.origin !== 'address'
+  const office = leases({ ...needs, terms, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
-    const live = () => within(office.live(), [])
-    return { agents, live, announce: office.announce, release: office.release }
+    return { agents, others: office.others, announce: office.announce, release: office.release }
   } catch (error) {
     await office.release()
     throw error
   }
 }
 
-/** Claims them in the target, so that the same command on another box makes other agents. @param {Claim} claim */
-export const claimAgents = ({ settings, ...needs }) =>
-  leased(needs, settings, wantedAgents(settings, needs.target.origin))
+/**
+ * Claims them in the target, so that the same command on another box makes other agents; refused while another plan is
+ * being written under the prefix.
+ * @param {Claim & { card: import('../target/plan-key.js').Announcement }} claim
+ */
+export const claimAgents = async ({ settings, card, ...needs }) => {
+  await unlessInterrupted(needs.signal, refuseRival(needs.target, card))
+  const { prefix, totalAgents } = settings
+  return leased(needs, { prefix, totalAgents }, wantedAgents(settings, needs.target.origin))
+}
 
 /**
  * Which of the run's consumers this process is. Only `-a auto`, typed, writes to the target: a lease, as for writers.
@@ -69,8 +60,7 @@ export const claimAgents = ({ settings, ...needs }) =>
 export const claimReaders = async ({ settings, strategy, ...needs }) => {
   const { agent, totalAgents, given, prefix } = settings
   if (agent === 'auto' && given.agent === 'command line') {
-    const terms = { prefix, quantity: 0, totalAgents, strategy: `read ${strategy}` }
-    return leased(needs, terms, 'next')
+    return leased(needs, { prefix, totalAgents, readers: strategy }, 'next')
   }
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }

@@ -5,8 +5,10 @@ import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { count, plainText } from '../report/units.js'
 import { plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
+import { isStrategy } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
 
 /**
@@ -23,7 +25,7 @@ const batchItems = 10_000
 const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /**
  * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.
@@ -36,6 +38,33 @@ export const serverTimes = async ({ started, written }, needs) => {
     startedMs: Date.parse(started) + (written.servers_ahead_ms ?? aheadMs),
     now: () => needs.epochMs() + aheadMs,
   }
+}
+
+/** Items of an agent's first ticks. @param {{ first: number, count: number }} share @param {number} chunks @param {number} ticks */
+const itemsIn = (share, chunks, ticks) =>
+  Math.floor(ticks / chunks) * share.count + chunkRange(share, chunks, ticks % chunks).first - share.first
+
+/**
+ * What in a run.json contradicts itself, so that there would be nothing sensible to look for; null: nothing.
+ * @param {{ plan: Record<string, any> & { agents: import('../plan/plan.js').AgentShare[] }, written: Written, items: { offered: number } }} document of the right shape
+ */
+export const contradictionIn = ({ plan, written, items }) => {
+  const { strategy, chunks, agents, quantity } = plan
+  if (!isStrategy(strategy))
+    return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
+  const outside = agents.find(
+    ({ first, count }) => first < 1 || count < chunks || first + count - 1 > quantity,
+  )
+  if (outside) return `the items of agent ${outside.agent} are not within the plan's`
+  let offered = 0
+  for (const { agent, ticks } of written.agents) {
+    const share = agents.find((one) => one.agent === agent)
+    if (!share) return `agent ${agent} wrote, but the plan has no such agent`
+    offered += itemsIn(share, chunks, ticks)
+  }
+  if (offered !== items.offered)
+    return `its ticks are of ${count(offered)} items, but ${count(items.offered)} were offered`
+  return null
 }
 
 /**

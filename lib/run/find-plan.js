@@ -1,7 +1,7 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
+import { TargetError } from '../errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
-import { planKey, plansIn } from '../target/plan-key.js'
-import { slotOf } from '../wire/slot.js'
+import { plansUnder } from '../target/plan-key.js'
 import { isLive } from './plan-watch.js'
 
 /**
@@ -12,17 +12,14 @@ import { isLive } from './plan-watch.js'
  */
 export const findPlan = async ({ settings, target, say }) => {
   const { prefix } = settings
-  const holder = () => {
-    const { masters, owners } = target.topology
-    return target.control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
-  }
-  const now = async () => {
-    const [seconds, micros] = await holder().time()
-    return Number(seconds) * 1000 + Number(micros) / 1000
-  }
-  const readCards = async () => plansIn(holder(), prefix, await now())
-  const nowMs = await now()
-  const cards = await readCards()
+  const readCards = async () => (await plansUnder(target, prefix)).cards
+  const { cards, faults, nowMs } = await plansUnder(target, prefix)
+  if (cards.length === 0 && faults.length > 0)
+    throw new TargetError(
+      `${target.address}: ${faults[0]}; read it with the version that wrote it, or set --prefix`,
+      { code: 'PLAN' },
+    )
+  for (const fault of faults) say(`left out: ${fault}`)
   const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
   const plan = readPlanOf(settings, {
     card,

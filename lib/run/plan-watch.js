@@ -1,4 +1,5 @@
 // Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
+import { sameTerms } from '../plan/plan-card.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
@@ -12,9 +13,6 @@ const rewriteSlackMs = 500
 /** A sign of life just now. @param {PlanCard} card @param {number} nowMs */
 export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewedMs < silenceMs
 
-/** What makes a plan another one. @param {PlanCard} card */
-const terms = ({ startedMs, renewedMs, ended, version, ...rest }) => JSON.stringify(rest)
-
 /**
  * @param {object} needs
  * @param {PlanCard | null} needs.card the one that is read by
@@ -22,9 +20,10 @@ const terms = ({ startedMs, renewedMs, ended, version, ...rest }) => JSON.string
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
  * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and somebody writes now
+ * @param {(live: boolean) => void} [needs.onLook] the card was read: whether its writers are at work
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
-export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => {
+export const planWatch = ({ card, read, now, onChanged, onAppeared, onLook = () => {}, sleep }) => {
   let current = card
   let changed = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -40,18 +39,19 @@ export const planWatch = ({ card, read, now, onChanged, onAppeared, sleep }) => 
       onAppeared(found)
       return
     }
-    current = cards.find((other) => terms(other) === terms(card)) ?? current
+    current = cards.find((other) => sameTerms(other, card)) ?? current
     const rival = cards.find(
       (other) =>
         other.strategy === card.strategy &&
         other.startedMs > card.startedMs &&
-        terms(other) !== terms(card) &&
+        !sameTerms(other, card) &&
         isLive(other, now()),
     )
     if (!changed && rival) {
       changed = true
       onChanged()
     }
+    onLook(!changed && isLive(current ?? card, now()))
   }
   return {
     start() {

@@ -1,7 +1,7 @@
 // One run of consumers: put together, started, ended and summed up.
 import { setUpReading } from './read-setup.js'
 import { patienceMs, settled, sleep } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
  * @typedef {import('./read-setup.js').ReadRun} ReadRun
@@ -14,6 +14,7 @@ const judgeLimitMs = 30_000
 const begin = async ({ sampler, health, watch, probe, reading, second }) => {
   await sampler.mark()
   health.startWindow()
+  health.startRun()
   const startedEpochMs = Date.now()
   watch.start()
   probe.start()
@@ -37,6 +38,7 @@ const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, clien
     replication: { whole: delays.whole(), by_replica: delayMax },
     clocks: clocks.figures(),
     verify: judge && { ...judge.counts, examples: judge.examples },
+    live: run.liveShare.summary(),
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
     commands: roles.sums,
@@ -62,7 +64,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   }
   watch.stop()
   probe.stop()
-  await second.stop()
+  await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   clocks.stop()
   const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, settled: whole, client }

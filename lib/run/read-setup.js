@@ -2,10 +2,11 @@
 // judges what is read, and everything that watches.
 import { socketReadDriver } from '../drivers/read-socket.js'
 import { clientHealth } from '../measure/client-health.js'
-import { clocksOf } from '../measure/clocks.js'
+import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
 import { judgeOf } from '../measure/judge.js'
 import { series } from '../measure/latency.js'
+import { liveShareOf } from '../measure/live-share.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
@@ -65,14 +66,32 @@ const openDriver = async (options) => {
   return ioredisReadDriver(options)
 }
 
-/** The clocks of the servers that are read from, measured now and again. @param {Target} target @param {ReadDriver} driver */
-const followClocks = async (target, driver) => {
+/**
+ * The clocks of the servers that are read from, measured now and again.
+ * @param {Target} target
+ * @param {ReadDriver} driver
+ * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ */
+const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({
     time: async (address) => /** @type {any} */ (await target.control(address).time()),
-    epochMs: () => performance.timeOrigin + performance.now(),
+    epochMs: steadyClock().epochMs,
   })
-  await clocks.measure(driver.servers())
-  const timer = setInterval(() => clocks.measure(driver.servers()), clockEveryMs)
+  /** @type {Set<string>} */
+  const told = new Set()
+  const look = async () => {
+    await clocks.measure(driver.servers())
+    for (const { address, byMs } of clocks.moved()) {
+      if (told.has(address)) continue
+      told.add(address)
+      warn({
+        code: 'clock-jump',
+        message: `the clock of ${address} jumped by ${(byMs / 1000).toFixed(1)} s during the run: ages and cut-offs are wrong; repeat`,
+      })
+    }
+  }
+  await look()
+  const timer = setInterval(look, clockEveryMs)
   return { ...clocks, stop: () => clearInterval(timer) }
 }
 
@@ -84,8 +103,10 @@ const followClocks = async (target, driver) => {
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
   const again = reader.value ?? reader.again ?? null
+  const liveShare = liveShareOf({ card, limit: plan.limit, dated: reader.dated, now: planNow })
   const watch = planWatch({
     card,
+    onLook: liveShare.looked,
     read: readCards,
     now: planNow,
     onChanged: () => {
@@ -122,7 +143,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
     inspect: (/** @type {import('../wire/id-list.js').IdList} */ list, /** @type {string} */ server) =>
       judging ? judge.inspect(list, server) : { value: nothing, nil: nothing },
   }
-  return { watch, judge, inspector }
+  return { watch, judge, inspector, liveShare }
 }
 
 /**
@@ -170,11 +191,11 @@ export const setUpReading = async (needs) => {
   say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')
     await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
-  const clocks = await followClocks(target, driver)
+  const clocks = await followClocks(target, driver, warn)
   const planNow = () => clocks.now(driver.serverOf(plan.sets[0], 0))
 
   const verifier = verifierOf(needs, { driver, reader, clocks, planNow })
-  const { inspector } = verifier
+  const { inspector, liveShare } = verifier
   const counted = () =>
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
@@ -185,7 +206,10 @@ export const setUpReading = async (needs) => {
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
     clock,
     events: {
-      onFetched: (_, fetched) => fetches.fetched(fetched),
+      onFetched: (_, fetched) => {
+        fetches.fetched(fetched)
+        if (plan.values || reader.dated) liveShare.fetched(fetched)
+      },
       onOverrun: (_, deadlines) => fetches.overrun(deadlines),
     },
   })

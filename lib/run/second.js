@@ -85,8 +85,11 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
  * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
+ * @param {{ collect: () => void }} needs.probe
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
+ * @param {(atMs: number) => Promise<void>} needs.watchClocks
  * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
@@ -98,8 +101,11 @@ export const everySecond = ({
   ledger,
   latency,
   felt,
+  probe,
   health,
   sampler,
+  presence,
+  watchClocks,
   driver,
   elapsed,
   phase,
@@ -129,10 +135,11 @@ export const everySecond = ({
     waitingBytesMax = Math.max(waitingBytesMax, waitingBytes)
     const intended = latency.intended.turn()
     const service = latency.service.turn()
+    probe.collect()
     const bystander_us = felt.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const now = phase()
-    const nodes = await sampler.sample()
+    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
       at_ms: Math.round(atMs),
@@ -142,6 +149,7 @@ export const everySecond = ({
       latency_us: { intended, service },
       bystander_us,
       client,
+      writers,
       nodes,
     })
     show({

@@ -1,4 +1,4 @@
-// What comes before the load can be interrupted at any moment, whatever a server keeps us waiting for.
+// What comes before and after the load can be interrupted at any moment, whatever a server keeps us waiting for.
 import { InterruptedError } from '../errors.js'
 
 /**
@@ -14,4 +14,23 @@ export const unlessInterrupted = (signal, promise) =>
     if (signal.aborted) interrupt()
     signal.addEventListener('abort', interrupt)
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', interrupt))
+  })
+
+// For what a server that answers has answered by then.
+const graceMs = 100
+
+/**
+ * The promise's value; or another one, a moment after the signal says that nothing is waited for any more.
+ * @template T
+ * @param {AbortSignal} signal
+ * @param {Promise<T>} promise
+ * @param {T} otherwise
+ * @returns {Promise<T>}
+ */
+export const untilStopped = (signal, promise, otherwise) =>
+  new Promise((resolve, reject) => {
+    const stop = () => setTimeout(resolve, graceMs, otherwise)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })

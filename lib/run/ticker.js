@@ -1,4 +1,5 @@
 // Calls at absolute moments: the pacer says when, this only waits.
+import { systemTimers } from '../base/timers.js'
 
 // A timer of Node fires up to a millisecond late, never early; so it is set early, and the rest is spun away.
 // Ticks closer than this come too often to be worth the spinning.
@@ -12,8 +13,9 @@ const earlyMs = 1.5
  * @param {() => number} options.elapsed milliseconds since the start
  * @param {(tick: number) => void} options.begin
  * @param {() => void} options.onEnd every tick was begun
+ * @param {import('../base/timers.js').Timers} [options.timers]
  */
-export const ticker = ({ pacer, ticks, elapsed, begin, onEnd }) => {
+export const ticker = ({ pacer, ticks, elapsed, begin, onEnd, timers = systemTimers }) => {
   let next = 0
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -32,15 +34,15 @@ export const ticker = ({ pacer, ticks, elapsed, begin, onEnd }) => {
       return
     }
     const wait = pacer.dueMs(next) - elapsed()
-    if (early > 0 && wait <= early) soon = setImmediate(wake)
-    else timer = setTimeout(wake, Math.max(0, wait - early))
+    if (early > 0 && wait <= early) soon = timers.setImmediate(wake)
+    else timer = timers.setTimeout(wake, Math.max(0, wait - early))
   }
   return {
     start: wake,
     stop: () => {
       stopped = true
-      clearTimeout(timer)
-      clearImmediate(soon)
+      timers.clearTimeout(timer)
+      timers.clearImmediate(soon)
     },
   }
 }

@@ -1,6 +1,7 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 import { isScheduled } from '../plan/pacer.js'
 import { serverCosts } from './costs.js'
+import { memoryCost } from './memory-cost.js'
 
 /**
  * @typedef {import('../report/result.js').RunParts} RunParts
@@ -8,15 +9,15 @@ import { serverCosts } from './costs.js'
  *
  * @typedef {object} Beginning what the target held before the first write
  * @property {number} startedEpochMs
- * @property {number | null} dataBefore bytes of the data set
- * @property {number} keysBefore
+ * @property {import('./memory-cost.js').Held} before
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
- * @property {readonly number[]} liveAgents
+ * @property {import('./memory-cost.js').Held} after
+ * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
 /** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
@@ -75,14 +76,25 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
  * @param {Ending} ending
  * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
-export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal } = run
-  const { endMs, interrupted, client, sampled, liveAgents } = ending
+export const resultOf = (run, { startedEpochMs, before }, ending) => {
+  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
+  const { endMs, interrupted, client, sampled, after, slotTable } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
+  const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
-  const known = { plan, strategy, stored, unsure: unsureIn(run), totals, dataBefore, keysBefore, liveAgents }
+  const memory = memoryCost({
+    plan,
+    strategy,
+    before,
+    after,
+    elapsedMs: endMs,
+    slotTable,
+    writersBefore: writers.before,
+  })
+  const counts = { stored, unsure: unsureIn(run), writers }
+  const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -90,6 +102,8 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
     warmUpS: plan.warmUpMs / 1000,
     interrupted,
     plan,
+    writers,
+    clocks: time.figures(),
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency: { intended: latency.intended.whole(), service: latency.service.whole() },
@@ -102,7 +116,7 @@ export const resultOf = (run, { startedEpochMs, dataBefore, keysBefore }, ending
       tape_bytes: driver.tapeBytes,
       waiting_bytes_max: second.waitingBytesMax(),
     },
-    server: serverCosts({ ...known, elapsedMs: endMs }),
+    server: serverCosts(known),
     nodes,
     events: journal.events,
   }

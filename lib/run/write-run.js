@@ -1,38 +1,60 @@
 // One run of the writer: put together, started, drained and summed up.
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
-import { settled } from './settlement.js'
-import { unlessInterrupted } from './start-up.js'
+import { slotTableBytes } from '../plan/slot-tables.js'
+import { gatheredIn } from '../target/stored.js'
+import { settled, sleep } from './settlement.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
+
+const answerLimitMs = 2000
 
 /**
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
+/** How many items keys have gathered; a server that is silent holds nobody up. @param {import('../target/open.js').Target} target @param {WriteRun['strategy']} strategy */
+const gathered = (target, strategy) =>
+  Promise.race([
+    gatheredIn(target, strategy, Date.now()).catch(() => null),
+    sleep(answerLimitMs).then(() => null),
+  ])
+
+/**
+ * @param {WriteRun['sampler']} sampler that has just asked
+ * @param {number[] | null} members
+ * @returns {import('./memory-cost.js').Held}
+ */
+const held = (sampler, members) => {
+  const { data_bytes: dataBytes, keys } = sampler.summary().totals
+  return { dataBytes, keys, gathered: members }
+}
+
 /**
  * The first tick begins.
  * @param {WriteRun} run
+ * @param {import('../target/open.js').Target} target
  * @param {() => Promise<unknown>} announce
  * @param {AbortSignal} stop
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async ({ sampler, window, probe, writing, second }, announce, stop) => {
-  const rows = await unlessInterrupted(stop, sampler.sample())
-  // From here on there is a result: a plan stands in the target before its first key, and not without one.
+const begin = async (run, target, announce, stop) => {
+  const { strategy, sampler, health, window, writing, second, presence, clearOld } = run
+  // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
-  const masters = rows.filter(({ role }) => role === 'master')
-  const dataBefore = sampler.summary().totals.data_bytes
-  const keysBefore = masters.reduce((sum, { keys }) => sum + (keys ?? 0), 0)
+  await unlessInterrupted(stop, clearOld())
+  await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
+  const before = held(sampler, await unlessInterrupted(stop, gathered(target, strategy)))
   const startedEpochMs = Date.now()
   await window.prepare()
-  probe.start()
+  health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
   writing.start()
-  return { startedEpochMs, dataBefore, keysBefore }
+  return { startedEpochMs, before }
 }
 
 /**
@@ -64,28 +86,29 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 }
 
 /**
- * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown>, liveAgents: () => Promise<number[]> }} needs
+ * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
-export const writeRun = async ({ announce, liveAgents, stop, stopNow, ...needs }) => {
+export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
   const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }))
-  const beginning = await begin(run, announce, stop)
+  const beginning = await begin(run, needs.target, announce, stop)
   const offeredMs = await runOut(run, { stop, stopNow })
 
   const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  probe.stop()
-  await second.stop()
+  await untilStopped(stopNow, probe.stop(), undefined)
+  await untilStopped(stopNow, second.stop(), undefined)
   data.end()
+  const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
   const sampled = sampler.summary()
-  const live = await liveAgents()
   driver.close()
   health.stop()
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, liveAgents: live }
+  const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
+  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable }
   const result = resultOf(run, beginning, ending)
   records.close()
   return result

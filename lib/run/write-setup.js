@@ -1,15 +1,16 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 import { socketDriver } from '../drivers/socket.js'
-import { bystander } from '../measure/bystander.js'
+import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
-import { dial } from '../target/dial.js'
+import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
+import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
 import { everySecond } from './second.js'
 import { windowOf } from './window.js'
@@ -29,6 +30,10 @@ import { writer } from './writer.js'
  * @property {(share: number) => void} onEncoding
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
+ * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
+ * @property {() => Promise<number>} others how many writers of other processes are at work
+ * @property {'auto' | 'always' | 'never'} idleCost
+ * @property {(line: string) => void} say
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
@@ -36,16 +41,22 @@ import { writer } from './writer.js'
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
 
+/** @param {ReturnType<typeof strategyOf>} strategy @param {Target} target */
+const makeReady = async ({ scripts }, target) => {
+  if (scripts.length > 0)
+    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
+}
+
 /**
+ * Once no other plan is being written there, whose ids may be younger than they seem.
  * @param {Plan} plan
  * @param {ReturnType<typeof strategyOf>} strategy
  * @param {Target} target
+ * @param {number} nowMs by the servers' clocks
  * @param {(kind: string, text: string) => void} event
  */
-const makeReady = async (plan, { scripts, purgedKeys }, target, event) => {
-  if (scripts.length > 0)
-    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
-  const removed = await removeLeftovers(target, purgedKeys, Date.now() - plan.ttlS * 1000)
+const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
+  const removed = await removeLeftovers(target, purgedKeys, nowMs - plan.ttlS * 1000)
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
@@ -70,11 +81,12 @@ const aheadOf = (target) =>
  * @param {Plan} needs.plan
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
+ * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
  * @param {(rows: NodeRow[]) => void} needs.onRows
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, onRows }) => {
+const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
     nodes: target.nodes,
@@ -84,21 +96,20 @@ const watchersOf = ({ plan, target, records: { ledger, felt }, clock, elapsed, o
     onRows,
   })
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
-  const probe = bystander({
+  const probe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
-    dial,
     access: target.access,
-    clock,
-    record: (_, us) => {
-      if (window.covers(elapsed() - us / 1000)) felt.record(us)
+    record: (agoMs, us) => {
+      if (window.covers(elapsed() - agoMs)) felt.record(us)
     },
+    onFailed: ({ message }) => journal.note('bystander', `ended by itself: ${message}`),
   })
   return { health, sampler, window, probe }
 }
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, results, show, onEncoding, onReady, onEvent } = needs
+  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent, say } = needs
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
@@ -108,8 +119,17 @@ export const setUpWriting = async (needs) => {
   const steps = strategy.steps()
   const records = recordsOf(plan)
 
-  await makeReady(plan, strategy, target, journal.event)
-  const driver = await openDriver({
+  await makeReady(strategy, target)
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const onRows = (/** @type {NodeRow[]} */ rows) => {
+    data.look(rows)
+    guarding.look(rows)
+  }
+  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed, onRows })
+  // The PINGs are a part of what goes on beside the items.
+  await watchers.probe.start()
+  const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
+  const opening = openDriver({
     plan,
     steps,
     target,
@@ -122,16 +142,13 @@ export const setUpWriting = async (needs) => {
     onProgress: () => writing?.progress(),
     onEncoding,
   })
+  const [driver, idle] = await Promise.all([opening, idling]).catch(async (error) => {
+    await watchers.probe.stop()
+    throw error
+  })
   onReady(driver)
   const aheadMs = plan.once ? await aheadOf(target) : null
-
-  const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const onRows = (/** @type {NodeRow[]} */ rows) => {
-    data.look(rows)
-    guarding.look(rows)
-  }
-  const watchers = watchersOf({ plan, target, records, clock, elapsed, onRows })
-  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: Date.now })
+  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
   const { phase } = watchers.window
   const guarding = onGuard({
     guard,
@@ -142,8 +159,15 @@ export const setUpWriting = async (needs) => {
       writing?.stop()
     },
   })
+  const writers = { total: plan.totalAgents, own: plan.agents.length }
+  const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
   const write = results.interval
-  const second = everySecond({ plan, ...records, ...watchers, driver, elapsed, phase, write, show })
+  const watchClocks = async (/** @type {number} */ atMs) => {
+    for (const text of await time.look(atMs)) journal.note('clock', text)
+  }
+  const watched = { ...records, ...watchers, presence, watchClocks, driver }
+  const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
+  const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
   return {
     plan,
     strategy,
@@ -152,7 +176,11 @@ export const setUpWriting = async (needs) => {
     aheadMs,
     journal,
     driver,
+    idle,
     ...watchers,
+    presence,
+    time,
+    clearOld,
     writing,
     guarding,
     data,

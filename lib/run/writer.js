@@ -1,4 +1,5 @@
 // Offers the plan's ticks to a driver, as its pacing asks, until the time is over or somebody stops it.
+import { systemTimers } from '../base/timers.js'
 import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
@@ -23,9 +24,9 @@ const batchLimitMs = 2000
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs
- * @param {(tick: number) => void} [needs.onTick]
+ * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
+export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTimers }) => {
   const pacer = pacerOf(plan)
   const agents = plan.agents.map((share, index) => ({ ...share, index }))
   let startMs = 0
@@ -43,16 +44,16 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
   /** Every tick was offered, or offering was stopped. */
   const offered = new Promise((resolve) => {
     finish = () => {
-      clearTimeout(timeUp)
+      timers.clearTimeout(timeUp)
       resolve(undefined)
     }
   })
 
   // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
-  // A wall clock that is set back must not send older scores after newer ones.
+  // A clock that is set back must not send older scores after newer ones.
   const now = () => {
-    lastEpoch = Math.max(lastEpoch, epochMs())
+    lastEpoch = Math.max(lastEpoch, Math.floor(epochMs()))
     return lastEpoch
   }
   const closed = (/** @type {(() => void) | null} */ then) => () => {
@@ -99,7 +100,8 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
       elapsed,
       begin: (i) => offerAll(i, pacer.dueMs(i)),
       // The last interval lasts its whole time.
-      onEnd: () => setTimeout(finish, Math.max(0, pacer.dueMs(plan.ticks ?? 0) - elapsed())),
+      onEnd: () => timers.setTimeout(finish, Math.max(0, pacer.dueMs(plan.ticks ?? 0) - elapsed())),
+      timers,
     })
     return { start: ticks.start, stop: ticks.stop, more: () => {} }
   }
@@ -131,7 +133,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
         return
       }
       const then = () => {
-        const timer = setTimeout(() => {
+        const timer = timers.setTimeout(() => {
           sleeping.delete(timer)
           turn(agent, i + 1)
         }, pacer.spacingMs)
@@ -144,7 +146,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
         for (const agent of agents) turn(agent, 0)
       },
       stop: () => {
-        for (const timer of sleeping) clearTimeout(timer)
+        for (const timer of sleeping) timers.clearTimeout(timer)
       },
       more: () => {},
     }
@@ -156,7 +158,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
   const endBy = (endMs) => {
     const leftMs = endMs - elapsed()
     if (leftMs <= 0) finish()
-    else timeUp = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
+    else timeUp = timers.setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
   }
 
   return {
@@ -188,7 +190,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs }) => {
     async settle(limitMs, atOnce) {
       const deadline = clock() + limitMs
       while (openTicks > 0 && clock() < deadline && !atOnce.aborted) {
-        await new Promise((resolve) => setTimeout(resolve, settleCheckMs))
+        await new Promise((resolve) => timers.setTimeout(() => resolve(undefined), settleCheckMs))
       }
       return openTicks === 0
     },

@@ -103,6 +103,12 @@ export const controlConnections = (access) => {
         throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })
       }
     },
+    /** Ends the connection to a database that is not the target's own. @param {Endpoint} endpoint @param {number} db */
+    leave(endpoint, db) {
+      const name = `${addressOf(endpoint)}/${db}`
+      clients.get(name)?.disconnect()
+      clients.delete(name)
+    },
     /** Servers that have left are not connected to any more. @param {string[]} addresses that stay */
     keep(addresses) {
       for (const [name, client] of clients) {

@@ -40,8 +40,9 @@ const greetings = ({ username, password, db }, clientName) => {
  * @param {Endpoint} endpoint
  * @param {Access} access
  * @param {{ buffer: Buffer, callback: (count: number, buffer: Uint8Array) => boolean }} onread
+ * @returns {Socket}
  */
-const connect = ({ host, port }, access, onread) => {
+const openSocket = ({ host, port }, access, onread) => {
   if (!access.tls) return net.connect({ host, port, noDelay: true, onread })
   const options = { host, port, servername: net.isIP(host) ? '' : host, ...access.tls, onread }
   return tls.connect(/** @type {tls.ConnectionOptions} */ (options))
@@ -52,13 +53,13 @@ const connect = ({ host, port }, access, onread) => {
  * A chunk is a view of a buffer that is used again after the call.
  * @param {Endpoint} endpoint
  * @param {Access} access
- * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number }} options
+ * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
  * @returns {Promise<Socket>}
  */
 export const dial = (
   endpoint,
   access,
-  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = 5000 },
+  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = 5000, connect = openSocket },
 ) =>
   new Promise((resolve, reject) => {
     const address = addressOf(endpoint)

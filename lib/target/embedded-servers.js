@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { TargetError } from '../errors.js'
+import { OptionError, TargetError } from '../errors.js'
 
 const watchdogFile = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 const host = '127.0.0.1'
@@ -43,6 +43,17 @@ const portTaken = /in use|Failed listening/
  * @property {() => Promise<void>} close
  */
 
+const ownFolder = () => {
+  try {
+    return mkdtempSync(join(tmpdir(), 'millrace-servers-'))
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(`TMPDIR ${tmpdir()}: no folder for local servers can be made there (${code})`, {
+      cause,
+    })
+  }
+}
+
 /**
  * A group without servers. Sessions of their own keep them out of reach of the terminal's Ctrl-C, so that
  * they serve until the run has drained; a watchdog on a pipe ends them if `close` is never called.
@@ -50,7 +61,7 @@ const portTaken = /in use|Failed listening/
  * @returns {ServerGroup}
  */
 export function serverGroup(binary) {
-  const dir = mkdtempSync(join(tmpdir(), 'millrace-servers-'))
+  const dir = ownFolder()
   const watchdog = spawn('/bin/sh', [watchdogFile, dir], {
     cwd: '/',
     detached: true,

@@ -19,6 +19,7 @@ const startLimitMs = 30_000
  * @param {number} [options.shards] masters of a cluster
  * @param {number} [options.replicas] of each master; 1 in a cluster, else 0
  * @param {string} [options.serverBin]
+ * @param {readonly import('./embedded-servers.js').ConfigLine[]} [options.config] lines beside our own
  * @param {string | null} [options.stateDir] where other programs find them; null: nowhere
  * @param {(line: string) => void} options.log
  * @returns {Promise<Embedded & { close(): Promise<void> }>}
@@ -28,13 +29,14 @@ export async function startEmbedded({
   shards = 3,
   replicas = cluster ? 1 : 0,
   serverBin,
+  config = [],
   stateDir = stateFolder(),
   log,
 }) {
   const binary = findServerBinary(serverBin)
   const places = placesOf(cluster ? shards : 1, replicas)
   const { group, result: embedded } = await inServerGroup(binary, (group) =>
-    started(group, binary, cluster, places),
+    started(group, binary, cluster, places, config),
   )
   try {
     const file = stateDir === null ? undefined : publish(stateDir, embedded)
@@ -86,16 +88,17 @@ function placesOf(shards, replicas) {
  * @param {ServerBinary} binary
  * @param {boolean} cluster
  * @param {Place[]} places
+ * @param {readonly import('./embedded-servers.js').ConfigLine[]} more
  * @returns {Promise<Embedded>}
  */
-async function started(group, binary, cluster, places) {
+async function started(group, binary, cluster, places, more) {
   const signal = AbortSignal.timeout(startLimitMs)
   const password = randomBytes(24).toString('base64url')
   const oldBus = binary.major < 7
   const ports = await freePorts(places.length, !cluster ? 'none' : oldBus ? 'plus10000' : 'any')
   const servers = places.map((place, i) => {
     const { port, busPort } = ports[i]
-    const config = baseConfig({ port, password })
+    const config = [...baseConfig({ port, password }), ...more]
     if (cluster) {
       config.push(['cluster-enabled', 'yes'], ['cluster-config-file', 'nodes.conf'])
       config.push(['cluster-announce-ip', '127.0.0.1'], ...formingConfig)

@@ -22,7 +22,6 @@ const mostNames = 100_000
 const mostTypes = 2000
 const mostStrange = 100
 const mostPrefixes = 100
-const longestLookMs = 5000
 
 /**
  * Names from a SCAN, in batches.
@@ -108,12 +107,11 @@ export const ownersBook = (target, nowMs, db) => {
 /**
  * @param {Target} target
  * @param {string} master
- * @param {{ nowMs: number, clock: () => number, db?: number }} options
+ * @param {{ nowMs: number, clock: () => number, untilMs: number, db?: number }} options untilMs: by the clock
  * @returns {Promise<Findings>}
  */
-export const findKeys = async (target, master, { nowMs, clock, db }) => {
+export const findKeys = async (target, master, { nowMs, clock, untilMs, db }) => {
   const client = target.control(master, db)
-  const untilMs = clock() + longestLookMs
   /** @type {Set<string>} */
   const names = new Set()
   for await (const keys of scan(client)) {

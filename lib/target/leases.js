@@ -5,33 +5,33 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../errors.js'
-import { loadHash } from '../plan/plan-card.js'
+import { processStart } from '../lock.js'
+import { differingTerms, leaseMs } from '../plan/plan-card.js'
+import { cardWords } from '../plan/read-plan.js'
 import { scriptBody } from '../workloads/lua.js'
 import { endpointOf } from './address.js'
 import { disconnect } from './disconnect.js'
-import { processStart } from './embedded-state.js'
-import { announcePlan } from './plan-key.js'
+import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
 
 /**
  * @typedef {object} Terms
  * @property {string} prefix
- * @property {number} quantity
  * @property {number} totalAgents
- * @property {string} strategy
+ * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
  *
  * @typedef {{ token: string, host: string, pid: number, run: string, since: string }} Holder
  */
 
-const leaseMs = 30_000 // renewed six times in its life
 const retryMs = 500
 // At the end of a run a server may be away, and nobody waits for it.
 const answerLimitMs = 1000
 
 const readyLimitMs = 10_000
 
-/** @param {Terms} terms @param {number} agent */
-export const leaseKey = (terms, agent) => `${terms.prefix}millrace:lease:${loadHash(terms)}:${agent}`
+/** Of a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
+export const leaseKey = ({ prefix, readers }, agent) =>
+  `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
 /** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} target */
 const clientFor = ({ kind, topology, access, sentinels }) => {
@@ -92,7 +92,9 @@ const listed = (list) => list.map(({ agent, holder }) => told(agent, holder)).jo
  * @param {string} options.run
  * @param {(line: string) => void} options.say
  * @param {(message: string) => void} options.onLost
+ * @param {(message: string) => void} [options.onRival] another plan is being written under the prefix as well
  * @param {() => number} options.clock
+ * @param {() => number} [options.epochMs] by the clock of the servers
  * @param {AbortSignal} [options.signal] stops waiting
  * @param {boolean} [options.here] all who may hold leases are processes of this host, as on embedded servers
  * @param {number} [options.lastMs] how long a lease lasts that nobody renews
@@ -103,7 +105,9 @@ export const leases = ({
   run,
   say,
   onLost,
+  onRival = () => {},
   clock,
+  epochMs = Date.now,
   signal,
   here = false,
   lastMs = leaseMs,
@@ -119,7 +123,7 @@ export const leases = ({
     host: hostname(),
     pid: process.pid,
     run,
-    since: new Date().toISOString(),
+    since: new Date(epochMs()).toISOString(),
   })
   /** @type {Set<number>} */
   const held = new Set()
@@ -165,18 +169,37 @@ export const leases = ({
     return all.map((agent, i) => ({ agent, taken: texts[i] !== null, holder: holderIn(texts[i]) }))
   }
 
+  let rivalKnown = false
+  const renewPlan = async (/** @type {import('./plan-key.js').Announcement} */ plan) => {
+    const { rival } = await announcePlan(client, plan, 'renew')
+    if (!rival || rivalKnown) return
+    rivalKnown = true
+    onRival(
+      `another plan is being written under the same prefix: ${cardWords(rival)}, with ${differingTerms(rival, plan)}; each removes items of the other`,
+    )
+  }
+  /** How many agents besides ours hold a lease; rejects where the servers do not answer. */
+  const others = async () => {
+    const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+    const theirs = all.filter((agent) => !held.has(agent))
+    // GETRANGE: what commandstats tells of GET is then about items alone.
+    const found = await Promise.all(theirs.map((agent) => client.getrange(leaseKey(terms, agent), 0, 0)))
+    return found.filter((text) => text !== '').length
+  }
+
   const renew = async () => {
     // The server may be away; the next renewal tells again.
-    if (card) announcePlan(client, card).catch(() => {})
+    if (card) renewPlan(card).catch(() => {})
     for (const agent of held) {
       try {
         const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), holder, lastMs)
         if (kept === 1) continue
         // It may only have run out while nobody could reach the server.
         if (await claim(agent)) continue
-        held.delete(agent)
         asked.delete(agent)
-        onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
+        // On a slow server renewals may overlap.
+        if (held.delete(agent))
+          onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
       } catch {
         // The server is away; the next renewal tells.
       }
@@ -251,27 +274,25 @@ export const leases = ({
       timer.unref()
       return [...held].sort((a, b) => a - b)
     },
-    /** Agents at work now, on all boxes. */
-    live: async () => {
-      const all = holders().then((list) => list.filter(({ taken }) => taken).map(({ agent }) => agent))
-      const mine = () => [...held]
-      return Promise.race([all.catch(mine), sleep(answerLimitMs).then(mine)])
-    },
+    others,
     /**
-     * Says what is written under these leases, now and with each renewal.
+     * Announces what is written under these leases, now and with each renewal. Refused beside a plan of other terms.
      * @param {import('./plan-key.js').Announcement} plan
      */
     async announce(plan) {
+      const { nowMs, rival } = await announcePlan(client, plan)
+      if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
       card = plan
-      await announcePlan(client, plan)
     },
     async release() {
       released = true
       clearInterval(timer)
-      /** @type {Promise<unknown>[]} */
-      const away = [giveBack().catch(() => {})]
-      if (card) away.push(announcePlan(client, card, { ended: true }).catch(() => {}))
-      await Promise.race([Promise.all(away), sleep(answerLimitMs)])
+      const away = async () => {
+        await giveBack()
+        // The plan has ended when its last writer has.
+        if (card && (await others()) === 0) await announcePlan(client, card, 'end')
+      }
+      await Promise.race([away().catch(() => {}), sleep(answerLimitMs)])
       disconnect(client)
     },
   }

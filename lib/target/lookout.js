@@ -28,7 +28,7 @@ const clusterLookout = (control, endpoint) => {
       // Who may not ask it does without the epochs.
       client.call('CLUSTER', 'NODES').catch(() => ''),
     ])
-    return viewOf(/** @type {any[]} */ (rows), String(nodes), host)
+    return viewOf(rows, String(nodes), host)
   })
   return {
     /** @returns {Promise<Layout>} */

@@ -30,7 +30,9 @@ const atAmazon = /\.cache\.amazonaws\.com(\.cn)?$/
 export const groupIn = (host) => {
   if (!atAmazon.test(host)) return null
   const labels = host.split('.')
-  return labels[0] === 'clustercfg' ? labels[1] : labels[0].replace(/(-\d{4})?-\d{3}$/, '')
+  if (labels[0] === 'clustercfg') return labels[1]
+  // Only a node has a number behind its group.
+  return labels[2] === 'clustercfg' ? labels[0] : labels[0].replace(/(-\d{4})?-\d{3}$/, '')
 }
 
 /** The shard's own id in a host name of one of its nodes. @param {string} host */

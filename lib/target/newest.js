@@ -3,7 +3,8 @@
 import { TargetError } from '../errors.js'
 import { slotCount } from '../wire/slot.js'
 import { clusterNodes } from './cluster-nodes.js'
-import { clusterLayout } from './topology.js'
+import { reasonFor } from './reason.js'
+import { clusterLayout, slotRanges } from './topology.js'
 
 /**
  * @typedef {import('./topology.js').Layout} Layout
@@ -16,16 +17,19 @@ const graceMs = 100
 const limitMs = 2000
 
 /**
- * @param {any[]} rows the answer to CLUSTER SLOTS
+ * @param {unknown} slots the answer to CLUSTER SLOTS
  * @param {string} nodesText the answer to CLUSTER NODES; '' where it may not be asked
  * @param {string} asked the host that was asked
  * @returns {View}
  */
-export const viewOf = (rows, nodesText, asked) => {
+export const viewOf = (slots, nodesText, asked) => {
   // Who does not know his own name was asked by it.
   const named = (/** @type {any[]} */ [host, ...rest]) => [host || asked, ...rest]
   return {
-    rows: rows.map(([from, to, ...nodes]) => /** @type {any} */ ([from, to, ...nodes.map(named)])),
+    // Checked before anything counts up to the end of a range.
+    rows: slotRanges(slots, asked).map(
+      ([from, to, ...nodes]) => /** @type {any} */ ([from, to, ...nodes.map(/** @type {any} */ (named))]),
+    ),
     epochs: new Map(clusterNodes(nodesText, asked).map(({ id, epoch }) => [id, epoch])),
   }
 }
@@ -91,6 +95,13 @@ export const withOldShards = (before, after) => {
   return { ...after, nodes }
 }
 
+/** @param {readonly string[]} addresses @param {{ address: string, error: unknown } | undefined} fault */
+const whyNot = (addresses, fault) => {
+  if (!fault) return `${addresses.join(', ')}: no answer within ${limitMs} ms`
+  const { address, error } = fault
+  return error instanceof TargetError ? error.message : reasonFor(address, error)
+}
+
 /**
  * Asks all at once and takes what has come shortly after the first answer; a node that is away holds up nobody, and
  * is not asked again before it has answered.
@@ -112,7 +123,7 @@ export const asker = (ask) => {
     new Promise((resolve, reject) => {
       /** @type {T[]} */
       const answers = []
-      /** @type {unknown} */
+      /** @type {{ address: string, error: unknown } | undefined} the first */
       let fault
       let left = addresses.length
       const end = () => {
@@ -120,9 +131,9 @@ export const asker = (ask) => {
         if (answers.length > 0) resolve(answers)
         else
           reject(
-            new TargetError(`no node tells the topology: ${addresses.join(', ')}`, {
+            new TargetError(`no node tells the topology: ${whyNot(addresses, fault)}`, {
               code: 'TOPOLOGY',
-              cause: fault,
+              cause: fault?.error,
             }),
           )
       }
@@ -135,7 +146,7 @@ export const asker = (ask) => {
             timer = setTimeout(end, graceMs)
           }
         } catch (error) {
-          fault = error
+          fault ??= { address, error }
         }
         if (--left === 0) end()
       }

@@ -8,7 +8,7 @@ import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
 import { loaded } from './loading.js'
 import { lookoutOf } from './lookout.js'
-import { loadScript } from './scripts.js'
+import { loadScript, storeScripts } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
 import { orphanSlots } from './topology.js'
 
@@ -184,6 +184,8 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
       sentinels,
       /** @param {string} at @param {number} [db] */
       control: (at, db) => control.of(endpointOf(at), db),
+      /** @param {string} at @param {number} db another one than our own */
+      leave: (at, db) => control.leave(endpointOf(at), db),
       info: async (/** @type {string} */ at) =>
         String(await control.of(endpointOf(at)).call('INFO', 'everything')),
       dial: (
@@ -197,7 +199,7 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         return topology()
       },
       /** Thousands of commands may find at the same moment that a server has lost its scripts: it is told once. */
-      loadScripts: (/** @type {string} */ at, names = ['store-item', 'store-items', 'return-zero']) => {
+      loadScripts: (/** @type {string} */ at, names = storeScripts) => {
         const what = `${at} ${names}`
         const known = loading.get(what)
         if (known) return known

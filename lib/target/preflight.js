@@ -2,6 +2,7 @@
 // and of the keys that are found TYPE, PTTL and the plans that stand beside them.
 import { TargetError } from '../errors.js'
 import { forecastOf } from '../plan/forecast.js'
+import { slotTableBytes } from '../plan/slot-tables.js'
 import { bytes, count, plainText, several } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
@@ -30,6 +31,7 @@ import { loaded } from './loading.js'
  * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
  */
 
+const longestLookMs = 5000
 const memoryShare = 0.7
 const shownKey = 60
 
@@ -72,15 +74,20 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  * @param {Target} target
  * @param {string} master
  * @param {import('../wire/info.js').Info} info
- * @param {() => number} clock
+ * @param {{ clock: () => number, epochMs: () => number }} clocks
  * @returns {Promise<Findings>}
  */
-const lookAt = async (target, master, { databases, fields }, clock) => {
-  const nowMs = Number(fields.server_time_usec) / 1000 || Date.now()
+const lookAt = async (target, master, { databases, fields }, { clock, epochMs }) => {
+  const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
   const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
-    const found = await findKeys(target, master, { nowMs, clock, db: Number(name.slice(2)) })
+    // A server may have thousands: what is not looked at by then is told apart by the counts.
+    if (clock() > untilMs) break
+    const db = Number(name.slice(2))
+    const found = await findKeys(target, master, { nowMs, clock, db, untilMs })
+    target.leave(master, db)
     all.looked += found.looked
     all.foreign += found.foreign
     all.examples.push(...found.examples)
@@ -172,11 +179,12 @@ const wordsOf = async (target, { address, role }, say) => {
  * @param {(line: string) => void} needs.say
  * @param {(warning: import('../report/verdict.js').Warning) => void} needs.warn
  * @param {() => number} needs.clock
+ * @param {() => number} needs.epochMs by the servers' clocks
  * @returns {Promise<Found>}
  */
-export const preflight = async ({ target, plan, allow, say, warn, clock }) => {
+export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs }) => {
   const { masters } = target.topology
-  const forecasts = forecastOf(plan, target.topology)
+  const forecasts = forecastOf(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
   /** @type {Map<string, Findings>} */
   const findings = new Map()
   const nodes = /** @type {FoundNode[]} */ ([])
@@ -194,7 +202,10 @@ export const preflight = async ({ target, plan, allow, say, warn, clock }) => {
       throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
     if (info.fields.slave_read_only === '1')
       throw new TargetError(`${address} is a replica that takes no writes; name its master`)
-    findings.set(address, await answerOf(address, target.access, lookAt(target, address, info, clock)))
+    findings.set(
+      address,
+      await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs })),
+    )
   }
   for (const line of foundWords(nodes, target)) say(line)
 

@@ -55,10 +55,11 @@ const clipped = (text) => {
   return plain.length > longestReason ? `${plain.slice(0, longestReason)}...` : plain
 }
 
-/** @param {unknown} error */
-const wordsOf = (error) => {
+/** A server may quote the password that it was given; taken out before it can be cut in two. @param {unknown} error @param {string} [password] */
+const wordsOf = (error, password) => {
   const { message = '', code } = /** @type {NodeJS.ErrnoException} */ (error)
-  return clipped(code && !message.includes(code) ? `${code} ${message}` : message || String(code))
+  const words = code && !message.includes(code) ? `${code} ${message}` : message || String(code)
+  return clipped(password ? words.replaceAll(password, '***') : words)
 }
 
 const cut = /ECONNRESET|EPIPE|closed/i
@@ -87,7 +88,7 @@ const guess = (words, { tls }) => {
  * @param {import('./dial.js').Access} [access]
  */
 export const reasonFor = (where, error, access = { tls: null }) => {
-  const words = wordsOf(error)
+  const words = wordsOf(error, access.password)
   const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   return told ? `${where}: ${told} (${words})` : `${where}: ${words}`
 }

@@ -1,6 +1,9 @@
 // Loads scripts of lua/ into servers.
 import { scriptBody } from '../workloads/lua.js'
 
+/** Those that store items. */
+export const storeScripts = ['store-item', 'store-items', 'return-zero', 'store-hash', 'store-fields']
+
 /** What a consumer calls with --mode script. */
 export const fetchScript = 'fetch-latest-items'
 

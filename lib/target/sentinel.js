@@ -29,6 +29,8 @@ const fieldsIn = (reply) => {
 export const sentinelsOf = ({ name, endpoint, password, tls }) => {
   /** @type {Map<string, Redis>} */
   const clients = new Map()
+  /** @type {Map<string, Error>} why a connection could not be made, which the library does not say again */
+  const faults = new Map()
   const clientAt = (/** @type {string} */ address) => {
     const known = clients.get(address)
     if (known) return known
@@ -41,7 +43,7 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
       maxRetriesPerRequest: 1,
       retryStrategy: (times) => Math.min(2000, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2),
     })
-    client.on('error', () => {})
+    client.on('error', (error) => faults.set(address, error))
     clients.set(address, client)
     return client
   }
@@ -49,7 +51,10 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
 
   const ask = asker(async (address) => {
     const client = clientAt(address)
-    const fields = fieldsIn(await client.call('SENTINEL', 'MASTER', name))
+    const master = await client.call('SENTINEL', 'MASTER', name).catch((error) => {
+      throw error.name === 'MaxRetriesPerRequestError' ? (faults.get(address) ?? error) : error
+    })
+    const fields = fieldsIn(master)
     const others = /** @type {unknown[]} */ (await client.call('SENTINEL', 'SENTINELS', name))
     return { fields, others: others.map(fieldsIn) }
   })

@@ -36,9 +36,13 @@ const nodeAddress = (node, asked) => {
 const isSlot = (slot) => Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < slotCount
 
 /** @param {unknown} reply @param {string} asked @returns {[first: number, last: number, ...nodes: unknown[]][]} */
-const slotRanges = (reply, asked) => {
+export const slotRanges = (reply, asked) => {
   const makesSense = (/** @type {unknown} */ range) =>
-    Array.isArray(range) && isSlot(range[0]) && isSlot(range[1]) && range.length >= 3
+    Array.isArray(range) &&
+    isSlot(range[0]) &&
+    isSlot(range[1]) &&
+    range.length >= 3 &&
+    range.slice(2).every(Array.isArray)
   if (!Array.isArray(reply) || !reply.every(makesSense)) throw senseless(asked)
   return reply
 }

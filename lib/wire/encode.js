@@ -3,7 +3,7 @@
 /**
  * A place of fixed width whose text is known only at a tick.
  * @typedef {{ hole: HoleName, width: number }} Hole
- * @typedef {'score' | 'minute' | 'since' | 'floor' | 'stamp'} HoleName
+ * @typedef {'score' | 'minute' | 'floor' | 'stamp'} HoleName
  * @typedef {Record<HoleName, string>} TickValues
  * @typedef {string | number | Uint8Array | Hole} Part
  * @typedef {Part | Part[]} Argument an array of parts is one argument, joined

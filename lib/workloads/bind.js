@@ -1,4 +1,5 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments, and the asks of a fetch.
+import { inlineScript } from './lua.js'
 import { each, gather, once } from './step.js'
 
 /**
@@ -35,7 +36,8 @@ const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
 const partsIn = (atom, { prefix, shaOf }) => {
   if (typeof atom !== 'object') return [atom]
   if ('family' in atom) return prefix === '' ? atom.parts : [prefix, ...atom.parts]
-  return 'script' in atom ? [shaOf(atom.script)] : [atom]
+  if ('script' in atom) return [atom.inline ? inlineScript(atom.script) : shaOf(atom.script)]
+  return [atom]
 }
 
 /** Neighbouring texts as one. @param {(string | number | Variable)[]} parts */
@@ -122,6 +124,19 @@ const keysIn = (family, prefix) => {
   return [/** @type {import('./step.js').Key} */ (constant)]
 }
 
+/**
+ * The first item from n on that goes into the key.
+ * @param {Family} family
+ * @param {import('./step.js').Key} key
+ * @param {number} n
+ * @param {string} prefix
+ */
+const itemIn = (family, key, n, prefix) => {
+  const [from, to] = rangeOf(family) ?? [0, 1]
+  for (let i = n; i < n + to - from; i++) if (textOf(family, i, prefix) === key) return i
+  return n
+}
+
 /** @param {readonly Family[]} families @param {string} prefix @returns {string[]} */
 export const listedKeys = (families, prefix) =>
   families.flatMap((family) => /** @type {string[]} */ (keysIn(family, prefix)))
@@ -176,8 +191,10 @@ const stepOf = (command, repeat, binding, where) => {
     const key = /** @type {(n: number) => import('./step.js').Key} */ (of ?? (() => constant))
     return gather(command.max ?? 0, key, args, options)
   }
-  const { everyMs, windows } = command
-  return once(keysIn(family, binding.prefix), (key) => args(key, []), { ...options, everyMs, windows })
+  const { everyMs, paced } = command
+  const keyed = (/** @type {import('./step.js').Key} */ key, /** @type {number} */ n) =>
+    args(key, [itemIn(family, key, n, binding.prefix)])
+  return once(keysIn(family, binding.prefix), keyed, { ...options, everyMs, paced })
 }
 
 /**

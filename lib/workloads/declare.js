@@ -31,8 +31,8 @@
  * @property {number} holds how many items all of its keys hold at most
  * @property {number} bytesAnItem what each of those takes
  *
- * @typedef {{ script: string, calls: readonly string[], counts: string | null }} Script a file of lua/; `calls`: the commands
- *   that it runs; `counts`: the one of them that it runs once an item
+ * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean }} Script a file of lua/; `calls`: the commands
+ *   that it runs; `counts`: the one of them that it runs once an item; `inline`: its text is sent, for EVAL
  * @typedef {{ many: Argument[] }} Many repeated for each item that the command carries
  * @typedef {{ all: Family }} All every key of a family
  * @typedef {string | number | Variable | Family | Script} Atom
@@ -45,7 +45,8 @@
  * @property {number} [max] of gather: most items in one command, 0 = no limit
  * @property {Readonly<Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>>} [counts] replies by class, and what is
  *   counted by them
- * @property {boolean} [windows] of every: once for each window of what died since it was last sent
+ * @property {boolean} [paced] of every: as often as its time has passed, spread over the portions of a tick
+ * @property {boolean} [purges] takes out what has died
  *
  * @typedef {CommandOptions & { kind: 'each' | 'gather' | 'every', name: string, args: readonly Slot[], everyMs: number }} Command
  *
@@ -120,8 +121,6 @@ export const n = variable('n', 'item', { of: (i) => i })
 export const time = variable('time', 'tick', { hole: hole('score', 13) })
 /** The oldest time that is alive; what is older has expired. */
 export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
-/** Where the window of a purge begins. */
-export const since = variable('since', 'tick', { hole: hole('since', 13) })
 /** Epoch seconds / 60. */
 export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })
 /** How many items the command carries. */
@@ -217,11 +216,11 @@ export const all = (of) => Object.freeze({ all: of })
 /**
  * A script of lua/ by its name.
  * @param {string} name
- * @param {{ calls?: string[], counts?: string | null }} [options]
+ * @param {{ calls?: string[], counts?: string | null, inline?: boolean }} [options]
  * @returns {Script}
  */
-export const script = (name, { calls = [], counts = null } = {}) =>
-  Object.freeze({ script: name, calls, counts })
+export const script = (name, { calls = [], counts = null, inline = false } = {}) =>
+  Object.freeze({ script: name, calls, counts, inline })
 
 /** A command an item. @param {string} name @param {Slot[]} args @param {CommandOptions} [options] @returns {Command} */
 export const each = (name, args, options) =>
@@ -238,7 +237,8 @@ export const gather = (name, args, options) =>
   Object.freeze({ kind: 'gather', name, args, everyMs: 0, ...options })
 
 /**
- * A command without items for every key of its family: at every tick, or not before `everyMs` have passed.
+ * A command without items for every key of its family: at every tick, or by one writer a process, not before
+ * `everyMs` have passed. `many` in it is the first item of that key from where the tick begins.
  * @param {number} everyMs
  * @param {string} name
  * @param {Slot[]} args

@@ -1,5 +1,7 @@
 // What others ask of a strategy, from its key families and commands alone.
-import { slotOf } from '../wire/slot.js'
+
+import { slotsUsed } from '../plan/slot-tables.js'
+import { slotCount, slotOf } from '../wire/slot.js'
 import { keyIn, listedKeys, rangeOf, textOf } from './bind.js'
 
 /**
@@ -19,6 +21,8 @@ const varies = ({ parts }, variable) =>
 /** @param {Family} family */
 const isNumbered = ({ parts }) => parts.some((part) => typeof part === 'object')
 
+// Keys of a minute live three more.
+const minutesKept = 5
 // More keys than this are as good as even, and their slots need not be counted.
 const mostPlaced = 1024
 
@@ -27,11 +31,17 @@ const mostPlaced = 1024
  * @param {Declaration} declared
  * @param {{ prefix: string }} terms
  * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @param {number} slotTable bytes that a server takes for each slot that holds a key
  */
-export const forecastOf = (declared, terms, { masters, owners }) => {
+export const forecastOf = (declared, terms, { masters, owners }, slotTable) => {
   const perMaster = masters.map(() => 0)
+  /** @type {Set<number>} */
+  const placed = new Set()
+  let anywhere = 0
   const place = (/** @type {string} */ key, /** @type {number} */ bytes) => {
-    perMaster[owners ? owners[slotOf(key)] : 0] += bytes
+    const slot = slotOf(key)
+    placed.add(slot)
+    perMaster[owners ? owners[slot] : 0] += bytes
   }
   for (const family of familiesOf(declared.keys(terms))) {
     const range = rangeOf(family)
@@ -42,11 +52,70 @@ export const forecastOf = (declared, terms, { masters, owners }) => {
       for (const key of listedKeys([family], terms.prefix)) place(key, bytes / keys)
     else if (tags) for (const tag of tags) place(tag, bytes / tags.length)
     // The slot of a minute's key is another one each minute, so any master may get it.
-    else
+    else {
+      if (!varies(family, 'minute')) anywhere += keys
       for (const i of perMaster.keys())
         perMaster[i] += varies(family, 'minute') ? bytes : bytes / masters.length
+    }
   }
-  return perMaster
+  if (!owners || slotTable === 0) return perMaster
+  const slots = new Float64Array(masters.length)
+  for (const owner of owners) slots[owner]++
+  for (const slot of placed) perMaster[owners[slot]] += slotTable
+  return perMaster.map((bytes, i) => bytes + slotTable * slotsUsed(slots[i], anywhere))
+}
+
+/** Slots that the strategy's keys fall into, where they are not few, when it holds so many items. @param {Declaration} declared @param {{ prefix: string }} terms @param {number} items */
+export const slotsOf = (declared, terms, items) => {
+  const families = familiesOf(declared.keys(terms)).filter((family) => !tagsIn(family, terms.prefix))
+  const keys = families.map((family) => {
+    if (varies(family, 'n')) return items
+    const range = rangeOf(family)
+    return range ? range[1] - range[0] : 0
+  })
+  return Math.round(slotsUsed(slotCount, Math.max(0, ...keys)))
+}
+
+const countedBy = /** @type {Record<string, string>} */ ({
+  zset: 'ZCARD',
+  list: 'LLEN',
+  stream: 'XLEN',
+  hash: 'HLEN',
+  set: 'SCARD',
+})
+
+/**
+ * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
+ * can be told.
+ * @param {Declaration} declared
+ * @param {{ prefix: string }} terms
+ */
+export const holdersOf = (declared, terms) => {
+  const families = familiesOf(declared.keys(terms))
+  const holders = families.filter(({ holds, type }) => holds > 0 && type in countedBy)
+  const minutes = families.filter((family) => varies(family, 'minute'))
+  return {
+    /** Every item has a key of its own. */
+    ownKeys: families.some((family) => varies(family, 'n')),
+    /** Keys of the first of these hold every item once. @param {number} minute */
+    counts: (minute) =>
+      holders.map((family) => ({
+        command: countedBy[family.type],
+        keys: rangeOf(family)
+          ? listedKeys([family], terms.prefix)
+          : Array.from({ length: minutesKept }, (_, before) => textOf(family, minute - before, terms.prefix)),
+      })),
+    /** Keys that are there once, and how many there are for each minute that is kept. */
+    others: families
+      .filter((family) => rangeOf(family))
+      .reduce((sum, family) => sum + listedKeys([family], terms.prefix).length, 0),
+    aMinute: minutes.length,
+    /** Seconds after which the minutes hold no more items than before. */
+    minutesS: Math.max(
+      0,
+      ...minutes.filter(({ holds }) => holds > 0).map(({ lifetimeS }) => (lifetimeS ?? 0) + 60),
+    ),
+  }
 }
 
 /** Keys of an item that carry a tag of few: the place of each tag. @param {Family} family @param {string} prefix */
@@ -144,14 +213,16 @@ const scriptIn = ({ args }) =>
 export const commandsOf = (declared, terms, operation) =>
   declared.operations(terms, declared.keys(terms))[operation] ?? []
 
-/** The scripts of an operation, by name. @param {readonly Command[]} commands */
+/** The scripts of an operation that servers must have loaded, by name. @param {readonly Command[]} commands */
 export const scriptsIn = (commands) => [
-  ...new Set(commands.flatMap((command) => scriptIn(command)?.script ?? [])),
+  ...new Set(
+    commands.flatMap((command) => (scriptIn(command)?.inline ? [] : (scriptIn(command)?.script ?? []))),
+  ),
 ]
 
 /** The command that stores exactly one item, as commandstats names it; null: none does. @param {readonly Command[]} commands */
 export const countingCommand = (commands) => {
-  const [first] = commands
+  const [first] = commands.filter(({ kind }) => kind !== 'every')
   if (!first) return null
   const counts = scriptIn(first)?.counts
   if (counts) return counts.toLowerCase()
@@ -162,7 +233,10 @@ export const countingCommand = (commands) => {
 export const commandNames = (commands) =>
   new Set(
     commands.flatMap((command) =>
-      [command.name, ...(scriptIn(command)?.calls ?? [])].map((name) => name.toLowerCase()),
+      // EVAL is what leases and plans call too.
+      [...(scriptIn(command)?.inline ? [] : [command.name]), ...(scriptIn(command)?.calls ?? [])].map(
+        (name) => name.toLowerCase(),
+      ),
     ),
   )
 
@@ -172,10 +246,10 @@ export const mostMembers = (commands) => {
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
-/** Keys out of which the operation takes what has died, by windows of scores. @param {readonly Command[]} commands @param {string} prefix */
+/** Keys out of which the operation takes what has died. @param {readonly Command[]} commands @param {string} prefix */
 export const purgedKeys = (commands, prefix) =>
   commands
-    .filter(({ windows }) => windows)
+    .filter(({ purges }) => purges)
     .flatMap(({ args, name }) => {
       const { family } = keyIn(args, name)
       return family ? listedKeys([family], prefix) : []

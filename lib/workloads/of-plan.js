@@ -6,10 +6,12 @@ import {
   commandsOf,
   countingCommand,
   forecastOf,
+  holdersOf,
   itemNumberOf,
   mostMembers,
   purgedKeys,
   scriptsIn,
+  slotsOf,
   typesOf,
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
@@ -89,8 +91,11 @@ export const strategyOf = (plan) => {
     gathered: stored
       .filter(({ kind }) => kind === 'gather')
       .map((command) => ({ max: command.max ?? 0, ...argumentsOf(command) })),
-    /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology */
-    forecast: (topology) => forecastOf(declared, terms, topology),
+    /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
+    forecast: (topology, slotTable) => forecastOf(declared, terms, topology, slotTable),
+    holders: () => holdersOf(declared, terms),
+    /** @param {number} items */
+    slots: (items) => slotsOf(declared, terms, items),
     /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */
     types: (covers) => typesOf(declared, terms, covers),
   }

@@ -12,7 +12,7 @@
  *
  * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
  * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
- * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key) => Argument[], everyMs: number, windows: boolean }} OnceStep
+ * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key, n: number) => Argument[], everyMs: number, paced: boolean }} OnceStep
  * @typedef {EachStep | GatherStep | OnceStep} Step
  */
 
@@ -35,18 +35,19 @@ export const each = (args, options) => ({ kind: 'each', args, ...options })
 export const gather = (max, key, args, options) => ({ kind: 'gather', max, key, args, ...options })
 
 /**
- * A command for each key that carries no item: at every tick, or not before `everyMs` have passed.
- * `windows`: sent once for each window [since, floor) of dead scores.
+ * A command for each key that carries no item; `n` is the first item of what it goes with. Every writer sends it at
+ * each of its ticks; with `everyMs` one writer a process does, and not before so much time has passed.
+ * `paced`: as many times as `everyMs` has passed since, spread over the portions of a tick, and not at the start.
  * @param {Key[]} keys
- * @param {(key: Key) => Argument[]} args
- * @param {StepOptions & { everyMs?: number, windows?: boolean }} [options]
+ * @param {(key: Key, n: number) => Argument[]} args
+ * @param {StepOptions & { everyMs?: number, paced?: boolean }} [options]
  * @returns {OnceStep}
  */
-export const once = (keys, args, { everyMs = 0, windows = false, ...options } = {}) => ({
+export const once = (keys, args, { everyMs = 0, paced = false, ...options } = {}) => ({
   kind: 'once',
   keys,
   args,
   everyMs,
-  windows,
+  paced,
   ...options,
 })

@@ -1,12 +1,12 @@
 // What the cases of the benchmark share: how a program is started, and how figures are told.
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../../lib/cli/child.js'
 
 /**
  * @typedef {{ name: string, limit: string, figure: string, met: boolean, full?: boolean }} Row full: the server was, so
  * that a figure of the client that misses its limit shows nothing
- * @typedef {{ seconds: (n: number) => number, folder: string }} Room seconds: how long what should take n seconds
- * may take
+ * @typedef {{ seconds: (n: number) => number, folder: string, env?: Record<string, string | undefined> }} Room seconds:
+ * how long what should take n seconds may take; env: where the programs find their target
  * @typedef {object} Case
  * @property {string} name
  * @property {(room: Room) => Promise<Record<string, number>>} round figures of one round
@@ -35,14 +35,10 @@ export const digits = (n, places = 2) => n.toLocaleString('en', { maximumFractio
  * @param {string[]} args
  */
 export const start = (room, name, args) => {
-  const child = spawn(
-    process.execPath,
-    [program(name), '--json', '--log-level', 'error', '--out', room.folder, ...args],
-    {
-      env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const child = startChild(program(name), ['--json', '--log-level', 'error', '--out', room.folder, ...args], {
+    env: { PATH: process.env.PATH, MILLRACE_NO_DOTENV: '1', XDG_RUNTIME_DIR: room.folder, ...room.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let text = ''
   child.stdout.on('data', (chunk) => {
     text += chunk

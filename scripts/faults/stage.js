@@ -1,10 +1,10 @@
 // A private cluster with a writer on it as a user would start one, and what can be done to both.
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { startChild } from '../../lib/cli/child.js'
 import { ExitCode } from '../../lib/errors.js'
 import { addressOf, endpointOf } from '../../lib/target/address.js'
 import { controlConnections } from '../../lib/target/control.js'
@@ -26,7 +26,6 @@ import { testEnvironment } from '../test.js'
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 const settleLimitMs = 120_000
-// A writer ends by itself when nobody is left to end it.
 const longestWriter = '30m'
 
 /**
@@ -90,12 +89,9 @@ export const stageOf = async ({ cluster = true, shards = 3, replicas = 1 } = {})
 
   /** One of the project's programs, as a user of these servers would start it. @param {string} name @param {string[]} args */
   const start = (name, args) => {
-    const child = spawn(process.execPath, [program(name), ...args], {
-      env: {
-        ...testEnvironment(process.env),
-        XDG_RUNTIME_DIR: folder,
-        REDIS_PASSWORD: embedded.access.password,
-      },
+    const child = startChild(program(name), args, {
+      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: folder },
+      secrets: { REDIS_PASSWORD: embedded.access.password },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let text = ''

@@ -8,6 +8,7 @@ import { ratioWords } from '../../lib/experiments/summary.js'
 import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
 import { readExperiment } from '../../lib/report/record.js'
+import { centreOf } from '../../lib/report/statistics.js'
 
 /**
  * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -53,9 +54,8 @@ const cellOf = ({ figures, published }, name) => {
   const shown = (/** @type {number | undefined} */ value) =>
     markdownText(shownFigure(figureNamed(name), value))
   const theirs = published?.[name]
-  return theirs === undefined
-    ? shown(figures[name]?.median)
-    : `${shown(figures[name]?.median)} *(${shown(theirs)})*`
+  const ours = shown(figures[name] && centreOf(figures[name]))
+  return theirs === undefined ? ours : `${ours} *(${shown(theirs)})*`
 }
 
 /** @param {ExperimentDocument} document */

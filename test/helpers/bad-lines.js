@@ -6,6 +6,9 @@
 /** @type {BadLine[]} of the producer */
 export const producerLines = [
   // numbers
+  ['-q 1__0', /^--quantity must/],
+  ['-q 10_', /^--quantity must/],
+  ['--host u:hunter2@h', /^--host must be a name or an address, without a port, not '\*\*\*@h'$/],
   ['-q abc', /^--quantity must be a whole number from 1 to 100M, not 'abc'$/],
   ['-q 0', /^--quantity must/],
   ['-q -1', /^--quantity must/],
@@ -230,10 +233,13 @@ export const environments = [
   [{ MILLRACE_ALLOW: 'x' }, '', /^MILLRACE_ALLOW must/],
   [{ MILLRACE_RUN: '..' }, '', /^MILLRACE_RUN must/],
   [{ MILLRACE_TTL: '1.5' }, '', /^MILLRACE_TTL must/],
+  [{ MILLRACE_QUANTTY: '5' }, '', /^unknown variable MILLRACE_QUANTTY; did you mean MILLRACE_QUANTITY\?$/],
+  [{ MILLRACE_WIBBLE: '5' }, '', /^unknown variable MILLRACE_WIBBLE$/],
 ]
 
 /** @type {BadLine[]} a .env, and what it must be blamed for */
 export const dotenvs = [
+  ['MILLRACE_QUANTTY=5', /^unknown variable MILLRACE_QUANTTY in \.env; did you mean MILLRACE_QUANTITY\?$/],
   ['MILLRACE_QUANTITY=many', /^MILLRACE_QUANTITY in \.env must/],
   ['MILLRACE_QUANTITY=-5\nMILLRACE_TTL=3', /^MILLRACE_QUANTITY in \.env must/],
   ['REDIS_URL=http://h', /^REDIS_URL in \.env must/],

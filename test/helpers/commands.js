@@ -36,7 +36,6 @@ export const valuesAt = (epochMs) => {
     stamp: score,
     minute: String(Math.floor(epochMs / 60_000)).padStart(8, '0'),
     floor: String(epochMs - 3000).padStart(13, '0'),
-    since: String(epochMs - 13_000).padStart(13, '0'),
   }
 }
 

@@ -175,7 +175,7 @@ export const linesOf = (path) =>
 export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
-const ofTheMachine = ['rate', 'client-saturated', 'overrun']
+const ofTheMachine = ['rate', 'client-saturated', 'client-contended', 'client-stopped', 'overrun']
 
 /** Why a run is not valid, but for a machine that is too busy. @param {any} document */
 export const faultsIn = ({ warnings }) =>

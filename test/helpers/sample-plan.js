@@ -33,6 +33,7 @@ const defaults = {
   arrivals: 'constant',
   windowBytes: 512_000,
   warmUpMs: 0,
+  idleCost: 'never',
   pacing: 'open',
   driver: 'socket',
   cluster: false,

@@ -13,6 +13,7 @@ import { openTarget } from '../../lib/target/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { cli, startCluster, startServer } from './servers.js'
+import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
 
 /**
@@ -25,7 +26,7 @@ import { writeUnattended } from './unattended.js'
 
 const quantity = 60
 // Six runs of less than a second share the machine: that its cores were busy says nothing about a strategy.
-const ofTheMachine = new Set(['rate', 'client-saturated'])
+const ofTheMachine = new Set(['rate', 'client-saturated', 'client-contended', 'client-stopped'])
 const ttlS = 100
 const lingerS = 200 // what keys that gather many items live at most
 const sortedSetStrategies = ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash']
@@ -237,11 +238,12 @@ const listStored = async ({ plan, ask }) => {
   const order = [0, half, quarter, half + quarter].flatMap((from) =>
     Array.from({ length: quarter }, (_, i) => from + i + 1),
   )
-  const shift = plan.once ? plan.quantity : 0
+  // Written once they all live: none is cut off, and neither is the one that made the list.
+  const numbers = plan.once ? [1, ...order, ...order.map((n) => n + plan.quantity)] : order
   const [ids, ttlMs] = await ask([`LRANGE ${key} 0 -1`, `PTTL ${key}`])
   assert.deepEqual(
     ids,
-    order.map((n) => itemKey(plan, n + shift)),
+    numbers.map((n) => itemKey(plan, n)),
   )
   assertLives([ttlMs], lingerS)
   return [key]
@@ -295,15 +297,15 @@ const stores = {
     const { plan, ask, fromMs, toMs } = run
     const key = `${plan.prefix}latest-stream`
     const [entries, ttlMs] = await ask([`XRANGE ${key} - +`, `PTTL ${key}`])
-    // MAXLEN ~ takes out whole nodes of 100 entries.
+    // MAXLEN ~ takes out whole nodes of 100 entries; of items that are written once all live.
+    const numbers = numbersOf(plan)
     assert.ok(
-      entries.length >= plan.quantity && entries.length < plan.quantity + 100,
+      entries.length >= numbers.length && entries.length < numbers.length + (plan.once ? 1 : 100),
       `${entries.length} entries`,
     )
-    const shift = plan.once ? plan.quantity : 0
-    const newest = entries.slice(-plan.quantity)
+    const newest = entries.slice(-numbers.length)
     const ids = newest.map((/** @type {any} */ [, [, id]]) => id)
-    const expected = Array.from({ length: plan.quantity }, (_, i) => itemKey(plan, i + 1 + shift))
+    const expected = numbers.map((n) => itemKey(plan, n))
     assert.deepEqual(ids.toSorted(), expected.sort())
     for (const [at, [idName, id, valueName, value]] of newest) {
       assert.deepEqual([idName, valueName], ['id', 'value'])
@@ -353,38 +355,52 @@ const checkAll = async (run) => {
   assert.deepEqual(found, expected)
 }
 
+/** @typedef {(cluster: boolean) => string[]} Lines options of runs, a line each */
+
 /**
- * Lines of options; scripts need --spread where there are several masters.
- * @param {boolean} cluster
- * @param {boolean} variants not only each strategy by itself, and over several sets
+ * Scripts need --spread where there are several masters.
+ * @param {(strategy: { name: string, only: string, q: string, sorted: boolean }) => string[]} more
+ * @returns {Lines}
  */
-const linesFor = (cluster, variants) =>
+const linesOf = (more) => (cluster) =>
   strategyNames()
     .filter((name) => name !== 'hash-ttl')
     .flatMap((name) => {
       const only = cluster && scripted.includes(name) ? ' --spread' : ''
-      const sorted = sortedSetStrategies.includes(name)
-      const plain = `--strategy ${name}`
       const q = name === 'stream' ? ' -q 300' : ''
-      const lines = [only + q]
-      if (sorted) lines.push(' --ns 4 --spread')
-      if (!variants) return lines.map((more) => (plain + more).replaceAll(/ +/g, ' '))
-      lines.push(`${only || ' '} --once${q}`)
-      if (sorted && !only) lines.push(' --ns 4', ' --ns 4 --same-slot')
-      if (sorted && !scripted.includes(name)) lines.push(' --extra-sorted-sets 2')
-      if (name !== 'actual-value') lines.push(`${only} --stamp${q}`)
-      return lines.map((more) => (plain + more).replaceAll(/ +/g, ' '))
+      const lines = more({ name, only, q, sorted: sortedSetStrategies.includes(name) })
+      return lines.map((rest) => `--strategy ${name}${rest}`.replaceAll(/ +/g, ' '))
     })
 
+/** Each strategy by itself. */
+export const plainLines = linesOf(({ only, q }) => [only + q])
+
+/** Over several sets, each in a part of the slots. */
+export const spreadLines = linesOf(({ sorted }) => (sorted ? [' --ns 4 --spread'] : []))
+
+/** With the options that change what is stored. */
+export const variantLines = linesOf(({ name, only, q, sorted }) => {
+  const lines = [`${only} --once${q}`]
+  if (sorted && !only) lines.push(' --ns 4', ' --ns 4 --same-slot')
+  if (sorted && !scripted.includes(name)) lines.push(' --extra-sorted-sets 2')
+  if (name !== 'actual-value') lines.push(`${only} --stamp${q}`)
+  return lines
+})
+
 /**
- * Opens a target on servers that end with the scope.
+ * Opens a target on the shared servers, or on servers of that program, which end with the scope.
  * @param {{ after(fn: () => any): void }} scope
  * @param {boolean} cluster
  * @param {string} [bin]
  * @returns {Promise<Place>}
  */
 const openPlace = async (scope, cluster, bin) => {
-  const server = cluster ? await startCluster(scope, { replicas: 0, bin }) : await startServer(scope, { bin })
+  const server =
+    bin === undefined
+      ? await sharedServers(scope, cluster)
+      : cluster
+        ? await startCluster(scope, { replicas: 0, bin })
+        : await startServer(scope, { bin })
   const { host, port, password } = 'nodes' in server ? { ...server.nodes[0], ...server.access } : server
   const settings = { ...settingsOf('-q 1', cluster), host, port, password }
   const target = await openTarget(settings, { say: () => {} })
@@ -419,13 +435,24 @@ const hashTtlRefused = (at) =>
  * @param {string} options.name
  * @param {boolean} options.cluster
  * @param {readonly string[]} options.drivers
- * @param {boolean} options.variants of the options of each strategy
+ * @param {Lines[]} options.lines
+ * @param {readonly string[]} [options.hashTtl] lines of hash-ttl, where the server has it; none: it is left out
  * @param {string} [options.bin] the server's program; the first in PATH
  * @param {string | false} [options.skip] why it is left out
  * @param {string} [options.version] that the target must name
  * @param {boolean} [options.variant] whether hash-ttl must work; without it the server is asked
  */
-export const strategyContract = ({ name, cluster, drivers, variants, bin, skip = false, version, variant }) =>
+export const strategyContract = ({
+  name,
+  cluster,
+  drivers,
+  lines,
+  hashTtl = [],
+  bin,
+  skip = false,
+  version,
+  variant,
+}) =>
   describe(`every strategy on ${name}`, { concurrency: 6, skip }, () => {
     /** @type {Place} */
     let at
@@ -440,15 +467,16 @@ export const strategyContract = ({ name, cluster, drivers, variants, bin, skip =
       if (version !== undefined) assert.deepEqual(at.target.versions, [version])
     })
 
-    for (const line of linesFor(cluster, variants)) {
+    for (const line of lines.flatMap((each) => each(cluster))) {
       for (const driver of drivers)
         test(`${line} --driver ${driver}`, () => stored(at, `${line} --driver ${driver}`, checkAll))
     }
 
+    if (hashTtl.length === 0) return
     test('hash-ttl, or the version that is there and what is needed', async () => {
       const expires = await expiresFields(at)
       if (variant !== undefined) assert.equal(expires, variant)
-      if (expires) await hashTtlStored(at, drivers, variants ? ['', ' --once', ' --stamp'] : [''])
+      if (expires) await hashTtlStored(at, drivers, hashTtl)
       else await hashTtlRefused(at)
     })
   })

@@ -1,14 +1,21 @@
 // A writing run of a test's own process that nobody looks on to, and nobody stops.
 import { writeRun } from '../../lib/run/write-run.js'
 
-/** @param {import('../../lib/plan/plan.js').Plan} plan @param {import('../../lib/target/open.js').Target} target */
-export const writeUnattended = (plan, target) => {
+/**
+ * @param {import('../../lib/plan/plan.js').Plan} plan
+ * @param {import('../../lib/target/open.js').Target} target
+ * @param {Partial<import('../../lib/run/write-setup.js').WriteNeeds> & { announce?: () => Promise<unknown> }} [more]
+ */
+export const writeUnattended = (plan, target, more = {}) => {
   const never = new AbortController().signal
   return writeRun({
     plan,
     target,
     announce: async () => {},
-    liveAgents: async () => [],
+    time: { now: Date.now, look: async () => [], figures: () => [] },
+    others: async () => 0,
+    idleCost: 'never',
+    say: () => {},
     results: { interval: () => {}, event: () => {} },
     show: () => {},
     onEncoding: () => {},
@@ -16,5 +23,6 @@ export const writeUnattended = (plan, target) => {
     onEvent: () => {},
     stop: never,
     stopNow: never,
+    ...more,
   })
 }

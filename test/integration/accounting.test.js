@@ -8,6 +8,7 @@ import * as hdr from 'hdr-histogram-js'
 import {
   assertDone,
   at,
+  faultsIn,
   linesOf,
   outcomesOf,
   runProducer,
@@ -56,7 +57,11 @@ describe('one server', { concurrency: 2 }, () => {
         .sort((a, b) => a - b)
     const line = '-q 103 -t 4 -p 200 --intervals 2 --ttl 100'
     const middle = await runProducer(t, `${line} -a 2-3`, { env: at(server) })
-    assertDone(middle)
+    assert.equal(middle.code, 4, middle.stderr)
+    assert.deepEqual(
+      faultsIn(middle.document).map((/** @type {any} */ { code }) => code),
+      ['absent-writers'],
+    )
     assert.match(middle.stderr, /agents 2, 3 of 4: 50 of 103 items an interval; -a all for everything/)
     assert.deepEqual(
       await items(),

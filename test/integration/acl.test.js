@@ -27,13 +27,13 @@ const optionsOf = (strategy, cluster) =>
   `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60 --quiet --no-report` +
   `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
 
-/** Two at a time. @template T @param {T[]} all @param {(one: T) => Promise<void>} work */
+/** Two at a time, each under a prefix of its own. @template T @param {T[]} all @param {(one: T, prefix: string) => Promise<void>} work */
 const pairwise = async (all, work) => {
   const rest = [...all]
-  const worker = async () => {
-    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one)
+  const worker = async (/** @type {string} */ prefix) => {
+    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one, prefix)
   }
-  await Promise.all([worker(), worker()])
+  await Promise.all([worker(''), worker('p:')])
 }
 
 for (const cluster of [false, true])
@@ -67,8 +67,10 @@ for (const cluster of [false, true])
       const all = strategies.flatMap((strategy) =>
         ['socket', 'ioredis'].map((driver) => ({ strategy, driver })),
       )
-      await pairwise(all, async ({ strategy, driver }) => {
-        const options = `${optionsOf(strategy, cluster)} --driver ${driver}`
+      const patterns = ['p:item:*', 'p:latest-*', 'p:millrace:*'].map((pattern) => `~${pattern}`)
+      for (const admin of admins) await admin.call('ACL', 'SETUSER', 'millrace', ...patterns)
+      await pairwise(all, async ({ strategy, driver }, prefix) => {
+        const options = `${optionsOf(strategy, cluster)} --driver ${driver}${prefix && ` --prefix ${prefix}`}`
         const { code, stderr, document } = await runProducer(t, options, { env })
         assertDone({ code, document, stderr: `${options}: ${stderr}` })
         assert.equal(document.items.acked, 80)

@@ -10,7 +10,6 @@ import { OptionError } from '../../lib/errors.js'
 import { runDocument } from '../../lib/report/result.js'
 import { cleanupLines, consumerLines, dotenvs, environments, producerLines } from '../helpers/bad-lines.js'
 import { ownFolder, startProgram, until } from '../helpers/programs.js'
-import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
@@ -174,6 +173,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   )
   refused('--run exists', 2, /^--run mine: results of that name exist in/, (own) => {
     mkdirSync(join(own, 'mine'))
+    writeFileSync(join(own, 'mine', 'run.json'), '{}')
     return { line: `--run mine --out ${own}`, out: false }
   })
   refused('--out of a consumer is a file', 2, /^--out \S+: the folder cannot be written/, (own) => {
@@ -251,7 +251,25 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     }),
   )
 
+  refused('TMPDIR is not there', 2, /^TMPDIR \/nowhere: no folder for local servers can be made/, () => ({
+    env: { ...nothing, TMPDIR: '/nowhere' },
+  }))
+
   // targets
+  test('a plan of a strategy that a later version knows', async (t) => {
+    const plan = { strategy: 'bitmap', version: '9.0', renewedMs: Date.now() }
+    await server.redis.hset('later:millrace:plan', 'abcdefabcd', JSON.stringify(plan))
+    t.after(() => server.redis.del('later:millrace:plan'))
+    const env = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), REDIS_PASSWORD: server.password }
+    const { code, stdout, stderr } = await startProgram(t, 'consumer.js', '--prefix later: --duration 1', {
+      env,
+    }).ended
+    assert.deepEqual([code, stdout], [3, ''])
+    assert.match(
+      onlyLine(stderr),
+      /the plan of Millrace 9\.0 there is of the strategy 'bitmap', which this version/,
+    )
+  })
   refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct --host and --port/, () => ({
     env: local(1),
   }))
@@ -315,88 +333,39 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
 })
 
 describe('folders of results that are broken', { concurrency: 2 }, () => {
-  const reading = ['scripts/report.js', 'scripts/compare.js', 'scripts/cloudwatch.js']
-  const whole = runDocument(sampleParts())
-  const experiment = sampleExperiment()
-  const broken = /** @type {[string, string, unknown, RegExp][]} */ ([
-    [
-      'run.json',
-      'only a schema',
-      { schema: 1 },
-      /run\.json is not the result of a run: 'kind' is missing or wrong$/,
-    ],
-    [
-      'run.json',
-      'a kind of its own',
-      { ...whole, kind: 'toString' },
-      /run\.json .*'kind' is missing or wrong$/,
-    ],
-    ['run.json', 'nothing', null, /run\.json is not the result of a run$/],
-    ['run.json', 'a number', 5, /run\.json is not the result of a run$/],
-    ['run.json', 'a list', [], /run\.json is not the result of a run$/],
-    [
-      'run.json',
-      'no schema',
-      {},
-      /run\.json: its schema is undefined, and this version of Millrace reads 1$/,
-    ],
-    ['run.json', 'a later schema', { ...whole, schema: 2 }, /run\.json: its schema is 2, and this version/],
-    ['run.json', 'no plan', { ...whole, plan: undefined }, /run\.json .*'plan' is missing or wrong$/],
-    [
-      'run.json',
-      'nodes that are no list',
-      { ...whole, nodes: {} },
-      /run\.json .*'nodes' is missing or wrong$/,
-    ],
-    ['run.json', 'a node that is nothing', { ...whole, nodes: [null] }, /'nodes' is missing or wrong$/],
-    ['run.json', 'no time', { ...whole, started: 'soon' }, /run\.json .*'started' is missing or wrong$/],
-    [
-      'experiment.json',
-      'only a schema',
-      { schema: 1 },
-      /experiment\.json is not the result of an experiment: 'id'/,
-    ],
-    ['experiment.json', 'nothing', null, /experiment\.json is not the result of an experiment$/],
-    [
-      'experiment.json',
-      'no rows',
-      { ...experiment, rows: undefined },
-      /experiment\.json .*'rows' is missing or wrong$/,
-    ],
-    [
-      'experiment.json',
-      'rows of nothing',
-      { ...experiment, rows: [{}] },
-      /experiment\.json .*'rows' is missing or wrong$/,
-    ],
-    [
-      'experiment.json',
-      'no columns',
-      { ...experiment, columns: 1 },
-      /experiment\.json .*'columns' is missing or wrong$/,
-    ],
+  // What else may be wrong in them is a table of test/unit/broken-results.test.js.
+  for (const program of [
+    'scripts/report.js',
+    'scripts/compare.js',
+    'scripts/cloudwatch.js',
+    'scripts/verify.js',
   ])
-  for (const [at, [file, what, document, names]] of broken.entries())
-    test(`${file}: ${what}`, async (t) => {
+    test(`${program}: one line that names the file and its fault`, async (t) => {
       const own = ownFolder(t, 'broken')
-      writeFileSync(join(own, file), JSON.stringify(document))
-      // Each of them reads through the same door: one in turn is started, of the shortest all three.
-      for (const program of what === 'only a schema' ? reading : [reading[at % reading.length]]) {
-        const line = program === 'scripts/compare.js' ? `${own} ${own}` : own
-        const ended = await startProgram(t, program, line, { out: false }).ended
-        assert.ok(ended.code === 2 || ended.code === 3, `${program}: ${ended.code} ${ended.stderr}`)
-        assert.equal(ended.stdout, '', program)
-        assert.match(onlyLine(ended.stderr), names)
-        assert.deepEqual(readdirSync(own), [file])
-      }
+      writeFileSync(join(own, 'run.json'), JSON.stringify({ schema: 1 }))
+      const line = program === 'scripts/compare.js' ? `${own} ${own}` : own
+      const ended = await startProgram(t, program, line, { out: false }).ended
+      assert.ok(ended.code === 2 || ended.code === 3, `${program}: ${ended.code} ${ended.stderr}`)
+      assert.equal(ended.stdout, '', program)
+      assert.match(onlyLine(ended.stderr), /run\.json is not the result of a run: 'kind' must be producer/)
+      assert.deepEqual(readdirSync(own), ['run.json'])
     })
 
-  test('intervals.ndjson: a line that is no second', async (t) => {
-    const own = ownFolder(t, 'broken')
-    writeFileSync(join(own, 'run.json'), JSON.stringify(whole))
-    writeFileSync(join(own, 'intervals.ndjson'), 'null\n')
-    const ended = await startProgram(t, 'scripts/report.js', own, { out: false }).ended
-    assert.equal(ended.code, 2, ended.stderr)
-    assert.match(onlyLine(ended.stderr), /intervals\.ndjson, line 1, is not a second of a run$/)
+  test('report: --out that cannot be made', async (t) => {
+    const own = ownFolder(t, 'report')
+    writeFileSync(join(own, 'run.json'), JSON.stringify(runDocument(sampleParts())))
+    const ended = await startProgram(t, 'scripts/report.js', `${own} --out /proc/x/y`, { out: false }).ended
+    assert.deepEqual([ended.code, ended.stdout], [2, ''])
+    assert.match(onlyLine(ended.stderr), /^--out \/proc\/x\/y: the folder cannot be written \(ENOENT\)$/)
   })
+})
+
+test('a working directory that was removed', async (t) => {
+  const own = ownFolder(t, 'cwd')
+  const gone = join(own, 'gone')
+  mkdirSync(gone)
+  const command = `cd ${gone} && rmdir ${gone} && exec ${process.execPath} ${join(process.cwd(), 'producer.js')} -q 5`
+  const { status, stderr, stdout } = spawnSync('sh', ['-c', command], { encoding: 'utf8', timeout: 60_000 })
+  assert.deepEqual([status, stdout], [2, ''])
+  assert.match(onlyLine(stderr), /^the working directory has been removed/)
 })

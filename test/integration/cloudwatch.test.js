@@ -355,7 +355,7 @@ describe('an interrupt while CloudWatch is waited for', () => {
             report: false,
             thresholds: [],
           }),
-          results: { folder, finish: async () => {} },
+          results: { folder, finish: async () => {}, fault: () => null, redact: (data) => data },
           screen: /** @type {any} */ ({
             say: () => {},
             warn: (/** @type {any} */ { message }) => warned.push(message),

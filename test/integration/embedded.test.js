@@ -18,10 +18,10 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../../lib/errors.js'
+import { processStart } from '../../lib/lock.js'
 import { findEmbedded, startEmbedded } from '../../lib/target/embedded.js'
 import { findServerBinary } from '../../lib/target/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/target/embedded-servers.js'
-import { processStart } from '../../lib/target/embedded-state.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /** @typedef {import('../../lib/target/embedded-state.js').Embedded} Embedded */

@@ -135,6 +135,19 @@ describe('scripts/experiment.js', () => {
     assert.equal(document().verdict, 'Nothing was measured.')
   })
 
+  test('a target that does not answer ends the matrix with its first run, which is not counted', async (t) => {
+    const { start, turns } = room(t, {
+      id: 'mine',
+      question: 'q',
+      options: { quantity: 100 },
+      cells: [{ name: 'a' }, { name: 'b' }],
+    })
+    const { ended, texts } = start('--host', '127.0.0.1', '--port', '1')
+    assert.equal(await ended, 3, texts.stderr)
+    assert.match(texts.stderr, /\n127\.0\.0\.1:1: nothing listens there; correct --host and --port[^\n]*\n$/)
+    assert.deepEqual(turns(), [])
+  })
+
   test('phases of one continuous run: readers come, a shard goes; Ctrl-C ends it with what there is', async (t) => {
     const { start, document, turns, folder } = room(t, phased)
     const { child, ended, texts } = start()

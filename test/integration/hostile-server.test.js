@@ -233,3 +233,30 @@ for (const driver of ['socket', 'ioredis'])
         assert.equal(ended.code, 4)
       })
   })
+
+test('hundreds of databases are looked at by one connection after the other', async (t) => {
+  const databases = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`db${i}`, 'keys=1,expires=0']))
+  /** @type {Set<unknown>} */
+  const open = new Set()
+  let most = 0
+  await runAgainst(t, ([name], _, socket) => {
+    if (!open.has(socket)) socket.once('close', () => open.delete(socket))
+    open.add(socket)
+    most = Math.max(most, open.size)
+    return name === 'INFO' ? bulk(infoText(databases)) : undefined
+  })
+  assert.ok(most < 20, `${most} connections at once`)
+})
+
+test('a password that the server gives back, in whatever it says, is nowhere', async (t) => {
+  const quoting = "-ERR it was 'hunter2' that you said\r\n"
+  const signIn = await runAgainst(t, ([name]) => (name === 'AUTH' ? quoting : undefined))
+  assert.equal(signIn.code, 3)
+  assert.match(signIn.stderr, /it was '\*\*\*' that you said/)
+  const load = await runAgainst(
+    t,
+    ([name]) => (name === 'SETEX' ? quoting : undefined),
+    '--json --log-level trace',
+  )
+  assert.ok(load.document.items.failed > 0)
+})

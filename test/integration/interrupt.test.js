@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { processStart } from '../../lib/target/embedded-state.js'
+import { processStart } from '../../lib/lock.js'
 import {
   assertDone,
   at,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/errors.js'
+import { isLease } from '../../lib/plan/ownership.js'
 import { leaseKey, leases } from '../../lib/target/leases.js'
 import { assertDone, at, faultsIn, runProducer, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
@@ -20,9 +21,12 @@ describe('leases', { concurrency: 4 }, () => {
     for (const step of undo) await step()
   })
 
-  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, signal?: AbortSignal, here?: boolean, at?: import('../helpers/servers.js').TestServer }} change */
-  const office = (t, { prefix, totalAgents = 2, signal, here, at: { host, port, password } = server }) => {
-    const terms = { prefix, quantity: 100, totalAgents, strategy: 'sorted-set' }
+  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, at?: import('../helpers/servers.js').TestServer }} change */
+  const office = (
+    t,
+    { prefix, totalAgents = 2, readers, signal, here, at: { host, port, password } = server },
+  ) => {
+    const terms = { prefix, totalAgents, readers }
     /** @type {string[]} */
     const said = []
     /** @type {string[]} */
@@ -50,19 +54,22 @@ describe('leases', { concurrency: 4 }, () => {
     const [first, second] = [office(t, { prefix: 'next:' }), office(t, { prefix: 'next:' })]
     assert.deepEqual(await first.claim('next'), [1])
     assert.deepEqual(await second.claim('next'), [2])
-    assert.deepEqual(await first.live(), [1, 2])
+    assert.equal(await first.others(), 1)
     await first.release()
     assert.equal(await cli(server, 'GET', first.key(1)), '')
     const third = office(t, { prefix: 'next:' })
     assert.deepEqual(await third.claim('next'), [1])
   })
 
-  test('another load, or another prefix, has its own; the name of the run is not in the key', async (t) => {
+  test('leases are of a prefix; consumers have their own; the name of the run is not in the key', async (t) => {
     const here = office(t, { prefix: 'load:' })
-    assert.match(here.key(1), /^load:millrace:lease:[0-9a-f]{8,}:1$/)
+    assert.equal(here.key(1), 'load:millrace:lease:1')
     const more = office(t, { prefix: 'load:', totalAgents: 3 })
-    assert.notEqual(here.key(1), more.key(1))
-    assert.deepEqual([await here.claim('next'), await more.claim('next')], [[1], [1]])
+    const readers = office(t, { prefix: 'load:', readers: 'sorted-set' })
+    assert.deepEqual(await here.claim('next'), [1])
+    assert.deepEqual(await more.claim('next'), [2])
+    assert.deepEqual(await readers.claim('next'), [1])
+    for (const key of [here.key(1), readers.key(1)]) assert.ok(isLease(key), key)
   })
 
   test('a lease is renewed for as long as its holder lives', async (t) => {
@@ -158,7 +165,7 @@ describe('leases', { concurrency: 4 }, () => {
   test('one whose answer did not come in time is given back all the same', async (t) => {
     const slow = await startServer(t)
     const one = office(t, { prefix: 'slow:', at: slow })
-    assert.deepEqual(await one.live(), [])
+    assert.equal(await one.others(), 0)
     process.kill(slow.pid, 'SIGSTOP')
     const claimed = assert.rejects(one.claim([1, 2]))
     await new Promise((resolve) => setImmediate(resolve)) // the command has gone out
@@ -225,7 +232,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     await first.says(/all of 2 agents/)
     first.kill('SIGKILL')
     await first.ended
-    const next = await runProducer(t, '-q 100 -t 2 -p 200 --intervals 2', { env })
+    const next = await runProducer(t, '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
     assertDone(next)
     assert.match(next.stderr, /waiting 30 s for a lease to run out/)
   })

@@ -7,6 +7,8 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { nodeSampler } from '../../lib/measure/node-sampler.js'
 import { addressOf } from '../../lib/target/address.js'
+import { parseInfo } from '../../lib/wire/info.js'
+import { peer } from '../helpers/peers.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -82,6 +84,50 @@ test('CPU as the kernel counts it, commands as redis-benchmark sent them', async
   const received = 480_000 * '+OK\r\n'.length
   assert.ok(Math.abs(Number(totals.net_bytes) / (sent + received) - 1) < 0.01, `${totals.net_bytes}`)
 })
+
+for (const [name, bound] of /** @type {[string | undefined, boolean][]} */ ([
+  [undefined, true],
+  ['redis-8.2', false],
+  ['valkey-9.1', false],
+]))
+  test(`two io-threads on ${name ?? 'the server at hand'}: ${bound ? 'its CPU is an upper bound' : 'its CPU is true'}`, async (t) => {
+    const bin = name === undefined ? undefined : peer(t, name)
+    if (name !== undefined && !bin) return
+    const server = await startServer(t, { bin, config: { 'io-threads': '2' } })
+    if (bound) {
+      const { redis_version: version } = parseInfo(await server.redis.info('server')).fields
+      if (!/^[67]\./.test(version)) return t.skip(`${version} does not wait in a loop`)
+    }
+    const { mark, sample, summary } = watch([server])
+    const fields = async () => parseInfo(await server.redis.info('cpu')).fields
+    await mark()
+    const before = await fields()
+    await benchmark(server, '-c', '50', '-P', '4', '-n', '20000', 'SET', 'key', 'value')
+    const after = await fields()
+    const [row] = await sample()
+    const { nodes, totals } = summary()
+    const rise = (/** @type {RegExp} */ names) =>
+      Object.keys(after).reduce(
+        (sum, key) => (names.test(key) ? sum + Number(after[key]) - Number(before[key]) : sum),
+        0,
+      )
+    const cpuS = rise(/^used_cpu_(user|sys)$/)
+    t.diagnostic(
+      `${totals.cpu_s} s of ${cpuS} s of CPU, active ${rise(/^used_active_time_/)} s, ${row.cpu_upper_bound}`,
+    )
+    assert.ok(
+      Number(totals.cpu_s) > 0 && Number(totals.cpu_s) < cpuS * 1.02 + 0.02,
+      `${totals.cpu_s} of ${cpuS}`,
+    )
+    const activeS = rise(/^used_active_time_/)
+    // Active time is by the wall: on a machine that has no core for each thread it tells less.
+    if (activeS <= cpuS) {
+      assert.equal(row.cpu_upper_bound === true, bound)
+      assert.equal(nodes[0].cpu_upper_bound === true, bound)
+    }
+    if (activeS === 0) return assert.ok(Number(totals.cpu_s) >= cpuS)
+    assert.ok(Number(totals.cpu_s) < activeS * 1.02 + 0.02, `${totals.cpu_s} of ${activeS} s of active time`)
+  })
 
 test('a replica: its link and lag, its feed in the master’s output, its buffers not in the data', async (t) => {
   const master = await startServer(t)

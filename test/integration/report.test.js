@@ -134,7 +134,7 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
   const same = await script(`scripts/compare.js ${folder} ${again}`)
   assert.equal(same.code, 0, same.stderr)
   assert.match(same.stdout, /^all settings are the same$/m)
-  assert.match(same.stdout, /server\.cpu_us_per_item .*too few repeats/)
+  assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
   assert.equal(same.stderr, '')
   const three = await script(`scripts/compare.js ${folder} ${again} ${folder}`)
   assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
@@ -147,8 +147,8 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
   assert.equal(worse.code, 99)
   const [{ thresholds }] = JSON.parse(worse.stdout)
   assert.deepEqual(
-    thresholds.map((/** @type {any} */ { passed }) => passed),
-    [false, true],
+    thresholds.map((/** @type {any} */ { outcome }) => outcome),
+    ['failed', 'passed'],
   )
 
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([

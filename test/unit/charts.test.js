@@ -6,7 +6,7 @@ import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../l
 import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { alignedTable } from '../../lib/report/layout.js'
-import { drawn } from '../../lib/report/look.js'
+import { drawn, formatted } from '../../lib/report/look.js'
 import { runRecord } from '../../lib/report/record.js'
 import { sectionsText } from '../../lib/report/sections-text.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
@@ -343,13 +343,16 @@ test('the ratios of an experiment, with their intervals and what was published',
   const [measured, published] = named(option)
   const { ratios } = experiment
   assert.deepEqual(
-    measured.data,
-    ratios.map(({ ours }, row) => [ours.ratio, row]),
+    measured.data.map((/** @type {any} */ { value: [log, row] }) => [+Math.exp(log).toFixed(3), row]),
+    ratios.map(({ ours }, row) => [+ours.ratio.toFixed(3), row]),
   )
+  assert.equal(measured.data[0].detail, '0.61 to 0.68')
+  // Half and twice are equally far from 1.
+  assert.equal(formatted('logratio', Math.log(0.5)), '0.50')
   const whole = ratios.filter(({ ours }) => ours.low !== null)
   assert.equal(measured.markLine.data.length, whole.length)
   assert.deepEqual(
-    published.data,
+    published.data.map((/** @type {number[]} */ [log, row]) => [+Math.exp(log).toFixed(3), row]),
     ratios.flatMap((ratio, row) => (ratio.published === null ? [] : [[ratio.published, row]])),
   )
   assert.equal(experimentPictures({ ...experiment, ratios: [] }).length, 2)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import test from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { clientHealth } from '../../lib/measure/client-health.js'
+import { Worker } from 'node:worker_threads'
+import { clientHealth, linuxThreadCpuS, stoppedMs } from '../../lib/measure/client-health.js'
 
 const usedS = () => {
   const { user, system } = process.cpuUsage()
@@ -33,13 +35,35 @@ test('CPU over the window and over the second, as percent of the clock it was gi
   assert.ok(Number(second.cpu_pct) >= 10 && Number(second.cpu_pct) < 20, String(second.cpu_pct))
 })
 
-test('the thread is told apart where Node can', { skip: !('threadCpuUsage' in process) }, (t) => {
+test('the CPU of another thread is the process’s and not this thread’s', async (t) => {
   const health = clientHealth({ clock: performance.now.bind(performance) })
   t.after(health.stop)
+  const other = new Worker(
+    'for (const end = process.cpuUsage().user + 2e5; process.cpuUsage().user < end; );',
+    {
+      eval: true,
+    },
+  )
+  await once(other, 'online')
   health.startWindow()
+  await once(other, 'exit')
   burn(0.1)
-  const { thread_cpu_pct, cpu_pct } = health.summary()
-  assert.ok(Number(thread_cpu_pct) > 0 && Number(thread_cpu_pct) <= Number(cpu_pct) + 1)
+  const { thread_cpu_pct: thread, cpu_pct: all } = health.summary()
+  assert.ok(Number(thread) > 0, String(thread))
+  assert.ok(Number(thread) < Number(all) * 0.8, `${thread} of ${all}`)
+})
+
+test('Linux counts the CPU of the thread that asks', { skip: process.platform !== 'linux' }, () => {
+  const before = { us: usedS(), s: linuxThreadCpuS() }
+  burn(0.2)
+  const used = linuxThreadCpuS() - before.s
+  assert.ok(used > 0.1 && used <= usedS() - before.us + 0.02, String(used))
+})
+
+test('a pause is one in which the thread used next to no CPU', () => {
+  assert.equal(stoppedMs(8000.4, 300), 8000)
+  assert.equal(stoppedMs(1500, 1400), 0, 'its own work')
+  assert.equal(stoppedMs(900, 0), 0, 'too short')
 })
 
 test('a loop that never waits is busy, one that waits is not', async (t) => {

@@ -340,7 +340,13 @@ describe('figures', () => {
       whole.columns.slice(experiment.columns.length).map(({ name }) => name),
       names,
     )
-    assert.deepEqual(whole.rows[0].figures[names[0]], { median: 40, low: 40, high: 40, samples: [40] })
+    assert.deepEqual(whole.rows[0].figures[names[0]], {
+      median: 40,
+      mean: 40,
+      low: 40,
+      high: 40,
+      samples: [40],
+    })
     assert.equal(whole.rows[1].figures[names[0]], undefined)
     assert.deepEqual(withCloudWatchRows(whole, new Map([[runs[0], told(20, 40)]])), whole)
     const [table] = experimentSections(whole).tables

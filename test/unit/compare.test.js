@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { gammaln } from 'simple-statistics'
-import { comparisonData, comparisonOf, comparisonText } from '../../lib/report/compare.js'
+import { comparisonOf } from '../../lib/compare/comparison.js'
+import { comparisonData } from '../../lib/compare/data.js'
+import { exitCodeOf } from '../../lib/compare/gates.js'
+import { separateOf } from '../../lib/compare/separate.js'
+import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
+import { comparisonText } from '../../lib/compare/text.js'
 import { FIGURES, figureNamed } from '../../lib/report/figures.js'
 import { runDocument } from '../../lib/report/result.js'
-import { sideNames, sideOf, sidesOf } from '../../lib/report/sides.js'
-import { differenceOf, studentT } from '../../lib/report/statistics.js'
 import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/report/thresholds.js'
 import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
@@ -34,39 +36,25 @@ const store = async (name, cpuUs, p99 = 30_000) => {
   return join(folder, name)
 }
 
-/** The part of Student's distribution within t, by Simpson's rule. @param {number} t @param {number} freedom */
-const within = (t, freedom) => {
-  const scale = Math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2)) / Math.sqrt(freedom * Math.PI)
-  const density = (/** @type {number} */ x) => scale * (1 + x ** 2 / freedom) ** (-(freedom + 1) / 2)
-  const steps = 20_000
-  let sum = density(0) + density(t)
-  for (let at = 1; at < steps; at++) sum += density((t * at) / steps) * (at % 2 ? 4 : 2)
-  return (2 * sum * t) / (3 * steps)
-}
-
-test("Student's t holds 95 %, for whole and broken degrees of freedom", () => {
-  for (const freedom of [1, 1.3, 1.5, 1.8, 2, 2.5, 3.3, 4, 5.5, 7, 9, 12, 20, 29, 45, 200]) {
-    const part = within(studentT(freedom), freedom)
-    assert.ok(Math.abs(part - 0.95) < 0.0025, `${freedom}: ${part}`)
-  }
-  assert.ok(studentT(0.4) === studentT(1))
-})
-
-test('identical series are indistinguishable, as are two of one spread', () => {
-  assert.deepEqual(differenceOf([5, 5, 5], [5, 5, 5]), {
-    change: 0,
-    relative: true,
-    low: 0,
-    high: 0,
-    verdict: 'indistinguishable',
-  })
-  assert.equal(differenceOf([5.1, 4.9, 5.0, 5.05], [5.05, 4.95, 5.1, 4.9]).verdict, 'indistinguishable')
-  assert.equal(differenceOf([4, 5, 6], [6, 4, 5]).verdict, 'indistinguishable')
+test('identical series do not differ; two of one wide spread cannot be told apart', () => {
+  const same = separateOf([5, 5, 5], [5, 5, 5])
+  assert.deepEqual([same.change, same.low, same.high, same.verdict], [0, 0, 0, 'same'])
+  assert.equal(separateOf([5.01, 4.99, 5.0, 5.01], [5.0, 4.99, 5.01, 5.0]).verdict, 'same')
+  assert.equal(
+    separateOf([5.1, 4.9, 5.0, 5.05], [5.05, 4.95, 5.1, 4.9], { effect: 0.001 }).verdict,
+    'unclear',
+  )
+  assert.equal(separateOf([4, 5, 6], [6, 4, 5]).verdict, 'unclear')
 })
 
 test('a known difference lies in the interval, and its sign is right', () => {
-  const { change, low, high, verdict } = differenceOf([10, 10.1, 9.9, 10.05], [8, 8.1, 7.9, 8.05])
-  assert.equal(verdict, 'differs')
+  const [a, b] = [
+    [10, 10.1, 9.9, 10.05],
+    [8, 8.1, 7.9, 8.05],
+  ]
+  const { change, low, high, verdict } = separateOf(a, b)
+  assert.equal(verdict, 'better')
+  assert.equal(separateOf(a, b, { better: 'higher' }).verdict, 'worse')
   assert.ok(
     Math.abs(change + 0.2) < 0.01 && low !== null && high !== null && low < -0.2 && high > -0.2 && high < 0,
   )
@@ -79,20 +67,20 @@ test('the interval holds the truth in about 95 of 100 comparisons of three repea
     Array.from({ length: 3 }, () => middle * Math.exp(0.05 * normal()))
   let held = 0
   for (let at = 0; at < 2000; at++) {
-    const { low, high } = differenceOf(samples(10), samples(12))
+    const { low, high } = separateOf(samples(10), samples(12))
     if (low !== null && high !== null && low <= 0.2 && high >= 0.2) held++
   }
   assert.ok(held / 2000 > 0.94 && held / 2000 < 0.985, `${held / 2000}`)
 })
 
 test('with one repeat there is no interval, and with a zero no ratio', () => {
-  assert.deepEqual(differenceOf([10], [11]), {
-    ...differenceOf([10], [11]),
+  assert.deepEqual(separateOf([10], [11]), {
+    ...separateOf([10], [11]),
     low: null,
     high: null,
-    verdict: 'unknown',
+    verdict: 'unclear',
   })
-  const { change, relative } = differenceOf([0, 0, 0], [2, 4, 6])
+  const { change, relative } = separateOf([0, 0, 0], [2, 4, 6])
   assert.deepEqual([change, relative], [4, false])
 })
 
@@ -137,7 +125,10 @@ for (const [text, pattern] of refused)
     assert.throws(() => thresholdOf(text), { code: 'OPTION', message: pattern }))
 
 test('a single run keeps no relative limit, and what was not measured keeps none', () => {
-  assert.throws(() => absoluteThreshold('server.cpu_us_per_item<+5%'), /only scripts\/compare.js has two/)
+  assert.throws(
+    () => absoluteThreshold('server.cpu_us_per_item<+5%'),
+    /only millrace diff and compare have two sides/,
+  )
   assert.equal(keeps(thresholdOf('bystander.p99<1s'), null), false)
   const run = runDocument(sampleParts())
   assert.deepEqual(
@@ -192,24 +183,23 @@ test('runs, patterns and folders of runs are sides', async () => {
     ['server.cpu_us_per_item<+5%', 'latency.intended.p99<20ms'].map(thresholdOf),
   )
   assert.deepEqual(
-    comparison.rulings.map(({ passed, sure }) => [passed, sure]),
-    [
-      [true, true],
-      [false, true],
-    ],
+    comparison.rulings.map(({ outcome }) => outcome),
+    ['passed', 'failed'],
   )
-  const text = comparisonText(comparison)
-  assert.match(text, /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +better/)
-  assert.match(text, /latency\.intended\.p99 .* indistinguishable/)
+  assert.deepEqual(
+    [exitCodeOf(comparison.rulings, 'strict'), exitCodeOf(comparison.rulings.slice(0, 1), 'strict')],
+    [99, 0],
+  )
+  const text = comparisonText(comparison, { columns: 200, all: true })
+  assert.match(text, /server\.cpu_us_per_item +4\.8 µs +3\.1 µs +−35 % +−40 % to −31 % +[\d.]+ % +better/)
+  assert.match(text, /latency\.intended\.p99 +30 ms +30 ms +0.0 %/)
   assert.match(
     text,
-    /server CPU per item: b-\? against a-\*: −35 % \(0\.65 times\), 95 % sure of −40 % to −31 %/,
+    /^b-\? is better than a-\*: server CPU per item −35 % \(95 % interval −40 % to −31 %\)\./m,
   )
-  assert.match(text, /threshold FAILED: latency\.intended\.p99<20ms, found 30 ms/)
-  const [row] = JSON.parse(JSON.stringify(comparisonData(comparison))).figures.filter(
-    (/** @type {any} */ { name }) => name === 'server.cpu_us_per_item',
-  )
-  assert.equal(row.verdict, 'differs')
+  assert.match(text, /threshold FAILED: latency\.intended\.p99<20ms, measured 30 ms/)
+  const [row] = JSON.parse(JSON.stringify(comparisonData(comparison))).metrics
+  assert.deepEqual([row.name, row.verdict, row.primary], ['server.cpu_us_per_item', 'better', true])
 })
 
 /** Two runs a side, told as people read it. @param {string} name @param {Record<string, any>} plan @param {number} cpuUs */
@@ -251,19 +241,20 @@ test('run.json stands for its folder', async () => {
   assert.deepEqual(byFile, byFolder)
 })
 
-test('ten times and more is told in times, and an interval that hides much says so', async () => {
+test('ten times and more is shown in times, and an unclear comparison says what it would have shown', async () => {
   const a = await Promise.all([1, 2, 4].map((cpuUs, n) => store(`wild-a-${n}`, cpuUs)))
   const b = await Promise.all([4, 1, 2].map((cpuUs, n) => store(`wild-b-${n}`, cpuUs)))
   const c = await Promise.all([100, 101, 102].map((cpuUs, n) => store(`wild-c-${n}`, cpuUs)))
   const [wildA, wildB, many] = await Promise.all([a, b, c].map(sideOf))
   const text = comparisonText(comparisonOf(wildA, wildB, []), { columns: 300 })
-  assert.match(text, /is indistinguishable from .* more or longer runs narrow it$/m)
+  assert.match(
+    text,
+    /^These runs cannot tell wild-b.* They would have shown a change of 720 %; more or longer runs/m,
+  )
   assert.match(comparisonText(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
-  const [calm] = await Promise.all([c].map(sideOf))
-  assert.doesNotMatch(comparisonText(comparisonOf(calm, many, []), { columns: 300 }), /narrow it/)
 })
 
-test('experiments are compared row by row; a row of one side only is told, and keeps no limit', async () => {
+test('experiments are compared row by row; a row of one side only is named, and a threshold on it fails', async () => {
   const ours = sampleExperiment()
   const other = sampleExperiment({ rows: [ours.rows[0], { ...ours.rows[1], label: 'set' }] })
   for (const [name, experiment] of Object.entries({ ours, other })) {
@@ -274,21 +265,19 @@ test('experiments are compared row by row; a row of one side only is told, and k
   const comparison = comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<+5%')])
   assert.deepEqual(comparison.unmatched, ['list', 'set'])
   assert.ok(
-    comparison.rows.every(
-      ({ label, difference }) => label === 'sorted set' && difference.verdict === 'indistinguishable',
-    ),
+    comparison.rows.every(({ label, difference }) => label === 'sorted set' && difference.change === 0),
   )
   assert.deepEqual(
-    comparison.rulings.map(({ label, passed }) => [label, passed]),
+    comparison.rulings.map(({ label, outcome }) => [label, outcome]),
     [
-      ['sorted set', true],
-      ['list', false],
-      ['set', false],
+      ['sorted set', 'passed'],
+      ['list', 'failed'],
+      ['set', 'failed'],
     ],
   )
   assert.match(
     comparisonText(comparison),
-    /threshold FAILED: server\.cpu_us_per_item<\+5%, list: found – \(not measured on both sides\)/,
+    /threshold FAILED: server\.cpu_us_per_item<\+5%, list: measured – \(not measured on both sides\)/,
   )
 })
 
@@ -311,7 +300,7 @@ test('sides without anything in common are no comparison', async () => {
   ])
     assert.throws(() => comparisonOf(a, b, [thresholdOf('server.cpu_us_per_item<0.001us')]), {
       code: 'OPTION',
-      message: /nothing stands on both sides/,
+      message: /no metric is on both sides/,
     })
 })
 
@@ -380,3 +369,29 @@ const named = /** @type {[string[][], string[]][]} */ ([
 ])
 for (const [sides, names] of named)
   test(`sides ${JSON.stringify(sides)} are called ${names}`, () => assert.deepEqual(sideNames(sides), names))
+
+test('a writer is not compared with a reader, nor a run that is not valid unless asked', async () => {
+  const plain = await store('plain', 5)
+  const run = JSON.parse(await readFile(join(plain, 'run.json'), 'utf8'))
+  const variant = async (/** @type {string} */ name, /** @type {object} */ change) => {
+    await mkdir(join(folder, name))
+    await writeFile(join(folder, name, 'run.json'), JSON.stringify({ ...run, ...change, run: name }))
+    return sideOf([join(folder, name)])
+  }
+  const [side, reader, invalid] = [
+    await sideOf([plain]),
+    await variant('reader', { kind: 'consumer', fetches: {} }),
+    await variant('invalid', { valid: false }),
+  ]
+  assert.throws(() => comparisonOf(side, reader, []), {
+    code: 'OPTION',
+    message: 'runs of a producer and of a consumer are not compared with each other',
+  })
+  assert.throws(() => comparisonOf(side, invalid, []), {
+    code: 'OPTION',
+    message: /^not valid: invalid .*; .* --invalid compares them all the same$/,
+  })
+  const text = comparisonText(comparisonOf(side, invalid, [], { allowInvalid: true }))
+  assert.match(text, /^compared although they are not valid: invalid/m)
+  assert.match(text, /one run a side, so nobody knows how sure it is/)
+})

@@ -4,54 +4,90 @@ import { serverCosts, shareOf } from '../../lib/run/costs.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
+/** Us, beside other writers all the time. @param {number} others @returns {import('../../lib/measure/presence.js').Presence} */
+const beside = (others) => ({
+  total: others + 1,
+  own: 1,
+  fewest: others + 1,
+  mean: others + 1,
+  measured_s: 1,
+  absent_s: 0,
+  unknown_s: 0,
+  before: 0,
+  steady: true,
+})
+/** Writers came and went. */
+const unsteady = { ...beside(1), mean: 1.5, steady: false }
+
 /** @param {Partial<import('../../settings.js').Settings>} [change] */
 const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
-  return { plan, strategy: strategyOf(plan), liveAgents: [1], unsure: 0 }
+  return { plan, strategy: strategyOf(plan), writers: beside(0), unsure: 0 }
 }
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 
 describe('our share of what was stored', () => {
-  /** @type {[string, { stored: number, unsure?: number, calls: number, liveAgents?: number[] }, number][]} */
+  /** @type {[string, { stored: number, unsure?: number, calls: number, writers?: ReturnType<typeof beside> }, number, number][]} */
   const cases = [
-    ['alone', { stored: 1000, calls: 1000 }, 1],
-    ['a part of them was answered after the window', { stored: 1001, calls: 1000 }, 1],
-    ['beside a writer of as much', { stored: 1000, calls: 2000, liveAgents: [1, 2] }, 0.5],
-    ['beside a writer without a lease', { stored: 500, calls: 1000 }, 0.5],
-    ['alone, and every tenth ZADD was refused', { stored: 900, unsure: 100, calls: 1000 }, 1],
-    ['alone, and every ZADD was refused', { stored: 0, unsure: 1000, calls: 1000 }, 1],
-    ['alone, and commands were sent again', { stored: 1000, unsure: 50, calls: 1040 }, 1],
+    ['alone', { stored: 1000, calls: 1000 }, 1, 1000],
+    ['a part of them was answered after the window', { stored: 1001, calls: 1000 }, 1, 1001],
+    ['beside a writer of as much', { stored: 1000, calls: 2000, writers: beside(1) }, 0.5, 2000],
+    ['beside an application that runs our command', { stored: 500, calls: 1000 }, 1, 500],
+    ['the same, and a writer', { stored: 500, calls: 1500, writers: beside(1) }, 0.5, 1000],
+    ['alone, and every tenth ZADD was refused', { stored: 900, unsure: 100, calls: 1000 }, 1, 1000],
+    ['alone, and every ZADD was refused', { stored: 0, unsure: 1000, calls: 1000 }, 1, 1000],
+    ['alone, and commands were sent again', { stored: 1000, unsure: 50, calls: 1040 }, 1, 1040],
     [
       'beside a writer, and both were refused half of their commands',
-      { stored: 500, unsure: 500, calls: 1000, liveAgents: [1, 2] },
+      { stored: 500, unsure: 500, calls: 1000, writers: beside(1) },
       0.5,
+      1000,
     ],
-    ['beside a writer without a lease, after a few losses', { stored: 490, unsure: 10, calls: 1000 }, 0.5],
+    ['an application, after a few losses', { stored: 490, unsure: 10, calls: 1000 }, 1, 500],
     [
       'beside a lease that nobody writes under, after a few losses',
-      { stored: 990, unsure: 10, calls: 1000, liveAgents: [1, 2] },
+      { stored: 990, unsure: 10, calls: 1000, writers: beside(1) },
       0.99,
+      1000,
     ],
+    ['writers came and went', { stored: 500, calls: 1000, writers: unsteady }, 0.5, 1000],
   ]
-  for (const [name, { calls, ...counts }, expected] of cases)
+  for (const [name, { calls, ...counts }, expected, items] of cases)
     test(name, () => {
       const { share, all } = shareOf({ ...known(), commands: setex(calls), ...counts })
       assert.equal(share, expected)
-      assert.equal(all, Math.max(calls, counts.stored))
+      assert.equal(all, items)
     })
 
+  test('writers that write as fast as they can are not equal: the servers count', () => {
+    const at = { ...known({ rate: 'max' }), writers: beside(1) }
+    assert.equal(shareOf({ ...at, stored: 300, commands: setex(1000) }).share, 0.3)
+  })
+
+  test('what another application ran of our command is a note', () => {
+    const { foreign } = shareOf({ ...known(), stored: 500, commands: setex(1000) })
+    assert.deepEqual(foreign, { command: 'setex', calls: 500 })
+    assert.equal(shareOf({ ...known(), stored: 990, commands: setex(1000) }).foreign, null)
+  })
+
+  test('a script counts by the SETEX that it runs', () => {
+    const at = { ...known({ strategy: 'script-batch' }), writers: unsteady }
+    assert.equal(shareOf({ ...at, stored: 250, commands: setex(1000) }).share, 0.25)
+  })
+
   test('where no command stands for an item the leases tell', () => {
-    const at = { ...known({ strategy: 'actual-value' }), liveAgents: [1, 2, 3, 4] }
+    const at = { ...known({ strategy: 'actual-value' }), writers: beside(3) }
     const commands = { zadd: { calls: 1, usec: 1 } }
-    assert.deepEqual(shareOf({ ...at, stored: 100, commands }), { share: 0.25, all: 400 })
+    assert.deepEqual(shareOf({ ...at, stored: 100, commands }), { share: 0.25, all: 400, foreign: null })
   })
 })
 
-test('items that failed make no other writer of their commands, and memory no smaller', () => {
+test('items that failed make no other writer of their commands', () => {
   const totals = {
     cpu_s: 0.002,
     net_bytes: 200_000,
     data_bytes: 400_000,
+    keys: 1000,
     expired: 0,
     evicted: 0,
     commands: setex(1000),
@@ -61,14 +97,14 @@ test('items that failed make no other writer of their commands, and memory no sm
     stored: 600,
     unsure: 400,
     totals,
-    dataBefore: 0,
-    keysBefore: 0,
-    elapsedMs: 1000,
+    idle: { why: 'not asked' },
+    nodes: [],
+    memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
   })
   assert.equal(costs.share, 1)
   assert.equal(costs.cpu_us_per_item, 2)
   assert.equal(costs.net_bytes_per_item, 200)
-  assert.equal(costs.memory_bytes_per_item, 400)
+  assert.equal(costs.memory_note, 'nothing came')
 })
 
 test('a run that stored nothing has no costs, whatever its refused commands took', () => {
@@ -80,13 +116,14 @@ test('a run that stored nothing has no costs, whatever its refused commands took
       cpu_s: 0.002,
       net_bytes: 200_000,
       data_bytes: 400_000,
+      keys: 1000,
       expired: 0,
       evicted: 0,
       commands: setex(1000),
     },
-    dataBefore: 0,
-    keysBefore: 0,
-    elapsedMs: 1000,
+    idle: { why: 'not asked' },
+    nodes: [],
+    memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
   })
   const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
   assert.deepEqual([cpu, memory, net], [null, null, null])

@@ -74,7 +74,6 @@ const holes = [
   { hole: 'score', width: 13 },
   { hole: 'minute', width: 8 },
   { hole: 'floor', width: 13 },
-  { hole: 'since', width: 13 },
   { hole: 'stamp', width: 13 },
 ]
 

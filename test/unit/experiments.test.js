@@ -12,7 +12,7 @@ import { openMatrix } from '../../lib/experiments/store.js'
 import { experimentDocument } from '../../lib/experiments/summary.js'
 import { experimentText } from '../../lib/experiments/text.js'
 import { windowOf } from '../../lib/experiments/window.js'
-import { figureOfRow } from '../../lib/report/statistics.js'
+import { centreOf, figureOfRow } from '../../lib/report/statistics.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */
@@ -252,11 +252,15 @@ describe('ratios', () => {
     assert.deepEqual([one?.ratio, one?.low, one?.high], [1.5, null, null])
   })
 
-  test('figures of a row: the median, within an interval that never falls below 0', () => {
-    assert.deepEqual(figureOfRow([5]), { median: 5, low: 5, high: 5, samples: [5] })
+  test('figures of a row: the mean, in the middle of an interval that never falls below 0', () => {
+    assert.deepEqual(figureOfRow([5]), { median: 5, mean: 5, low: 5, high: 5, samples: [5] })
     const wild = figureOfRow([1, 100, 3])
     assert.equal(wild.median, 3)
-    assert.ok(wild.low > 0 && wild.low <= 3 && wild.high >= 3)
+    // The interval is of the mean that is printed, which is not the median.
+    assert.ok(Math.abs(centreOf(wild) - 300 ** (1 / 3)) < 1e-9)
+    assert.ok(wild.low > 0)
+    near(Math.sqrt(wild.low * wild.high), centreOf(wild))
+    assert.equal(centreOf({ median: 4, low: 3, high: 5, samples: [3, 4, 5] }), 4)
     assert.equal(figureOfRow([0, 0, 0]).high, 0)
     assert.equal(figureOfRow([4000, 4000, 4000]).low, 4000)
   })
@@ -336,6 +340,25 @@ describe('a window of runs', () => {
     toMs: startMs + to * 1000,
   })
 
+  test('who was absent within the window decides, not who was in the rest of the run', () => {
+    const plan = { totalAgents: 3, agents: [{ agent: 1 }], quantity: 3000, periodMs: 1000 }
+    const one = run([1000, 1000, 1000, 1000], plan)
+    const absent = { code: 'absent-writers', message: 'at first', invalidates: true }
+    const valid = {
+      document: { ...one.document, valid: false, warnings: [absent] },
+      lines: one.lines.map((line, i) => ({ ...line, writers: i < 1 ? 1 : 3 })),
+    }
+    const later = windowOf([valid], whole(1, 4))?.document
+    assert.deepEqual([later?.valid, later?.state, later?.warnings], [true, 'valid', []])
+    const partial = { ...valid, lines: valid.lines.map((line) => ({ ...line, writers: 2 })) }
+    const found = windowOf([partial], whole(1, 4))?.document
+    assert.deepEqual([found?.valid, found?.state], [false, 'partial'])
+    assert.match(
+      found?.warnings[0].message,
+      /^2 of 3 writers are here: this box writes 1,000 of 3,000 items\/s/,
+    )
+  })
+
   test('only seconds that lie wholly within', () => {
     const found = windowOf([run([1000, 2000, 1000, 1000])], { fromMs: startMs + 900, toMs: startMs + 3100 })
     assert.ok(found)
@@ -359,6 +382,29 @@ describe('a window of runs', () => {
     }
     const closed = windowOf([run([1000, 2000, 1000, 1000], { pacing: 'closed' })], whole(0, 4))?.document
     near(closed?.rate.achieved, 1250)
+  })
+
+  test('the idle cost that one of the writers measured is no cost of an item in the window', () => {
+    const idle = {
+      cpu_pct: 3,
+      uncertainty_pct: 0.3,
+      probes_pct: 0,
+      samples: 3,
+      by_node: { 'a:1': 2, 'a:2': 1 },
+    }
+    const knowing = (/** @type {object} */ of) => {
+      const one = run([1000, 1000, 1000])
+      Object.assign(one.document.server, { idle: of })
+      return one
+    }
+    const why = { why: 'other writers were at work' }
+    const { server } = windowOf([knowing(why), knowing(idle)], whole(0, 2))?.document ?? assert.fail()
+    near(server.cpu_us_per_item, 75)
+    near(server.cpu_us_per_item_net, 60)
+    near(server.cpu_us_per_item_net_uncertainty, 1.5)
+    near(server.fixed_cpu_share, 0.2)
+    const unknown = windowOf([knowing(why)], whole(0, 2))?.document.server
+    assert.deepEqual([unknown?.cpu_us_per_item_net, unknown?.idle], [null, why])
   })
 
   test('a burst that an edge of the window cuts is part of the rate held; CPU is of the work that lies in it', () => {
@@ -503,7 +549,7 @@ describe('what a matrix tells', () => {
     assert.equal(ratio.contradicts, null)
     assert.match(
       document.verdict,
-      /^b \/ a, CPU of the masters: 0\.80 \(0\.80 to 0\.80\), 20 % less; published 0\.81\.$/,
+      /^b: 20 % less CPU of the masters than a \(ratio 0\.80, 95 % interval 0\.80 to 0\.80; published 0\.81\)\.$/,
     )
     assert.ok(!document.warnings.some(({ code }) => code === 'unfinished'))
     const text = experimentText(document, { columns: 160 })
@@ -562,13 +608,16 @@ describe('what a matrix tells', () => {
     assert.match(String(ratio.why), /nothing can be told from these rounds/)
   })
 
-  test('a client that was the limit is marked, and its CPU is taken at the rate asked', () => {
+  test('a client that was the limit is marked, and only rounds at one rate make a ratio', () => {
     const turns = [
-      ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+      ...three.map((cpu, i) => turn('a', i + 1, cpu / (i > 0 ? 2 : 1), { factor: i > 0 ? 0.5 : 1 })),
       ...three.map((cpu, i) => turn('b', i + 1, cpu * 0.4, { factor: 0.5 })),
     ]
     const { rows, ratios } = experimentDocument(matrix, turns, known)
     near(ratios[0].ours.ratio, 0.8)
+    assert.equal(ratios[0].samples?.length, 2)
+    const apart = turns.map((each) => (each.cell === 'a' ? { ...each, factor: 1 } : each))
+    assert.deepEqual(experimentDocument(matrix, apart, known).ratios, [])
     assert.deepEqual(
       rows[1].marks.map(({ code }) => code),
       ['slower'],
@@ -630,6 +679,7 @@ describe('a matrix on disk', () => {
     assert.equal(first.resumed, false)
     await first.add(turn('a', 1, 10))
     appendFileSync(join(first.folder, 'turns.ndjson'), '{"cell":"b","rou')
+    await first.close()
     const second = await open(outDir)
     assert.equal(second.resumed, true)
     assert.equal(second.folder, first.folder)
@@ -638,7 +688,18 @@ describe('a matrix on disk', () => {
       [['a', 1]],
     )
     await second.add(turn('b', 1, 10))
+    await second.close()
     assert.equal((await open(outDir)).turns.length, 2)
+  })
+
+  test('while it runs nobody else goes on with it; a crash leaves no lock', async (t) => {
+    const outDir = join(ownFolder(t, 'matrix'), 'out')
+    const first = await open(outDir)
+    await assert.rejects(open(outDir), /--resume: process \d+ is still running .*; wait for its end/)
+    const lock = join(first.folder, 'matrix.lock')
+    const owner = JSON.parse(readFileSync(lock, 'utf8'))
+    writeFileSync(lock, JSON.stringify({ ...owner, ownerStarted: '1' }))
+    assert.equal((await open(outDir)).folder, first.folder)
   })
 
   test('what is finished is taken up as it is', async (t) => {
@@ -648,6 +709,7 @@ describe('a matrix on disk', () => {
     await first.add(turn('a', 1, 10))
     await first.tell(experimentDocument(matrix, first.turns, known))
     await first.finish()
+    await first.close()
     const again = await open(outDir)
     assert.equal(again.folder, first.folder)
     assert.equal(again.turns.length, 1)
@@ -665,6 +727,7 @@ describe('a matrix on disk', () => {
       /--resume: .* was begun with another scale; give the same, or leave out --resume/,
     )
     await first.finish()
+    await first.close()
     const next = await open(outDir, { terms: others })
     assert.equal(next.resumed, false)
     assert.equal((await open(outDir)).folder, first.folder, 'although a newer one of others was stopped')

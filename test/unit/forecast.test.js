@@ -64,6 +64,26 @@ test('a set a minute: as many as live at once', () => {
   assert.deepEqual(forecast({ ...big, strategy, durationMs: 3_600_000 }), [lasting])
 })
 
+test('a list and a stream hold what lives of items that are written once', () => {
+  for (const strategy of /** @type {const} */ (['list', 'stream'])) {
+    const [rewritten] = forecast({ ...big, strategy, ttlS: 100 })
+    const [once] = forecast({ ...big, strategy, ttlS: 100, once: true })
+    assert.ok(once > 90 * rewritten, `${strategy}: ${once} of ${rewritten}`)
+    const [brief] = forecast({ ...big, strategy, ttlS: 100, once: true, durationMs: 1000 })
+    assert.ok(brief < 3 * rewritten, `${strategy}: ${brief} of ${rewritten}`)
+  }
+})
+
+test('a table for each slot that is used, where the server takes one', () => {
+  const [bytes] = [0, 2680].map((table) => forecastOf(samplePlan(big), three, table))
+  const with8 = forecastOf(samplePlan(big), three, 2680)
+  for (const [i, more] of with8.entries()) near(more - bytes[i], (2680 * slotCount) / 3)
+  const few = forecastOf(samplePlan({ quantity: 100 }), three, 2680)
+  near(sum(few) - sum(forecastOf(samplePlan({ quantity: 100 }), three)), 2680 * 101)
+  const tagged = samplePlan({ ...big, strategy: 'script-batch', placement: 'spread' })
+  near(sum(forecastOf(tagged, three, 2680)) - sum(forecastOf(tagged, three)), 2680)
+})
+
 test('items of a spread script lie with their set', () => {
   const settings = {
     ...big,

@@ -9,7 +9,7 @@ import { idList } from '../../lib/wire/id-list.js'
 
 const startMs = 1_790_000_000_000
 const terms = { payload: /** @type {const} */ ('random'), valueBytes: 40, seed: 7, stamp: false }
-const noHoles = { score: '', minute: '', since: '', floor: '', stamp: String(startMs + 5000) }
+const noHoles = { score: '', minute: '', floor: '', stamp: String(startMs + 5000) }
 
 /** @param {number} n @param {Partial<typeof terms>} [change] @param {number} [stampMs] */
 const bytesOf = (n, change = {}, stampMs = startMs + 5000) =>
@@ -108,6 +108,19 @@ const cases = [
   { name: 'a name that is none', id: 'item:05', value: bytesOf(5), scoreMs: 5000, counts: { unexpected: 1 } },
   { name: 'no number', id: 'item:5x', value: null, scoreMs: 5000, counts: { unexpected: 1 } },
   { name: 'gone, and its time is over', value: null, scoreMs: 2950, counts: { expired: 1 } },
+  ...[{ once: true }, { writePeriodMs: 8000 }].flatMap((plan) =>
+    ['list', 'set'].map((strategy) => ({
+      name: `undated, and perhaps over: ${strategy} ${JSON.stringify(plan)}`,
+      value: null,
+      options: {
+        plan: { ...plan, strategy, startedMs: startMs - 9000 },
+        dated: false,
+        // Written again meanwhile.
+        master: () => bytesOf(5),
+      },
+      counts: /** @type {Record<string, number>} */ ({ expired: 1 }),
+    })),
+  ),
   { name: 'gone too early, on the master as well', value: null, scoreMs: 5000, counts: { missing: 1 } },
   {
     name: 'not on the replica yet',

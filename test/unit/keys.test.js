@@ -46,17 +46,18 @@ const stepsOf = (settings, facts) => strategyOf(samplePlan(settings, facts)).ste
 
 /** @type {[strategy: string, n: number, keys: (string | RegExp)[]][]} */
 const named = [
-  ['sorted-set', 35, ['p:item:35', 'p:latest-ids:2']],
-  ['hash', 35, ['p:latest-hash:35', 'p:latest-hash:35', 'p:latest-ids:2']],
-  ['list', 35, ['p:item:35', 'p:latest-ids-list']],
-  ['stream', 35, ['p:latest-stream']],
-  ['set', 35, ['p:item:35', `p:latest-ids:${minute}`]],
+  ['sorted-set', 35, ['p:latest-ids:0', 'p:item:35', 'p:latest-ids:2']],
+  ['hash', 35, ['p:latest-ids:0', 'p:latest-hash:35', 'p:latest-ids:2']],
+  ['list', 35, ['p:latest-ids-list', 'p:item:35', 'p:latest-ids-list']],
+  ['stream', 35, ['p:latest-stream', 'p:latest-stream']],
+  ['set', 35, [`p:latest-ids:${minute}`, 'p:item:35', `p:latest-ids:${minute}`]],
   [
     'list-hll',
     35,
     [
-      'p:item:35',
+      `p:latest-ids-count:${minute}`,
       'p:latest-ids-list',
+      'p:item:35',
       'p:latest-ids-list',
       'p:latest-ids-list',
       `p:latest-ids-count:${minute}`,
@@ -89,7 +90,7 @@ test('fields go into buckets of about a hundred', () => {
 
 test('items of a script with --spread carry the tag of their set', () => {
   const facts = { masters: 3, cluster: true }
-  const [step] = stepsOf({ strategy: 'script-item', sortedSets: 3, placement: 'spread' }, facts)
+  const [, step] = stepsOf({ strategy: 'script-item', sortedSets: 3, placement: 'spread' }, facts)
   assert.ok(step.kind === 'each')
   for (let n = 1; n < 50; n++) {
     /** @type {string[]} */
@@ -98,6 +99,6 @@ test('items of a script with --spread carry the tag of their set', () => {
     assert.match(itemKey, new RegExp(`^item:${n}\\{\\d+\\}$`))
     assert.equal(slotOf(itemKey), slotOf(setKey))
   }
-  const [plain] = stepsOf({ sortedSets: 3, placement: 'spread' })
+  const [, plain] = stepsOf({ sortedSets: 3, placement: 'spread' })
   assert.equal(keyOf(plain, 35), 'item:35')
 })

@@ -10,6 +10,7 @@ const resharded = 'aws elasticache modify-replication-group-shard-configuration 
 
 for (const [host, group] of [
   [endpoint, 'my-cache'],
+  [`my-group-001.abc123.clustercfg.use1.cache.amazonaws.com`, 'my-group-001'],
   [`my-cache.abc123.clustercfg.use1.cache.amazonaws.com`, 'my-cache'],
   [`my-cache-0002-001.my-cache.${zone}`, 'my-cache'],
   ['my-cache-001.abc123.0001.use1.cache.amazonaws.com', 'my-cache'],

@@ -106,7 +106,22 @@ test('a node that is away holds up nobody, and is not asked again meanwhile', as
   assert.deepEqual((await ask(['away'])).length, 1)
 })
 
-test('when nobody answers, that is an error with the addresses', async () => {
+test('when nobody answers, that is an error with its cause', async () => {
   const ask = asker(() => Promise.reject(new Error('no')))
-  await assert.rejects(ask(['a:1', 'b:2']), /no node tells the topology: a:1, b:2/)
+  await assert.rejects(ask(['a:1', 'b:2']), /no node tells the topology: a:1: no$/)
+  const refusal = "NOPERM this user has no permissions to run the 'cluster|slots' command"
+  await assert.rejects(
+    asker(() => Promise.reject(new Error(refusal)))(['a:1']),
+    /a:1: the user lacks rights; extend its ACL \(NOPERM .* 'cluster\|slots' command\)$/,
+  )
 })
+
+for (const [what, slots] of /** @type {[string, unknown][]} */ ([
+  ['a range without an end', [[0, 9e15, ['h', 1, 'x']]]],
+  ['a range that is none', [[0, 'x', ['h', 1, 'x']]]],
+  ['a node that is none', [[0, 5, null]]],
+  ['no list', 'OK'],
+]))
+  test(`CLUSTER SLOTS: ${what} makes no sense`, () => {
+    assert.throws(() => viewOf(slots, '', 'h'), /h: its answer to CLUSTER SLOTS makes no sense/)
+  })

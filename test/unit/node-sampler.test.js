@@ -111,6 +111,51 @@ test('the server tells the time between its answers, unless its clock was set', 
   assert.equal(moved.over_ms, 750)
 })
 
+test('threads that wait in a loop make the CPU an upper bound while they are at work', async () => {
+  const looping = (/** @type {number} */ s, /** @type {Fields} */ version) => ({
+    ...lived(s),
+    ...version,
+    io_threaded_reads_processed: s < 3 ? 7 : 10 * s,
+    io_threaded_writes_processed: 0,
+  })
+  /** @type {[Fields, boolean][]} */
+  const versions = [
+    [{ redis_version: '6.2.14' }, true],
+    [{ redis_version: '7.0.15' }, true],
+    [{ redis_version: '8.2.3' }, false],
+    [{ redis_version: '7.2.4', valkey_version: '8.0.1' }, true],
+    [{ redis_version: '7.2.4', valkey_version: '9.1.2', used_active_time_io_thread_1: 0 }, false],
+  ]
+  for (const [version, bound] of versions) {
+    const { sampler, at } = rig({})
+    await at(1, looping(1, version))
+    const [parked] = await at(2, looping(2, version))
+    assert.equal(parked.cpu_upper_bound, undefined, 'nothing came by the threads')
+    const [active] = await at(3, looping(3, version))
+    assert.equal(active.cpu_upper_bound === true, bound, JSON.stringify(version))
+    assert.equal(sampler.summary().nodes[0].cpu_upper_bound === true, bound)
+  }
+})
+
+test('active times are read where a server with io-threads reports them, and never as more than its CPU', async () => {
+  const withActive = (/** @type {number} */ s, /** @type {number} */ main, /** @type {number} */ io) => ({
+    ...lived(s),
+    used_active_time_main_thread: main,
+    used_active_time_io_thread_1: io / 2,
+    used_active_time_io_thread_2: io / 2,
+    io_threaded_reads_processed: s,
+  })
+  const { at } = rig({})
+  await at(1, withActive(1, 5, 7))
+  const [looped] = await at(2, withActive(2, 5.125, 7.0625))
+  assert.deepEqual([looped.engine_cpu_pct, looped.cpu_pct], [12.5, 18.75])
+  const [preempted] = await at(3, withActive(3, 6, 8))
+  assert.deepEqual([preempted.engine_cpu_pct, preempted.cpu_pct], [50, 75], 'what lived() used')
+  assert.deepEqual([looped.cpu_upper_bound, preempted.cpu_upper_bound], [undefined, true])
+  const [fewer] = await at(4, withActive(4, 7, 1))
+  assert.deepEqual([fewer.engine_cpu_pct, fewer.cpu_pct, fewer.gap], [50, 75, undefined])
+})
+
 test('a restart and a reset are gaps; the window shows neither less than nothing nor what was lost', async () => {
   const { sampler, at, time } = rig({})
   time.ms = 1000
@@ -133,6 +178,7 @@ test('a restart and a reset are gaps; the window shows neither less than nothing
       cpu_pct: 75,
       commands_per_s: 100,
       memory_bytes: 10_000,
+      sampled_s: 2,
       gaps: 2,
     },
   ])

@@ -1,94 +1,91 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { deadWindows, occasionsOf } from '../../lib/drivers/occasions.js'
+import { occasionsOf } from '../../lib/drivers/occasions.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { since } from '../../lib/workloads/declare.js'
 import { each, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 
-const ttlS = 3
 const startMs = 1_790_000_000_000
-const at = (/** @type {number} */ ms) => tickValues(startMs + ms, ttlS)
-const span = (/** @type {import('../../lib/wire/encode.js').TickValues} */ values) =>
-  /** @type {const} */ ([Number(values.since) - startMs, Number(values.floor) - startMs])
+const at = (/** @type {number} */ ms) => tickValues(startMs + ms, 3)
 
-const args = () => ['PURGE', /** @type {any} */ (since.hole)]
+const args = () => ['EXPIRE']
 const always = once(['k'], args)
 const rarely = once(['k'], args, { everyMs: 10_000 })
-const purge = once(['k'], args, { everyMs: 10_000, windows: true })
+const paced = (everyMs = 400) => once(['k'], args, { everyMs, paced: true })
+const whole = { at: 0, of: 1 }
 
-test('items are sent at every tick, and so is what has no period', () => {
-  const { passes } = occasionsOf({ spacingMs: 1000 })
-  for (const ms of [0, 1000, 1001]) {
-    const values = at(ms)
-    assert.deepEqual(
-      passes(
-        each(() => ['PING']),
-        1,
-        values,
-      ),
-      [values],
-    )
-    assert.deepEqual(passes(always, 1, values), [values])
-  }
+/** @param {number} [spacingMs] */
+const occasions = (spacingMs = 1000) => {
+  const times = occasionsOf({ spacingMs, agents: [{ agent: 3 }, { agent: 4 }] })
+  return (/** @type {import('../../lib/workloads/step.js').Step} */ step, agent = 3, ms = 0, part = whole) =>
+    times({ step, part }, agent, at(ms))
+}
+
+test('items are sent at every tick of every writer, and so is what has no period', () => {
+  const times = occasions()
+  for (const ms of [0, 1000, 1001])
+    for (const agent of [3, 4])
+      for (const step of [each(() => ['PING']), always]) assert.equal(times(step, agent, ms), 1)
 })
 
-test('every ten seconds: at the first tick, then not before the time has passed', () => {
-  const { passes } = occasionsOf({ spacingMs: 1000 })
+test('every ten seconds: at the first tick, then not before the time has passed, by one writer', () => {
+  const times = occasions()
   const sent = []
-  for (let ms = 0; ms <= 45_000; ms += 700) if (passes(rarely, 1, at(ms)).length > 0) sent.push(ms)
-  assert.deepEqual(sent, [0, 10_500, 20_300 + 700, 31_500, 42_000])
-})
-
-test('agents and steps do not disturb each other', () => {
-  const { passes } = occasionsOf({ spacingMs: 1000 })
-  const other = once(['k'], args, { everyMs: 10_000 })
-  assert.equal(passes(rarely, 1, at(0)).length, 1)
-  assert.equal(passes(rarely, 2, at(0)).length, 1)
-  assert.equal(passes(other, 1, at(5000)).length, 1)
-  assert.equal(passes(rarely, 1, at(9999)).length, 0)
-  assert.equal(passes(rarely, 1, at(10_000)).length, 1)
-})
-
-test('no purge before the first period; then tick by tick what has died since', () => {
-  const { passes } = occasionsOf({ spacingMs: 1000 })
-  assert.deepEqual(passes(purge, 1, at(0)), [])
-  assert.deepEqual(passes(purge, 1, at(9000)), [])
-  const windows = passes(purge, 1, at(10_000)).map(span)
+  for (let ms = 0; ms <= 45_000; ms += 700)
+    for (const agent of [3, 4]) if (times(rarely, agent, ms) > 0) sent.push([agent, ms])
   assert.deepEqual(
-    windows,
-    Array.from({ length: 10 }, (_, i) => [i * 1000 - 3000, (i + 1) * 1000 - 3000]),
+    sent,
+    [0, 10_500, 21_000, 31_500, 42_000].map((ms) => [3, ms]),
   )
 })
 
-test('windows follow each other without gap or overlap, none wider than a tick, up to the floor', () => {
+test('steps do not disturb each other', () => {
+  const times = occasions()
+  const other = once(['k'], args, { everyMs: 10_000 })
+  assert.equal(times(rarely, 3, 0), 1)
+  assert.equal(times(other, 3, 5000), 1)
+  assert.equal(times(rarely, 3, 9999), 0)
+  assert.equal(times(rarely, 3, 10_000), 1)
+  assert.equal(times(other, 3, 10_000), 0)
+})
+
+test('what is paced is sent as often as its time has passed: not at the start, and no burst after a pause', () => {
+  const times = occasions()
+  const step = paced()
+  assert.deepEqual(
+    [0, 1000, 2000, 3000, 3100, 60_000, 61_000].map((ms) => times(step, 3, ms)),
+    [0, 2, 3, 2, 0, 6, 2],
+  )
+  assert.equal(times(paced(), 4, 5000), 0)
+})
+
+test('spread over the portions of a tick, it is sent as often as in one piece', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = seeded(seed)
     const spacingMs = random.pick([1, 5, 333.4, 1000, 60_000])
-    const { passes } = occasionsOf({ spacingMs })
+    const everyMs = random.pick([0.5, 7.3, 400, 10_000])
+    const of = random.pick([1, 3, 73])
+    const [one, parted] = [occasions(spacingMs), occasionsOf({ spacingMs, agents: [{ agent: 3 }] })]
+    const step = paced(everyMs)
+    let sum = 0
     let ms = 0
-    let reached = -ttlS * 1000
     for (let tick = 0; tick < 40; tick++) {
       const values = at(ms)
-      const windows = passes(purge, 1, values)
-      for (const window of windows) {
-        const [from, to] = span(window)
-        assert.equal(from, reached, `seed ${seed}`)
-        assert.ok(to > from && to - from <= Math.ceil(spacingMs), `seed ${seed}: ${to - from} ms wide`)
-        assert.equal(window.score, values.score, 'the rest is the tick’s own')
-        reached = to
-      }
-      if (windows.length > 0) assert.equal(reached, ms - ttlS * 1000, `seed ${seed}`)
-      ms += random.pick([Math.ceil(spacingMs), 700, 11_000])
+      const due = one(step, 3, ms)
+      const parts = Array.from({ length: of }, (_, p) => parted({ step, part: { at: p, of } }, 3, values))
+      assert.equal(
+        parts.reduce((a, b) => a + b, 0),
+        due,
+        `seed ${seed}`,
+      )
+      assert.ok(Math.max(...parts) - Math.min(...parts) <= 1, `seed ${seed}: evenly`)
+      sum += due
+      ms += spacingMs
     }
-    assert.ok(reached > 0)
+    const passed = ms - spacingMs
+    assert.ok(
+      Math.abs(sum * everyMs - passed) <= Math.max(everyMs, 40),
+      `seed ${seed}: ${sum * everyMs} of ${passed} ms`,
+    )
   }
-})
-
-test('a window for nothing is none', () => {
-  assert.deepEqual(deadWindows(5000, 5000, 1000, at(0)), [])
-  assert.deepEqual(
-    deadWindows(5000, 5001, 1000, at(0)).map(({ since: s, floor: f }) => [s, f]),
-    [['5000', '5001']],
-  )
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isGenuine, isLease, prefixOf, typesOf } from '../../lib/plan/ownership.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { strategyNames } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -48,7 +49,8 @@ for (const strategy of strategyNames()) {
         for (let n = 1; n <= plan.quantity; n++) {
           /** @type {import('../../lib/wire/encode.js').Argument[]} */
           const args = step.kind === 'each' ? step.args(n) : step.args(step.key(n), [n])
-          const type = madeBy[String(args[0])]
+          const isHash = args[1] === scriptSha('store-hash')
+          const type = isHash ? 'hash' : madeBy[String(args[0])]
           if (!type) continue
           assert.equal(typeOf(text(args[step.keyAt ?? 1])), type, text(args[step.keyAt ?? 1]))
           made++
@@ -121,14 +123,10 @@ test('a prefix is what stands in front of a name of ours', () => {
 })
 
 test('a lease is told by its name', () => {
-  assert.ok(isLease('millrace:lease:0a1b2c3d4e:12'))
-  assert.ok(isLease('p:millrace:lease:0a1b2c3d4e:1'))
-  for (const key of [
-    'millrace:lease:0a1b2c3d4:1',
-    'millrace:lease:0a1b2c3d4e:0',
-    'millrace:lease:x:1',
-    'lease:1',
-  ])
+  assert.ok(isLease('millrace:lease:12'))
+  assert.ok(isLease('p:millrace:lease:1'))
+  assert.ok(isLease('p:millrace:lease:read:sorted-set:1'))
+  for (const key of ['millrace:lease:0', 'millrace:lease:read:1', 'millrace:lease:x:1', 'lease:1'])
     assert.ok(!isLease(key), key)
 })
 

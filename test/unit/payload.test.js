@@ -58,11 +58,13 @@ for (const { payload, valueBytes, stamp } of /** @type {const} */ ([
   { payload: 'sparse', valueBytes: 4, stamp: false },
   { payload: 'sparse', valueBytes: 128, stamp: false },
 ])) {
-  test(`${payload}, ${valueBytes} bytes${stamp ? ' with a stamp' : ''}: 300,000 items, no two alike`, () => {
+  test(`${payload}, ${valueBytes} bytes${stamp ? ' with a stamp' : ''}: no two items alike`, () => {
     const of = bytesOf({ payload, valueBytes, stamp })
     const seen = new Set()
-    for (let n = 1; n <= 300_000; n++) seen.add(of(n).toString('latin1'))
-    assert.equal(seen.size, 300_000)
+    // The first ones, and those around 64 to the third: another digit.
+    for (const from of [0, 64 ** 3 - 10_000])
+      for (let n = from + 1; n <= from + 20_000; n++) seen.add(of(n).toString('latin1'))
+    assert.equal(seen.size, 40_000)
   })
 }
 

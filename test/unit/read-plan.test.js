@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
-import { cardIn, cardOf } from '../../lib/plan/plan-card.js'
+import { cardFault, cardIn, cardOf } from '../../lib/plan/plan-card.js'
 import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -42,6 +42,44 @@ test('a card survives its text, and other texts are none', () => {
     { ended: 1 },
   ])
     assert.equal(cardIn(JSON.stringify({ ...whole, ...change })), null)
+})
+
+test('why a card of another version cannot be read by', () => {
+  const whole = card()
+  const fault = (/** @type {object} */ change) => cardFault(JSON.stringify({ ...whole, ...change }))
+  assert.equal(fault({}), null)
+  for (const [change, words] of /** @type {[object, RegExp][]} */ ([
+    [
+      { strategy: 'bitmap', version: '9.0' },
+      /^the plan of Millrace 9\.0 there is of the strategy 'bitmap', which/,
+    ],
+    [{ strategy: 'constructor' }, /of the strategy 'constructor'/],
+    [{ quantity: 1e15 }, /says quantity 1000000000000000, which no option gives$/],
+    [{ quantity: -5.5 }, /says quantity -5\.5/],
+    [{ ttlS: 1e300 }, /says ttlS 1e\+300/],
+    [{ valueBytes: 1e12 }, /says valueBytes/],
+    [{ sets: [] }, /says sets \[\]/],
+    [{ sets: Array(100_000).fill('latest-ids') }, /says sets \["latest-ids/],
+    [{ renewedMs: null }, /says renewedMs null/],
+  ])) {
+    assert.match(String(fault(change)), words)
+    assert.equal(cardIn(JSON.stringify({ ...whole, ...change })), null)
+  }
+  for (const text of ['', 'null', '{}', '[]', '{"strategy":"list"}'])
+    assert.equal(cardFault(text), null, text)
+})
+
+test('every plan that the options allow can be read', () => {
+  for (const line of [
+    '-q 100M -t 10000 --ttl 8760h --value-size 512MB --seed 4294967295 -p 24h',
+    '-q 1 --ttl 1s --value-size 1B -p 1ms --seed 0',
+    '-q 20000 --ns 16384 --spread --extra-sorted-sets 100 --pacing smooth -p 24h',
+  ]) {
+    const settings = readSettings({ program: 'producer', argv: line.split(' '), env: {} })
+    const text = JSON.stringify(card(/** @type {any} */ (settings)))
+    assert.equal(cardFault(text), null, line)
+    assert.ok(cardIn(text), line)
+  }
 })
 
 test('no plan: the options decide', () => assert.equal(choose('', []), null))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refresherOf } from '../../lib/drivers/refresher.js'
-import { storyOf } from '../../lib/drivers/story.js'
+import { closed, storyOf } from '../../lib/drivers/story.js'
 
 test('a thousand errors ask once, and those that come soon after it once more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -20,6 +20,7 @@ test('a thousand errors ask once, and those that come soon after it once more', 
     },
     learn: (n) => learned.push(n),
     clock: () => nowMs,
+    timers: /** @type {any} */ (globalThis),
   })
   const settle = () => new Promise((resolve) => setImmediate(resolve))
   for (let i = 0; i < 1000; i++) refresher.request()
@@ -49,6 +50,7 @@ test('a question that fails leaves the way free for the next', async () => {
     },
     learn: () => assert.fail('nothing was learned'),
     clock: () => nowMs,
+    timers: /** @type {any} */ (globalThis),
   })
   refresher.request()
   await new Promise((resolve) => setImmediate(resolve))
@@ -87,9 +89,34 @@ test('events: a few a second, whatever happens', () => {
     nowMs += 3
     story.up('a:1')
   }
-  assert.deepEqual(told.splice(0), ['disconnected: a:1: reset', 'reconnected: a:1 after 3 ms'])
+  assert.deepEqual(told.splice(0), ['disconnected: a:1: reset', 'reconnected: a:1 after 3 ms; reset'])
   nowMs += 1000
   story.down('a:1', 'reset')
   story.tell()
   assert.deepEqual(told, ['disconnected: a:1: reset'])
+})
+
+test('events: why a connection cannot be made again is told, and is the cause of its return', () => {
+  let nowMs = 0
+  /** @type {string[]} */
+  const told = []
+  const story = storyOf({ onEvent: (kind, text) => told.push(`${kind}: ${text}`), clock: () => nowMs })
+  story.down('a:1', closed)
+  for (let i = 0; i < 100; i++) {
+    nowMs += 30
+    story.down('a:1', 'a:1: the server takes no more connections (ERR max number of clients reached)')
+    story.down('a:1', closed)
+  }
+  story.up('a:1')
+  nowMs += 1000
+  story.down('a:1', closed)
+  nowMs += 1000
+  story.up('a:1')
+  assert.deepEqual(told, [
+    'disconnected: a:1: closed the connection',
+    'disconnected: a:1: the server takes no more connections (ERR max number of clients reached)',
+    'reconnected: a:1 after 3000 ms; the server takes no more connections (ERR max number of clients reached)',
+    'disconnected: a:1: closed the connection',
+    'reconnected: a:1 after 1000 ms',
+  ])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -8,11 +9,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/errors.js'
+import { redactor } from '../../lib/redact.js'
 import { openResults, runName } from '../../lib/report/files.js'
 import { runDocument } from '../../lib/report/result.js'
 import { sampleParts } from '../helpers/sample-run.js'
@@ -47,7 +48,9 @@ test('a run leaves run.json and its lines, and nothing unfinished', async (conte
   const results = await opened(join(folderFor(context), 'deep', 'results'))
   for (let at = 0; at < 1000; at++) results.interval({ at })
   results.event({ kind: 'moved' })
-  assert.equal(await results.finish(document), true)
+  await results.finish(document)
+  await results.discard()
+  assert.equal(results.fault(), null)
   assert.deepEqual(readdirSync(results.folder).sort(), ['events.ndjson', 'intervals.ndjson', 'run.json'])
   assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
   assert.deepEqual(
@@ -128,27 +131,66 @@ test('an early failure leaves no empty folder', async (context) => {
   assert.deepEqual(results.warnings, [])
 })
 
-test('a full disk costs one warning, and what can be written is', async (context) => {
-  const results = await opened(folderFor(context))
-  symlinkSync('/dev/full', results.path('intervals.ndjson'))
-  symlinkSync('/dev/full', results.path('events.ndjson'))
-  results.interval({ second: 1 })
-  results.event({ kind: 'moved' })
-  await results.end()
-  results.interval({ second: 2 })
-  assert.equal(await results.finish(document), true)
-  assert.equal(results.warnings.length, 1)
-  assert.match(results.warnings[0].message, /not complete \(ENOSPC\)/)
-  assert.equal(results.warnings[0].invalidates, false)
+test('a full disk does not end the run, and is why its result is not complete', async (context) => {
+  const outDir = folderFor(context)
+  for (const name of ['intervals.ndjson', 'run.json.part']) {
+    const folder = join(outDir, `full-${name}`)
+    mkdirSync(folder)
+    symlinkSync('/dev/full', join(folder, name))
+    const results = await opened(outDir, `full-${name}`)
+    results.interval({ second: 1 })
+    await results.end()
+    results.interval({ second: 2 })
+    await results.finish(document)
+    assert.equal(results.fault()?.exitCode, 1)
+    assert.match(
+      String(results.fault()?.message),
+      /full-\S+ cannot be written \(ENOSPC\): .*free the disk or set --out/,
+    )
+    assert.equal(results.warnings.length, 1)
+    assert.equal(results.warnings[0].invalidates, false)
+    assert.equal(existsSync(results.path('run.json')), name !== 'run.json.part', 'what can be written is')
+    await results.discard()
+  }
 })
 
-test('run.json is whole or not there', async (context) => {
+test('a folder that was removed meanwhile is why the result is not complete', async (context) => {
   const results = await opened(folderFor(context))
-  symlinkSync('/dev/full', results.path('run.json.part'))
-  assert.equal(await results.finish(document), false)
-  assert.deepEqual(readdirSync(results.folder), [])
-  await mkdir(results.path('run.json'))
-  assert.equal(await results.finish(document), false)
-  assert.deepEqual(readdirSync(results.folder), ['run.json'])
-  assert.equal(results.warnings.length, 1)
+  results.interval({ second: 1 })
+  rmSync(results.folder, { recursive: true })
+  await results.finish(document)
+  assert.match(String(results.fault()?.message), /cannot be written \(ENOENT\)/)
+  await results.discard()
+})
+
+test('a start that was killed does not keep its name; results and a living run do', async (context) => {
+  const outDir = folderFor(context)
+  const first = await opened(outDir, 'mine')
+  await assert.rejects(opened(outDir, 'mine'), /--run mine: process \d+ is writing results of that name/)
+  // As kill -9 leaves it: the owner is another process than the one that has its pid.
+  const lock = first.path('run.lock')
+  const orphaned = JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), ownerStarted: '1' })
+  writeFileSync(lock, orphaned)
+  const second = await opened(outDir, 'mine')
+  second.interval({ second: 1 })
+  await second.end()
+  writeFileSync(lock, orphaned)
+  await assert.rejects(opened(outDir, 'mine'), /--run mine: results of that name exist/)
+})
+
+test('secrets are in no file', async (context) => {
+  const redact = redactor()
+  redact.learn('hunter2hunter2')
+  const results = await openResults({
+    outDir: folderFor(context),
+    epochMs,
+    strategy: 'list',
+    onWarning: () => {},
+    redact: redact.data,
+  })
+  results.event({ kind: 'refused', text: 'ERR hunter2hunter2' })
+  results.interval({ errors: { 'ERR hunter2hunter2': 1 } })
+  await results.end()
+  for (const name of ['events.ndjson', 'intervals.ndjson'])
+    assert.match(readFileSync(join(results.folder, name), 'utf8'), /ERR \*\*\*/)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { runDocument } from '../../lib/report/result.js'
+import { runSections } from '../../lib/report/run-sections.js'
 import { headline, textReport } from '../../lib/report/text.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
@@ -37,7 +38,7 @@ const badParts = {
 
 test('run.json has the keys of the design in their order', () => {
   const run = runDocument(sampleParts())
-  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target', 'agents']
+  const extra = ['measured_s', 'warm_up_s', 'interrupted', 'target', 'agents', 'writers', 'clocks', 'state']
   const designed =
     'schema run kind started duration_s plan versions items commands rate latency_us bystander_us ticks client server nodes events valid warnings'
   assert.deepEqual(
@@ -91,6 +92,23 @@ test('what was not measured is null in the document and a dash in the table', ()
   assert.match(report, /– items\/s achieved/)
   assert.match(report, /server CPU – · client CPU – · network – · memory –/)
   assert.doesNotMatch(report, /NaN|undefined|null|bystander/)
+})
+
+test('the cost of an item is told without the idle cost where that is known, else why it is not', () => {
+  const { server } = sampleParts()
+  const idle = { cpu_pct: 0.6, uncertainty_pct: 0.03, probes_pct: 0.02, samples: 3, by_node: { m: 0.6 } }
+  const net = { cpu_us_per_item_net: 4.2, cpu_us_per_item_net_uncertainty: 0.1, idle }
+  const known = runDocument(sampleParts({ server: { ...server, ...net } }))
+  assert.match(textReport(known), /per item +server CPU 4\.20 µs ± 0\.100 µs \(4\.81 µs with the idle cost\)/)
+  assert.match(textReport(known), /idle cost +0\.6 % ± 0\.03 % of a core before the first write/)
+  const first = (/** @type {any} */ run) =>
+    runSections(run).highlights.find(({ label }) => label.startsWith('server CPU'))
+  assert.deepEqual(first(known), { label: 'server CPU per item, net of the idle cost', text: '4.2 µs' })
+
+  const unknown = runDocument(sampleParts({ server: { ...server, idle: { why: 'not steady' } } }))
+  assert.match(textReport(unknown), /per item +server CPU 4\.81 µs \(idle cost included\)/)
+  assert.match(textReport(unknown), /idle cost +not measured: not steady/)
+  assert.deepEqual(first(unknown), { label: 'server CPU per item', text: '4.81 µs' })
 })
 
 /** @type {[string, Record<string, any>, string][]} */

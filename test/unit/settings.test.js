@@ -63,6 +63,7 @@ test('defaults', () => {
     maxBehindMs: undefined,
     windowBytes: 512_000,
     warmUpMs: 0,
+    idleCost: 'auto',
     cluster: false,
     url: undefined,
     host: undefined,
@@ -120,12 +121,16 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-q 1.5M', 'quantity', 1_500_000],
   ['--allow foreign-keys', 'allow', ['foreign-keys']],
   ['--allow memory,replica', 'allow', ['memory', 'replica']],
+  ['--allow clock', 'allow', ['clock']],
   ['--allow none', 'allow', []],
   ['--guard off', 'guard', { evicted: null, memoryPct: null, lagBytes: null }],
   ['--guard lag>64MB', 'guard', { evicted: null, memoryPct: null, lagBytes: 64_000_000 }],
   ['--guard memory>80.5%,evicted>1k', 'guard', { evicted: 1000, memoryPct: 80.5, lagBytes: null }],
   ['--host h --sentinel my-master.1', 'sentinel', 'my-master.1'],
   ['--host h --sentinel m', 'port', 26_379],
+  ['--url redis://h --sentinel m', 'port', 26_379],
+  ['--url redis://h:7 --sentinel m', 'port', 7],
+  ['--url redis://h', 'port', 6379],
   ['--host h --sentinel m --port 7', 'port', 7],
   ['--host h --sentinel m --sentinel-password s', 'sentinelPassword', 's'],
   ['--host h --ask-password', 'askPassword', true],
@@ -171,6 +176,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--duration 0.5', 'durationMs', 500],
   ['--duration 5m', 'durationMs', 300_000],
   ['--duration 1h --warm-up 5', 'warmUpMs', 5000],
+  ['--idle-cost always', 'idleCost', 'always'],
   ['--intervals 3', 'intervals', 3],
   ['--rate max', 'rate', 'max'],
   ['--pacing closed', 'pacing', 'closed'],
@@ -336,7 +342,7 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, none, or several with commas'
+const allowances = 'one of foreign-keys, replica, memory, clock, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
@@ -345,7 +351,7 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
-  ['--threshold server.cpu_us_per_item<+5%', 'only scripts/compare.js has two'],
+  ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
   [
@@ -582,8 +588,8 @@ const sources = /** @type {[string, string, NodeJS.ProcessEnv, string, object][]
   [
     'other variables do not matter',
     '',
-    { MILLRACE_WIBBLE: '1', MILLRACE_NO_DOTENV: '1' },
-    'MILLRACE_QUANTTY=1',
+    { WIBBLE: '1', MILLRACE_NO_DOTENV: '1', MILLRACE_PEERS: '/x' },
+    'WOBBLE=1',
     { quantity: 10_000 },
   ],
 ])

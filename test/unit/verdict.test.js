@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runDocument } from '../../lib/report/result.js'
-import { verdict } from '../../lib/report/verdict.js'
+import { runSections } from '../../lib/report/run-sections.js'
+import { headline, textReport } from '../../lib/report/text.js'
+import { stateWords, verdict } from '../../lib/report/verdict.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 /** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
@@ -24,14 +26,14 @@ const table = [
   [
     'failed',
     items({ acked: 900, failed: 100, failed_by: { OOM: 100 } }),
-    ['failed', 'cause'],
+    ['cause', 'failed'],
     [],
     /OOM \(100 items\).*maxmemory/,
   ],
   [
     'uncertain',
     items({ acked: 990, uncertain: 10, failed_by: { CLOSED: 10 } }),
-    ['uncertain', 'cause'],
+    ['cause', 'uncertain'],
     [],
     /answers were lost/,
   ],
@@ -63,7 +65,7 @@ const table = [
       ...items({ acked: 900, failed: 100, failed_by: { BUSY: 100 } }),
       commands: { sent: 9, repeated: 7, errors_by: {}, repeated_by: { BUSY: 3 } },
     },
-    ['failed', 'cause'],
+    ['cause', 'failed'],
     [],
     /BUSY \(100 items\)/,
   ],
@@ -102,6 +104,25 @@ const table = [
     [],
     /--driver socket/,
   ],
+  [
+    'client above, on cores that others took',
+    { client: { busy_pct: 99.9, thread_cpu_pct: 21 } },
+    ['client-contended'],
+    [],
+    /99\.9 % busy with only 21(\.0)? % of a core: other processes took the CPU/,
+  ],
+  [
+    'client above, where the thread is not told apart',
+    { client: { busy_pct: 99.9, cpu_pct: 21 } },
+    ['client-contended'],
+    [],
+  ],
+  [
+    'client above, with nearly all of a core',
+    { client: { busy_pct: 99, thread_cpu_pct: 85 } },
+    ['client-saturated'],
+    [],
+  ],
   ['client unknown', { client: {} }, [], ['client-unmeasured']],
   [
     'server busy but holding',
@@ -124,9 +145,39 @@ const table = [
     [],
   ],
   ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
+  ['idle cost', { server: { ...sample.server, fixed_cpu_share: 0.05 } }, [], []],
+  [
+    'much idle cost',
+    {
+      server: {
+        ...sample.server,
+        cpu_us_per_item: 8.6,
+        cpu_us_per_item_net: 2.6,
+        cpu_us_per_item_net_uncertainty: 0.3,
+        fixed_cpu_share: 0.7,
+      },
+    },
+    [],
+    ['idle-cost'],
+    /70(\.0)? % of what the servers used.*cost 2\.60 µs ± 0\.300 µs without it, 8\.60 µs with it/,
+  ],
   ['share', { server: { ...sample.server, share: 0.94 } }, [], ['share'], /94 %/],
+  [
+    'an application that runs our command',
+    { server: { ...sample.server, foreign_calls: { command: 'setex', calls: 8000 } } },
+    [],
+    ['foreign-load'],
+    /ran 8,000 SETEX that none of this run's writers sent/,
+  ],
   ['full share', { server: { ...sample.server, share: 0.95 } }, [], []],
   ['gaps', master({ gaps: 3 }), [], ['gaps'], /3 samples missing of 127\.0\.0\.1:40001/],
+  [
+    'io-threads that loop',
+    master({ cpu_upper_bound: true }),
+    [],
+    ['io-threads'],
+    /io-threads of 127\.0\.0\.1:40001 wait in a loop.*upper bound/,
+  ],
   ['interrupted', { interrupted: true }, [], ['interrupted'], /stopped by hand after 65\.0 s/],
   ['given reason', { warnings: [{ code: 'lease', message: 'lost' }] }, ['lease'], []],
   [
@@ -157,6 +208,29 @@ test('a saturated client or server carries the advice alone', () => {
   }
 })
 
+test('the first reason named is the cause, not what came of it', () => {
+  const late = { ...items({ acked: 500, dropped: 400, unsettled: 100 }), ...rate(1000, 500) }
+  /** @type {[Partial<RunParts>, string, RegExp][]} */
+  const cases = [
+    [{ client: { busy_pct: 3, stopped_ms: 8012 } }, 'client-stopped', /^this process did not run for 8\.0 s/],
+    [
+      { commands: { sent: 9, repeated: 9, errors_by: {}, repeated_by: { CLOSED: 5, WRONGPASS: 26 } } },
+      'repeated',
+      /^WRONGPASS \(26 times/,
+    ],
+    [{ client: { busy_pct: 99, thread_cpu_pct: 20 } }, 'client-contended', /other processes/],
+    [items({ acked: 500, dropped: 400, failed: 100, failed_by: { NOAUTH: 100 } }), 'cause', /^NOAUTH/],
+  ]
+  for (const [change, code, words] of cases) {
+    const { warnings } = runDocument(sampleParts({ ...late, ...change }))
+    assert.equal(warnings[0].code, code)
+    assert.match(warnings[0].message, words)
+    const told = warnings.map(({ message }) => message).join('\n')
+    assert.match(told, /400 of 1,000 items were dropped/)
+    assert.doesNotMatch(told, /look at the network/)
+  }
+})
+
 test('every cause that a server can name has advice; an invented one is told in plain text', () => {
   const causes =
     'OOM MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY NOAUTH WRONGPASS NOPERM MISCONF WRONGTYPE ERR CLOSED'
@@ -167,11 +241,64 @@ test('every cause that a server can name has advice; an invented one is told in 
     assert.doesNotMatch(told?.message ?? '', /look the word up/, cause)
   }
   const invented = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
-  assert.match(invented.warnings[1].message, /^X \(1 item\): look the word up/)
+  assert.match(invented.warnings[0].message, /^X \(1 item\): look the word up/)
 })
 
 test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
-  const { valid, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
+  const { valid, state, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
   const readBack = JSON.parse(JSON.stringify(measured))
-  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, warnings })
+  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, state, warnings })
+})
+
+describe('writers that were not there', () => {
+  const alone = {
+    total: 8,
+    own: 1,
+    fewest: 1,
+    mean: 1,
+    measured_s: 60,
+    absent_s: 60,
+    unknown_s: 0,
+    before: 0,
+    steady: true,
+  }
+  const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
+  const judged = (/** @type {Partial<RunParts>} */ change) => runDocument(sampleParts({ plan, ...change }))
+  /** @param {import('../../lib/report/result.js').RunDocument} run */
+  const words = ({ warnings }) => warnings.find(({ code }) => code === 'absent-writers')?.message ?? ''
+
+  test('a run of one of eight writers is partial, and says so first', () => {
+    const run = judged({ writers: alone })
+    assert.deepEqual([run.valid, run.state], [false, 'partial'])
+    const sentence =
+      '1 of 8 writers is here: this box writes 37,500 of 300,000 items/s; add -a all to be all of them'
+    assert.equal(words(run), sentence)
+    const [, second, ...rest] = textReport(run, { columns: 140 }).split('\n')
+    assert.equal(second, `PARTIAL: ${sentence}`)
+    assert.ok(rest.includes('PARTIAL: do not quote these figures as those of the whole load'))
+    assert.match(headline(run), / · partial$/)
+    const page = runSections(run)
+    assert.deepEqual([page.verdict.good, page.verdict.word], [false, 'Partial'])
+  })
+
+  test('a box that was late or left', () => {
+    const run = judged({ writers: { ...alone, fewest: 7, mean: 7.9, absent_s: 3, steady: false } })
+    assert.equal(run.state, 'partial')
+    assert.match(
+      words(run),
+      /^in 3\.0 of 60\.0 measured seconds only 7 of 8 writers are here: .*; start the others$/,
+    )
+  })
+
+  test('with another reason it is not valid, with all writers it is valid', () => {
+    assert.equal(judged({ writers: alone, ...items({ acked: 999, unsettled: 1 }) }).state, 'not-valid')
+    const all = judged({ writers: { ...alone, fewest: 8, absent_s: 0 } })
+    assert.deepEqual([all.valid, all.state], [true, 'valid'])
+    assert.equal(judged({ writers: { ...alone, fewest: null, absent_s: 0, unknown_s: 60 } }).state, 'valid')
+  })
+
+  test('results of before have no state', () => {
+    assert.equal(stateWords({ valid: true }), 'valid')
+    assert.equal(stateWords({ valid: false }), 'not valid')
+  })
 })

@@ -22,7 +22,9 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     const plan = samplePlan({ quantity: 10, durationMs: 3000, ...settings })
     let nowMs = 0
     const driver = /** @type {any} */ ({ offer: () => {}, hasRoom: () => false })
-    const writing = writer({ plan, driver, ledger: ledgerOf(plan), clock: () => nowMs, epochMs: Date.now })
+    const timers = /** @type {any} */ (globalThis)
+    const ledger = ledgerOf(plan)
+    const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: Date.now, timers })
     let isOver = false
     const over = writing.offered.then(() => {
       isOver = true

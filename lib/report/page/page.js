@@ -60,7 +60,8 @@ const figureOf = ({
   title,
   note,
   option,
-}) => html`<figure class="${option.yAxis.type === 'category' ? 'bars' : 'wide'}">
+  wide,
+}) => html`<figure class="${option.yAxis.type === 'category' && !wide ? 'bars' : 'wide'}">
 <figcaption><h2>${title}</h2><p class="note">${note}</p></figcaption>
 <div class="legend" role="group" aria-label="Series of ${title}"></div>
 <div class="chart" role="img" aria-label="${title}: ${note}"></div></figure>`
@@ -79,7 +80,10 @@ const definitions = (pairs) =>
  * @returns {Promise<string>}
  */
 export const pageOf = async (sections, pictures, version) => {
-  const { title, question, verdict, highlights, facts, tables, warnings } = sections
+  const { title, question, verdict, highlights, facts, tables, warnings, chartsFirst } = sections
+  const first = tables.filter(({ more }) => !more).map(tableSection)
+  const charts = html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>
+<div class="charts">${pictures.map(figureOf)}</div>`
   const style = source('style.css')
   const script = pageScript()
   const echarts = readFileSync(bundlePath(), 'utf8')
@@ -112,9 +116,7 @@ ${
 }
 ${highlights.length > 0 && html`<dl class="highlights">${definitions(highlights)}</dl>`}
 <dl class="facts">${facts.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>
-${tables.filter(({ more }) => !more).map(tableSection)}
-<noscript><p class="note">The charts need scripts; as SVG they lie beside this page.</p></noscript>
-<div class="charts">${pictures.map(figureOf)}</div>
+${chartsFirst ? [charts, ...first] : [...first, charts]}
 ${tables.filter(({ more }) => more).map(tableSection)}
 </main>
 <footer>Millrace ${version}</footer>

@@ -34,7 +34,7 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
   const title = lying
     ? (shown[0].name || option.yAxis.data[shown[0].value[1]]).replace('\n', ', ')
     : option.xAxis.axisLabel.formatter(shown[0].value[0])
-  const rows = shown.map(({ seriesIndex, seriesName, value, color }) => {
+  const rows = shown.map(({ seriesIndex, seriesName, value, color, data }) => {
     const swatch = element('span', { textContent: '● ' })
     swatch.style.color = color
     const figure = Array.isArray(value) ? value[lying ? 0 : 1] : value
@@ -43,7 +43,7 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
       'tr',
       {},
       element('td', {}, swatch, seriesName),
-      element('td', { textContent: valueFormatter(figure) }),
+      element('td', { textContent: `${valueFormatter(figure)}${data?.detail ? ` (${data.detail})` : ''}` }),
     )
   })
   return element('div', {}, element('strong', { textContent: title }), element('table', {}, ...rows))

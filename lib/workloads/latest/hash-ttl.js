@@ -1,8 +1,22 @@
 // Fields with a lifetime of their own, a hundred or so in a hash.
-import { byCommand, count, family, gather, ids, label, many, modulo, strategy, sum } from '../declare.js'
+import {
+  byCommand,
+  count,
+  family,
+  gather,
+  ids,
+  label,
+  many,
+  modulo,
+  script,
+  strategy,
+  sum,
+} from '../declare.js'
 import { roles, value, workload } from './parts.js'
 
 const fieldBytes = 160
+// HSET and HEXPIRE apart would leave fields for ever where a writer is killed between them.
+const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
 const field = label('item:{n}')
 
 /** Buckets that a fetch reads: whole ones, as many as its limit needs. @param {any} t */
@@ -31,8 +45,9 @@ export const hashTtl = strategy({
     store:
       t.variant === 'HEXPIRE'
         ? [
-            gather('HSET', [k.bucket, many(field, value(t))], { max: t.maxMembers }),
-            gather('HEXPIRE', [k.bucket, t.ttlS, 'FIELDS', count, many(field)], { max: t.maxMembers }),
+            gather('EVALSHA', [storeFields, 1, k.bucket, t.ttlS, t.lingerS, many(field, value(t))], {
+              max: t.maxMembers,
+            }),
           ]
         : [
             gather('HSETEX', [k.bucket, 'EX', t.ttlS, 'FIELDS', count, many(field, value(t))], {

@@ -1,7 +1,7 @@
 // A list, and a HyperLogLog a minute that counts what is unique in it.
 import { earlier, gather, get, many, strategy, sum } from '../declare.js'
 import { asksOfList, asList, countersOfList, listKeys, storeInList } from './list.js'
-import { expire, minuteKeys } from './parts.js'
+import { keep, minuteKeys } from './parts.js'
 
 const hyperLogLogBytes = 12_304
 
@@ -16,9 +16,9 @@ export const listHll = strategy({
   }),
   operations: (t, k) => ({
     store: [
+      keep(k.count, 0, ['PFADD']),
       ...storeInList(t, k),
       gather('PFADD', [k.count, many(k.item)], { max: t.maxMembers }),
-      expire(k.count, 0),
     ],
   }),
   fetch: (t, k) => ({

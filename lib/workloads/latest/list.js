@@ -1,6 +1,6 @@
 // Each value under its own key; the ids in a list that is cut to the newest.
 import { byId, every, family, gather, get, ids, many, strategy, sum } from '../declare.js'
-import { expire, itemKeys, roles, storeItem, workload } from './parts.js'
+import { itemKeys, keep, roles, storeItem, workload } from './parts.js'
 
 const listEntryBytes = 14
 
@@ -9,17 +9,17 @@ export const listKeys = (t) => ({
   item: itemKeys(t),
   list: family('latest-ids-list', 'list', {
     lifetimeS: t.lingerS,
-    holds: t.quantity,
+    holds: t.live.kept,
     bytesAnItem: listEntryBytes + t.longer,
   }),
 })
 
 /** @param {any} t @param {any} k */
 export const storeInList = (t, k) => [
+  keep(k.list, t.renewalMs, ['RPUSH', many(k.item)]),
   storeItem(t, k),
   gather('RPUSH', [k.list, many(k.item)], { max: t.maxMembers, repeat: 'never' }),
-  every(0, 'LTRIM', [k.list, -t.quantity, -1]),
-  expire(k.list, 10_000, t.lingerS),
+  every(0, 'LTRIM', [k.list, -t.kept, -1]),
 ]
 
 /** The newest of it; two writers may have pushed an id twice before it was cut. @param {any} t @param {any} k */

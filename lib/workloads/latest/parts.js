@@ -1,4 +1,5 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
+import { minuteKeyS } from '../../plan/live-items.js'
 import { payloadOf } from '../../plan/payload.js'
 import { listedKeys } from '../bind.js'
 import {
@@ -14,7 +15,6 @@ import {
   newest,
   oldest,
   script,
-  since,
   sum,
   time,
 } from '../declare.js'
@@ -32,7 +32,9 @@ import { spreadTags } from './terms.js'
 // values of 16 B to 10 kB (all within 3 % of these; small values of hash and stream take less).
 const stringKeyBytes = 122
 export const rankBytes = 123
-const minuteLifetimeS = 180
+
+const keepKey = script('keep-key', { calls: ['EXPIRE'], inline: true })
+const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
 
 export const workload = 'latest'
 export const roles = Object.freeze({
@@ -94,32 +96,51 @@ export const extraSetNames = (prefix, count) =>
 
 /** A key a minute, that lives on for three. @param {string} name @param {string} type @param {object} options */
 export const minuteKeys = (name, type, options) =>
-  family(`${name}:{minute}`, type, { lifetimeS: minuteLifetimeS, ...options })
+  family(`${name}:{minute}`, type, { lifetimeS: minuteKeyS, ...options })
 
-/** @param {Family} key @param {number} everyMs @param {number} [seconds] */
-export const expire = (key, everyMs, seconds = minuteLifetimeS) => every(everyMs, 'EXPIRE', [key, seconds])
+/**
+ * Renews the lifetime of keys that gather items, and makes those that are not there by `make`, a command without its
+ * key: it goes before the items, so that such a key never is without a lifetime.
+ * @param {Family} key
+ * @param {number} everyMs
+ * @param {import('../declare.js').Slot[]} make
+ */
+export const keep = (key, everyMs, make) =>
+  every(everyMs, 'EVAL', [keepKey, 1, key, /** @type {number} */ (key.lifetimeS), ...make])
 
 /** @param {Terms} t @param {{ item: Family }} k */
 export const storeItem = (t, k) => each('SETEX', [k.item, t.ttlS, value(t)])
 
-/** What is dead is taken out, and sets that nobody writes to expire. @param {Terms} t @param {Family[]} sets */
-export const keepSets = (t, sets) => [
-  ...sets.map((set) => every(10_000, 'ZREMRANGEBYSCORE', [set, since, ['(', oldest]], { windows: true })),
-  ...sets.map((set) => expire(set, 10_000, t.lingerS)),
+/** @param {Family} set @param {{ most: number, everyMs: number }} pace */
+const purged = (set, { most, everyMs }) =>
+  every(everyMs, 'EVAL', [purge, 1, set, ['(', oldest], most], { paced: true, purges: true })
+
+/**
+ * Sorted sets: kept, filled by `fill`, and purged of what is dead. What makes one has a dead score, until the same item
+ * is ranked or the next purge comes.
+ * @param {Terms} t
+ * @param {{ set: Family, extra?: readonly Family[] }} k
+ * @param {import('../declare.js').Command[]} fill
+ * @param {Argument} member
+ */
+export const keepSets = (t, { set, extra = [] }, fill, member) => [
+  ...[set, ...extra].map((one) => keep(one, t.renewalMs, ['ZADD', 0, many(member)])),
+  ...fill,
+  purged(set, t.purgeSets),
+  ...extra.map((one) => purged(one, t.purgeExtraSets)),
 ]
 
 /**
- * Sorted sets of ids, by time.
+ * Sorted sets, by time, of what `store` writes.
  * @param {Terms} t
  * @param {{ set: Family, extra: readonly Family[] }} k
  * @param {Argument} member
+ * @param {import('../declare.js').Command[]} [store]
  */
-export const rankItems = (t, { set, extra }, member) => {
-  const sets = [set, ...extra]
-  return [
-    ...sets.map((one) => gather('ZADD', [one, many(time, member)], { max: t.maxMembers })),
-    ...keepSets(t, sets),
-  ]
+export const rankItems = (t, k, member, store = []) => {
+  const sets = [k.set, ...k.extra]
+  const ranks = sets.map((one) => gather('ZADD', [one, many(time, member)], { max: t.maxMembers }))
+  return keepSets(t, k, [...store, ...ranks], member)
 }
 
 /**

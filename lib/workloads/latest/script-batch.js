@@ -15,16 +15,20 @@ export const scriptBatch = strategy({
   oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
   operations: (t, k) => ({
-    store: [
-      gather(
-        'EVALSHA',
-        t.taggedItems
-          ? [storeItems(t.script), countAndOne, k.set, many(k.item), t.ttlS, time, many(value(t))]
-          : [storeItems(t.script), 1, k.set, t.ttlS, time, many(k.item, value(t))],
-        { max: t.scriptMembers },
-      ),
-      ...keepSets(t, [k.set]),
-    ],
+    store: keepSets(
+      t,
+      k,
+      [
+        gather(
+          'EVALSHA',
+          t.taggedItems
+            ? [storeItems(t.script), countAndOne, k.set, many(k.item), t.ttlS, time, many(value(t))]
+            : [storeItems(t.script), 1, k.set, t.ttlS, time, many(k.item, value(t))],
+          { max: t.scriptMembers },
+        ),
+      ],
+      k.item,
+    ),
   }),
   roles,
   modes: ['manual', 'script'],

@@ -14,15 +14,19 @@ export const scriptItem = strategy({
   oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),
   operations: (t, k) => ({
-    store: [
-      each(
-        'EVALSHA',
-        t.taggedItems
-          ? [storeItem, 2, k.set, k.item, t.ttlS, time, value(t)]
-          : [storeItem, 1, k.set, t.ttlS, time, value(t), k.item],
-      ),
-      ...keepSets(t, [k.set]),
-    ],
+    store: keepSets(
+      t,
+      k,
+      [
+        each(
+          'EVALSHA',
+          t.taggedItems
+            ? [storeItem, 2, k.set, k.item, t.ttlS, time, value(t)]
+            : [storeItem, 1, k.set, t.ttlS, time, value(t), k.item],
+        ),
+      ],
+      k.item,
+    ),
   }),
   roles,
   modes: ['manual', 'script'],

@@ -1,6 +1,6 @@
 // Each value under its own key; the ids in one set a minute.
 import { byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
-import { expire, itemKeys, minuteKeys, roles, storeItem, workload } from './parts.js'
+import { itemKeys, keep, minuteKeys, roles, storeItem, workload } from './parts.js'
 
 const setMemberBytes = 68
 
@@ -22,9 +22,9 @@ export const set = strategy({
   }),
   operations: (t, k) => ({
     store: [
+      keep(k.minute, 0, ['SADD', many(k.item)]),
       storeItem(t, k),
       gather('SADD', [k.minute, many(k.item)], { max: t.maxMembers }),
-      expire(k.minute, 0),
     ],
   }),
   roles,

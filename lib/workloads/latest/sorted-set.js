@@ -36,7 +36,7 @@ export const sortedSet = strategy({
   title: 'ids in a sorted set by time, each value under its own key',
   options: ofSortedSets,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t), extra: extraSetKeys(t) }),
-  operations: (t, k) => ({ store: [storeItem(t, k), ...rankItems(t, k, k.item)] }),
+  operations: (t, k) => ({ store: rankItems(t, k, k.item, [storeItem(t, k)]) }),
   roles,
   modes: ['manual', 'script'],
   fetch: fetchOfSets,

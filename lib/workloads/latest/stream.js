@@ -1,6 +1,6 @@
 // One stream that holds ids and values and is cut to about the newest.
 import { each, family, ids, label, oldest, strategy, sum } from '../declare.js'
-import { expire, roles, value, workload } from './parts.js'
+import { keep, roles, value, workload } from './parts.js'
 
 const entryBytes = 40
 const entrySlack = 1.25
@@ -12,16 +12,17 @@ export const stream = strategy({
   keys: (t) => ({
     stream: family('latest-stream', 'stream', {
       lifetimeS: t.lingerS,
-      holds: t.quantity,
+      holds: t.live.kept,
       bytesAnItem: entryBytes + t.longer + entrySlack * t.valueBytes,
     }),
   }),
   operations: (t, k) => ({
     store: [
-      each('XADD', [k.stream, 'MAXLEN', '~', t.quantity, '*', 'id', label('item:{n}'), 'value', value(t)], {
+      // An entry that is cut off at once leaves an empty stream.
+      keep(k.stream, t.renewalMs, ['XADD', 'MAXLEN', 0, '*', 'id', '', 'value', '']),
+      each('XADD', [k.stream, 'MAXLEN', '~', t.kept, '*', 'id', label('item:{n}'), 'value', value(t)], {
         repeat: 'never',
       }),
-      expire(k.stream, 10_000, t.lingerS),
     ],
   }),
   roles,

@@ -1,4 +1,5 @@
 // What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
+import { hasDead, keptItems, minuteKeyS, writtenHz } from '../../plan/live-items.js'
 import { slotCount, tagsOf } from '../../wire/slot.js'
 
 /**
@@ -18,6 +19,8 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
  * @property {number} buckets
  * @property {number} [periodMs]
  * @property {'max' | null} [rate]
+ * @property {number} [chunks]
+ * @property {number} [items] of the writers of this process
  * @property {number | null} [durationMs]
  * @property {number} [maxMembers]
  * @property {number} [scriptMembers]
@@ -32,10 +35,14 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
 
 const fieldsInBucket = 100
 const purgeS = 10
-/** A minute's key lives three minutes on. */
-const minuteKeyLifeS = 240
-// With no schedule the server is the limit; nothing measured was faster.
-const fastestHz = 700_000
+const minuteKeyLifeS = minuteKeyS + 60
+const renewedMs = 10_000
+// A purge of so many takes a server about 1 ms.
+const mostDead = 2000
+// Where items are rewritten only those of a writer that has left die, all at once.
+const mostLeft = 10_000
+// What purges take out above what dies, to make up for a pause.
+const spare = 1.25
 const measuredKeyLength = 10
 
 /** Keys that gather many items outlive an idle writer by this much, and no longer. @param {{ ttlS: number }} plan */
@@ -58,12 +65,37 @@ const allocated = (bytes) => {
 const minuteKeys = (durationMs) => Math.min(4, 2 + Math.floor((durationMs ?? 240_000) / 60_000))
 
 /** How many items are there at most, how many an index holds, and how many the minutes' keys. @param {LatestPlan} plan */
-const liveItems = ({ quantity, periodMs = 1000, ttlS, once, rate, durationMs = null }) => {
-  if (!once) return { items: quantity, ranked: quantity, inMinutes: minuteKeys(durationMs) * quantity }
-  const hz = rate === 'max' ? fastestHz : (quantity * 1000) / periodMs
+const liveItems = (plan) => {
+  const { quantity, ttlS, once, durationMs = null } = plan
+  const hz = writtenHz(plan)
+  const written = durationMs === null ? Number.POSITIVE_INFINITY : quantity + (hz * durationMs) / 1000
+  const kept = Math.min(keptItems(plan), written)
+  if (!once) return { kept, items: quantity, ranked: quantity, inMinutes: minuteKeys(durationMs) * quantity }
   const within = (/** @type {number} */ seconds) =>
     quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
-  return { items: within(ttlS), ranked: within(ttlS + purgeS), inMinutes: within(minuteKeyLifeS) }
+  return { kept, items: within(ttlS), ranked: within(ttlS + purgeS), inMinutes: within(minuteKeyLifeS) }
+}
+
+/**
+ * How a sorted set is purged that this process's items go into, all of them or one of n parts: members of a purge at
+ * most, and when the next is due.
+ * @param {LatestPlan} plan
+ * @param {number} parts
+ */
+const purgePace = (plan, parts) => {
+  if (!hasDead(plan)) return { most: mostLeft, everyMs: renewedMs }
+  const deadHz = (writtenHz(plan) * (plan.items ?? plan.quantity)) / plan.quantity / parts
+  return { most: mostDead, everyMs: Math.min(renewedMs, (mostDead * 1000) / (spare * deadHz)) }
+}
+
+/**
+ * Every ten seconds; at every tick where a set may have run empty, and gone, by the next.
+ * @param {LatestPlan} plan
+ */
+const renewalMs = (plan) => {
+  const { ttlS, quantity, chunks = 1, periodMs = 1000, sets } = plan
+  const writtenMs = quantity / chunks >= sets.length ? periodMs / chunks : periodMs
+  return hasDead(plan) && ttlS * 1000 <= writtenMs ? 0 : renewedMs
 }
 
 /** @param {LatestPlan} plan */
@@ -77,6 +109,11 @@ export const termsOf = (plan) => {
     extraSets: extraSets.length,
     tags: placement === 'spread' ? spreadTags(sets.length) : [],
     lingerS: lingerS(plan),
+    kept: keptItems(plan),
+    /** What gathers items is kept alive so often. */
+    renewalMs: renewalMs(plan),
+    purgeSets: purgePace(plan, sets.length),
+    purgeExtraSets: purgePace(plan, 1),
     maxMembers: plan.maxMembers ?? 0,
     scriptMembers: plan.scriptMembers ?? 0,
     script: plan.script ?? 'store-items',

@@ -1,7 +1,7 @@
 // A strategy of somebody's own: all values in one hash, a field an item, and a sorted set of fields beside it.
 import { byCommand, family, gather, ids, label, many, strategy, sum } from '../../../lib/workloads/declare.js'
 import { register } from '../../../lib/workloads/index.js'
-import { expire, roles, value, workload } from '../../../lib/workloads/latest/parts.js'
+import { keep, roles, value, workload } from '../../../lib/workloads/latest/parts.js'
 
 const field = label('item:{n}')
 
@@ -20,8 +20,8 @@ register(
     }),
     operations: (t, k) => ({
       store: [
+        keep(k.values, 10_000, ['HSET', many(field, value(t))]),
         gather('HSET', [k.values, many(field, value(t))], { max: t.maxMembers }),
-        expire(k.values, 10_000, t.lingerS),
       ],
     }),
     roles,

@@ -5,7 +5,7 @@ import { batchOf } from '../../lib/drivers/batch.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { scriptSha } from '../../lib/workloads/lua.js'
+import { inlineScript, scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { OPTIONS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -18,10 +18,16 @@ import { samplePlan } from '../helpers/sample-plan.js'
 const epochMs = 1_790_000_012_345
 const values = tickValues(epochMs, 3)
 const minute = Math.floor(epochMs / 60_000)
-const [item, items] = [scriptSha('store-item'), scriptSha('store-items')]
+const [item, items, hash, fields] = ['item', 'items', 'hash', 'fields'].map((what) =>
+  scriptSha(`store-${what}`),
+)
 const bytes = /** @type {const} */ ({ 1: '1000', 2: '2000', 3: '3000' })
-const purge = (/** @type {string} */ set) => `ZREMRANGEBYSCORE ${set} ${epochMs - 3000} (${epochMs - 3000}`
-const linger = (/** @type {string} */ key) => `EXPIRE ${key} 180`
+const purge = (/** @type {string} */ set, most = 10_000) => `EVAL purge 1 ${set} (${epochMs - 3000} ${most}`
+const keep = (/** @type {string} */ key, /** @type {string} */ make) => `EVAL keep-key 1 ${key} 180 ${make}`
+const rank = (/** @type {string} */ member) => `ZADD 0 ${member}`
+
+/** Scripts that travel with their text, by name. */
+const scriptNames = new Map(['purge', 'keep-key'].map((name) => [inlineScript(name), name]))
 
 /**
  * Every command of a tick of items 1..3, a list a step; values of four bytes.
@@ -34,7 +40,11 @@ const commandsOf = (settings, facts) => {
     .steps()
     .map((step) => {
       const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
-      return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
+      return Array.from({ length: batch.count }, (_, i) =>
+        plainCommand(batch.args(i), values)
+          .map((arg) => scriptNames.get(String(arg)) ?? arg)
+          .join(' '),
+      )
     })
 }
 
@@ -48,112 +58,140 @@ const samples = [
   {
     name: 'sorted-set',
     settings: {},
-    commands: [setex, [zadd('latest-ids', ...ids)], [purge('latest-ids')], [linger('latest-ids')]],
+    commands: [
+      [keep('latest-ids', rank('item:1'))],
+      setex,
+      [zadd('latest-ids', ...ids)],
+      [purge('latest-ids')],
+    ],
+  },
+  {
+    name: 'sorted-set, each item once',
+    settings: { once: true },
+    commands: [
+      [keep('latest-ids', rank('item:1'))],
+      setex,
+      [zadd('latest-ids', ...ids)],
+      [purge('latest-ids', 2000)],
+    ],
   },
   {
     name: 'sorted-set, cut at two members, with a prefix',
     settings: { maxMembers: 2, prefix: 'p:' },
     commands: [
+      [keep('p:latest-ids', rank('p:item:1'))],
       [1, 2, 3].map((n) => `SETEX p:item:${n} 3 ${n}000`),
       [zadd('p:latest-ids', 'p:item:1'), zadd('p:latest-ids', 'p:item:2', 'p:item:3')],
       [purge('p:latest-ids')],
-      [linger('p:latest-ids')],
     ],
   },
   {
     name: 'two sorted sets, and one more with the same members',
     settings: { sortedSets: 2, extraSortedSets: 1 },
     commands: [
+      [keep('latest-ids:0', rank('item:2')), keep('latest-ids:1', rank('item:1'))],
+      [keep('latest-ids-extra:1', rank('item:1'))],
       setex,
       [zadd('latest-ids:1', 'item:1', 'item:3'), zadd('latest-ids:0', 'item:2')],
       [zadd('latest-ids-extra:1', ...ids)],
       [purge('latest-ids:0'), purge('latest-ids:1')],
       [purge('latest-ids-extra:1')],
-      [linger('latest-ids:0'), linger('latest-ids:1')],
-      [linger('latest-ids-extra:1')],
     ],
   },
   {
     name: 'two sorted sets in the same slot',
     settings: { sortedSets: 2, placement: 'same-slot' },
     commands: [
+      [keep('latest-ids:0{forced-slot}', rank('item:2')), keep('latest-ids:1{forced-slot}', rank('item:1'))],
       setex,
       [zadd('latest-ids:1{forced-slot}', 'item:1', 'item:3'), zadd('latest-ids:0{forced-slot}', 'item:2')],
       [purge('latest-ids:0{forced-slot}'), purge('latest-ids:1{forced-slot}')],
-      [linger('latest-ids:0{forced-slot}'), linger('latest-ids:1{forced-slot}')],
     ],
   },
   {
     name: 'actual-value',
     settings: { strategy: 'actual-value' },
     commands: [
+      [keep('latest-ids', rank(bytes[1]))],
       [zadd('latest-ids', bytes[1], bytes[2], bytes[3])],
       [purge('latest-ids')],
-      [linger('latest-ids')],
     ],
   },
   {
     name: 'script-batch on one master: keys travel as arguments',
     settings: { strategy: 'script-batch' },
     commands: [
+      [keep('latest-ids', rank('item:1'))],
       [`EVALSHA ${items} 1 latest-ids 3 ${epochMs} item:1 1000 item:2 2000 item:3 3000`],
       [purge('latest-ids')],
-      [linger('latest-ids')],
     ],
   },
   {
     name: 'script-item on one master: the key travels as an argument',
     settings: { strategy: 'script-item' },
     commands: [
+      [keep('latest-ids', rank('item:1'))],
       [1, 2, 3].map((n) => `EVALSHA ${item} 1 latest-ids 3 ${epochMs} ${n}000 item:${n}`),
       [purge('latest-ids')],
-      [linger('latest-ids')],
     ],
   },
   {
     name: 'list',
     settings: { strategy: 'list' },
     commands: [
+      [keep('latest-ids-list', 'RPUSH item:1')],
       setex,
       [`RPUSH latest-ids-list ${ids.join(' ')}`],
       ['LTRIM latest-ids-list -3 -1'],
-      [linger('latest-ids-list')],
+    ],
+  },
+  {
+    name: 'list, each item once: cut to what lives, and a tick more',
+    settings: { strategy: 'list', once: true, ttlS: 5, chunks: 3 },
+    commands: [
+      [keep('latest-ids-list', 'RPUSH item:1')],
+      [1, 2, 3].map((n) => `SETEX item:${n} 5 ${n}000`),
+      [`RPUSH latest-ids-list ${ids.join(' ')}`],
+      ['LTRIM latest-ids-list -16 -1'],
     ],
   },
   {
     name: 'list-hll',
     settings: { strategy: 'list-hll' },
     commands: [
+      [keep(`latest-ids-count:${minute}`, 'PFADD')],
+      [keep('latest-ids-list', 'RPUSH item:1')],
       setex,
       [`RPUSH latest-ids-list ${ids.join(' ')}`],
       ['LTRIM latest-ids-list -3 -1'],
-      [linger('latest-ids-list')],
       [`PFADD latest-ids-count:${minute} ${ids.join(' ')}`],
-      [linger(`latest-ids-count:${minute}`)],
     ],
   },
   {
     name: 'set',
     settings: { strategy: 'set' },
-    commands: [setex, [`SADD latest-ids:${minute} ${ids.join(' ')}`], [linger(`latest-ids:${minute}`)]],
+    commands: [
+      [keep(`latest-ids:${minute}`, 'SADD item:1')],
+      setex,
+      [`SADD latest-ids:${minute} ${ids.join(' ')}`],
+    ],
   },
   {
     name: 'hash',
     settings: { strategy: 'hash' },
     commands: [
-      [1, 2, 3].map((n) => `HSET latest-hash:${n} value ${n}000`),
-      [1, 2, 3].map((n) => `EXPIRE latest-hash:${n} 3`),
+      [keep('latest-ids', rank('latest-hash:1'))],
+      [1, 2, 3].map((n) => `EVALSHA ${hash} 1 latest-hash:${n} 3 ${n}000`),
       [zadd('latest-ids', 'latest-hash:1', 'latest-hash:2', 'latest-hash:3')],
       [purge('latest-ids')],
-      [linger('latest-ids')],
     ],
   },
   {
     name: 'stream',
     settings: { strategy: 'stream' },
     commands: [
+      [keep('latest-stream', 'XADD MAXLEN 0 * id  value ')],
       [1, 2, 3].map((n) => `XADD latest-stream MAXLEN ~ 3 * id item:${n} value ${n}000`),
-      [linger('latest-stream')],
     ],
   },
   {
@@ -166,10 +204,7 @@ const samples = [
     name: 'hash-ttl with HEXPIRE',
     settings: { strategy: 'hash-ttl' },
     facts: { variant: 'HEXPIRE' },
-    commands: [
-      ['HSET latest-fields:0 item:1 1000 item:2 2000 item:3 3000'],
-      ['HEXPIRE latest-fields:0 3 FIELDS 3 item:1 item:2 item:3'],
-    ],
+    commands: [[`EVALSHA ${fields} 1 latest-fields:0 3 180 item:1 1000 item:2 2000 item:3 3000`]],
   },
 ]
 
@@ -185,7 +220,7 @@ for (const { strategy, sha } of /** @type {const} */ ([
 ])) {
   test(`${strategy} on three masters: every key in KEYS, all with the tag of their set`, () => {
     const facts = { masters: 3, cluster: true }
-    const calls = commandsOf({ strategy, sortedSets: 2, placement: 'spread' }, facts)[0]
+    const calls = commandsOf({ strategy, sortedSets: 2, placement: 'spread' }, facts)[1]
     assert.equal(calls.length, strategy === 'script-item' ? 3 : 2)
     for (const call of calls) {
       const [name, script, keys, set, ...rest] = call.split(' ')

@@ -2,15 +2,17 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../errors.js'
-import { FIGURES } from './figures.js'
-import { readExperiment, readRunDocument } from './record.js'
+import { FIGURES } from '../report/figures.js'
+import { readExperiment, readRunDocument } from '../report/record.js'
+import { stateWords } from '../report/verdict.js'
 
 /**
  * @typedef {object} Series the repeats of one thing
  * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
  * @property {Record<string, number[]>} samples by name of a figure
  * @property {number} repeats
- * @property {string[]} invalid names of runs that are not valid
+ * @property {string[]} invalid names of runs that are not valid, each with its state
+ * @property {number[]} starts of the runs, epoch ms; none of the rows of an experiment
  * @property {Record<string, string[]>} settings what was asked of whom: one value, or as many as the repeats had
  *
  * @typedef {{ name: string, series: Series[] }} Side
@@ -40,7 +42,7 @@ const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? di
 // cells/CELL of an experiment: its rounds hold the runs.
 const deepest = 2
 
-/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('./result.js').RunDocument[]>} */
+/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('../report/result.js').RunDocument[]>} */
 const runsIn = async (folder, depth = 0) => {
   const own = await readRunDocument(folder)
   if (own) return [own]
@@ -66,7 +68,7 @@ const runsIn = async (folder, depth = 0) => {
 // What follows from other settings, or changes nothing that is measured.
 const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
 
-/** @param {import('./result.js').RunDocument} run @returns {Record<string, string>} */
+/** @param {import('../report/result.js').RunDocument} run @returns {Record<string, string>} */
 const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   const plain = Object.entries(plan).filter(
     ([name, value]) => !derived.includes(name) && (value === null || typeof value !== 'object'),
@@ -84,7 +86,7 @@ const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   }
 }
 
-/** Every value that a setting has among the runs. @param {import('./result.js').RunDocument[]} runs */
+/** Every value that a setting has among the runs. @param {import('../report/result.js').RunDocument[]} runs */
 const settingsAmong = (runs) => {
   const all = runs.map(settingsOf)
   const names = [...new Set(all.flatMap(Object.keys))]
@@ -104,11 +106,12 @@ export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
       : []
   })
 
-/** @param {import('./result.js').RunDocument[]} runs @returns {Series} */
+/** @param {import('../report/result.js').RunDocument[]} runs @returns {Series} */
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
-  invalid: runs.filter(({ valid }) => !valid).map(({ run }) => run),
+  invalid: runs.filter(({ valid }) => !valid).map((run) => `${run.run} (${stateWords(run)})`),
+  starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
     FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
@@ -117,12 +120,13 @@ const seriesOf = (runs) => ({
   ),
 })
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
+/** @param {import('../report/experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
 const rowsOf = ({ rows }) =>
   rows.map(({ label, figures, runs, marks }) => ({
     label,
     repeats: Math.max(0, ...Object.values(figures).map(({ samples }) => samples.length)) || runs.length,
     invalid: marks.some(({ code }) => code === 'invalid') ? [label] : [],
+    starts: [],
     settings: {},
     samples: Object.fromEntries(Object.entries(figures).map(([name, { samples }]) => [name, samples])),
   }))

@@ -1,7 +1,7 @@
 // Every strategy on the other servers: alone with both drivers, and as a cluster of three.
 import { peers } from '../../scripts/setup-peers.js'
 import { peer } from '../helpers/peers.js'
-import { strategyContract } from '../helpers/strategy-contract.js'
+import { plainLines, spreadLines, strategyContract } from '../helpers/strategy-contract.js'
 
 const withFieldExpiry = ['redis-8.2', 'valkey-9.1']
 
@@ -14,7 +14,8 @@ for (const { name, version } of peers) {
     skip: reasons[0],
     version: name.startsWith('valkey') ? `valkey ${version}` : version,
     variant: withFieldExpiry.includes(name),
-    variants: false,
+    lines: [plainLines, spreadLines],
+    hashTtl: [''],
   }
   strategyContract({ ...common, name, cluster: false, drivers: ['socket', 'ioredis'] })
   strategyContract({ ...common, name: `a cluster of ${name}`, cluster: true, drivers: ['socket'] })

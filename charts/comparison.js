@@ -1,0 +1,221 @@
+import { changeWords, intervalWords } from '../lib/compare/text.js'
+import {
+  axisLook,
+  chart,
+  legendOf,
+  lyingAxis,
+  namesAxis,
+  uprightAxis,
+  whiskers,
+} from '../lib/report/chart-parts.js'
+import { figureNamed } from '../lib/report/figures.js'
+
+/**
+ * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison
+ * @typedef {import('../lib/compare/comparison.js').Row} Row
+ * @typedef {import('../lib/report/chart-parts.js').Option} Option
+ */
+
+/** @param {Comparison} comparison */
+const shownRows = ({ rows }) => rows.filter(({ primary, difference }) => primary && difference.relative)
+
+/** @param {number} change */
+const logOf = (change) => +Math.log1p(change).toFixed(5)
+
+/** The changes of the rounds; of runs that are no pairs there are none. @param {Comparison} comparison @param {Row} row */
+const changesOf = ({ design }, { a, b }) =>
+  design === 'paired' ? a.map((value, at) => logOf(b[at] / value - 1)) : []
+
+const look = { tooltip: { valueFormatter: '@change' }, emphasis: { disabled: true } }
+
+/** @param {Comparison} comparison @param {Row[]} rows @returns {Option[]} */
+const limitsOf = ({ rulings }, rows) => {
+  const data = rulings.flatMap(({ relative, figure, label, threshold }) => {
+    const row = rows.findIndex((each) => each.figure.name === figure.name && each.label === label)
+    const [, percent] = /([+-][\d.]+)%\s*$/.exec(threshold) ?? []
+    return relative && row >= 0 ? [{ value: [logOf(Number(percent) / 100), row], detail: threshold }] : []
+  })
+  return data.length === 0
+    ? []
+    : [
+        {
+          type: 'scatter',
+          name: 'threshold',
+          data,
+          symbol: 'rect',
+          symbolSize: [3, 26],
+          itemStyle: { color: '@bad' },
+          ...look,
+        },
+      ]
+}
+
+// Twice and half.
+const widest = Math.LN2
+
+/** How far the axis reaches on both sides of no change. @param {Comparison} comparison @param {Row[]} rows @param {Option[]} limits */
+const reachOf = (comparison, rows, limits) => {
+  const ends = rows.flatMap((row) => {
+    const { low, high, change } = row.difference
+    return [...changesOf(comparison, row), ...[low ?? change, high ?? change].map(logOf)]
+  })
+  const all = [...ends, ...limits.flatMap(({ data }) => data.map((/** @type {any} */ { value }) => value[0]))]
+  const least = Math.log1p(comparison.effect) * 1.5
+  // One wide interval must not press all others into a line.
+  const most = Math.max(
+    widest,
+    ...rows.map(({ difference }) => 1.2 * Math.abs(Math.log1p(difference.change))),
+  )
+  return +(Math.min(most, Math.max(least, ...all.map(Math.abs))) * 1.06).toFixed(4)
+}
+
+/** @type {import('../lib/report/chart-parts.js').Chart<Comparison>} */
+export const forest = {
+  name: 'changes',
+  title: 'Changes',
+  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. The scale is logarithmic: twice and half are equally far from 0. An interval without a bar at its end reaches beyond the picture.',
+  option: (comparison) => {
+    const rows = shownRows(comparison)
+    if (rows.length === 0) return null
+    const several = new Set(rows.map(({ label }) => label)).size > 1
+    const limits = limitsOf(comparison, rows)
+    const reach = reachOf(comparison, rows, limits)
+    const band = +Math.log1p(comparison.effect).toFixed(5)
+    const rounds = rows.flatMap((row, at) =>
+      changesOf(comparison, row).map((change, round) => ({
+        value: [change, at],
+        detail: `round ${round + 1}`,
+      })),
+    )
+    const inside = rounds.filter(({ value: [change] }) => Math.abs(change) <= reach)
+    const series = [
+      {
+        type: 'scatter',
+        name: 'change',
+        data: rows.map((row, at) => ({
+          value: [logOf(row.difference.change), at],
+          detail: row.difference.low === null ? 'one run a side' : intervalWords(row),
+        })),
+        symbolSize: 12,
+        itemStyle: { color: '@c1' },
+        z: 3,
+        ...look,
+        markLine: whiskersOf(rows, reach),
+        markArea: {
+          silent: true,
+          itemStyle: { color: '@shade' },
+          data: [[{ xAxis: -band }, { xAxis: band }]],
+        },
+      },
+      ...(rounds.length > 0
+        ? [
+            {
+              type: 'scatter',
+              name: 'round',
+              data: inside,
+              symbolSize: 6,
+              // Below the interval, which they would hide.
+              symbolOffset: [0, 10],
+              itemStyle: { color: '@c2', opacity: 0.75 },
+              ...look,
+            },
+          ]
+        : []),
+      ...limits,
+    ]
+    const names = namesAxis(
+      rows.map(({ label, figure }) => (several ? `${label}\n${figure.title}` : figure.title)),
+    )
+    return chart({
+      tooltip: { trigger: 'item' },
+      legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
+      grid: { ...chart({}).grid, top: 40, right: 78 },
+      xAxis: lyingAxis('change, log scale', 'change', { min: -reach, max: reach }),
+      yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 170 } },
+      series: [
+        ...series,
+        // The values beside the picture, and the line of no change.
+        {
+          type: 'scatter',
+          name: '',
+          silent: true,
+          symbolSize: 0,
+          data: rows.map((row, at) => ({
+            value: [reach, at],
+            label: {
+              show: true,
+              position: 'right',
+              distance: 8,
+              color: '@ink',
+              fontSize: 12,
+              formatter: changeWords(row.difference.change),
+            },
+          })),
+          markLine: {
+            silent: true,
+            symbol: 'none',
+            label: { show: false },
+            lineStyle: { color: '@muted', type: 'dashed', width: 1 },
+            data: [{ xAxis: 0 }],
+          },
+        },
+      ],
+    })
+  },
+}
+
+/** @param {Row[]} rows @param {number} reach */
+const whiskersOf = (rows, reach) => {
+  const end = (/** @type {number} */ change, /** @type {number} */ at) => {
+    const log = logOf(change)
+    return Math.abs(log) > reach
+      ? { coord: [Math.sign(log) * reach, at], symbol: 'none' }
+      : { coord: [log, at] }
+  }
+  const data = rows.flatMap(({ difference: { low, high } }, at) =>
+    low === null || high === null || low === high ? [] : [[end(low, at), end(high, at)]],
+  )
+  // Of logarithms, which may be below 0.
+  return { ...whiskers([], '@c1'), data }
+}
+
+/** The runs in the order in which they ran, by the first metric. @type {import('../lib/report/chart-parts.js').Chart<Comparison & { firsts: ('a' | 'b')[] }>} */
+export const runsInOrder = {
+  name: 'order',
+  title: 'The runs in their order',
+  note: 'What rises or falls on both sides is the machine. What differs within the rounds is the comparison.',
+  option: ({ rows, firsts, baseline, other }) => {
+    const [row] = rows.filter(({ primary }) => primary)
+    if (!row || firsts.length === 0) return null
+    const { unit, axis } = figureNamed(row.figure.name)
+    const points = (/** @type {'a' | 'b'} */ side) =>
+      firsts.map((first, round) => [2 * round + (first === side ? 1 : 2), row[side][round]])
+    const lines = [
+      { name: baseline.name, color: '@c1', data: points('a') },
+      { name: other.name, color: '@c2', data: points('b') },
+    ].map(({ name, color, data }) => ({
+      type: 'line',
+      name,
+      data,
+      symbol: 'circle',
+      symbolSize: 8,
+      showSymbol: true,
+      color,
+      itemStyle: { color },
+      lineStyle: { color, width: 1.5, type: 'solid' },
+      emphasis: { disabled: true },
+      tooltip: { valueFormatter: `@${unit}` },
+    }))
+    return chart({
+      legend: legendOf(lines),
+      xAxis: lyingAxis('run', 'count', {
+        min: 1,
+        max: 2 * firsts.length,
+        minInterval: 1,
+        axisLabel: { ...axisLook.axisLabel, formatter: '@count' },
+      }),
+      yAxis: uprightAxis(axis, unit, { nameGap: 24, scale: true }),
+      series: lines,
+    })
+  },
+}

@@ -1,0 +1,138 @@
+// Measured loads out of files: the export of CloudWatch, or the seconds of a run.
+import { readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { OptionError } from '../errors.js'
+import { readRecord } from '../report/record.js'
+import { plainText } from '../report/units.js'
+import { aligned } from './staffing-series.js'
+
+/**
+ * @typedef {import('./staffing-series.js').Points} Points
+ * @typedef {import('./staffing-series.js').Measured} Measured
+ * @typedef {import('./staffing-series.js').LoadUnit} LoadUnit
+ * @typedef {'cpu' | 'memory'} Measure
+ * @typedef {'master' | 'replica' | 'all'} Role
+ * @typedef {{ unit: LoadUnit, what: string, nodes: Points[] }} Loads
+ */
+
+// Fewer say nothing about a spread.
+const leastMoments = 10
+
+const unitsOf = /** @type {Record<string, LoadUnit>} */ ({ Percent: 'pct', Bytes: 'bytes' })
+
+/** What a metric's name says of its unit, where the export does not. @param {string} name @returns {LoadUnit} */
+const unitNamed = (name) =>
+  /Utilization|Percentage/.test(name) ? 'pct' : /Bytes|Memory/.test(name) ? 'bytes' : 'count'
+
+/** @param {unknown} moment ISO, or epoch seconds */
+const epochMs = (moment) => (typeof moment === 'number' ? moment * 1000 : Date.parse(String(moment)))
+
+/** @param {[unknown, unknown][]} pairs */
+const pointsOf = (pairs) => {
+  const points = pairs.map(
+    ([moment, value]) => /** @type {[number, number]} */ ([epochMs(moment), Number(value)]),
+  )
+  return new Map(points.filter(([moment, value]) => Number.isFinite(moment) && Number.isFinite(value)))
+}
+
+const statistics = ['Average', 'Maximum', 'Sum', 'Minimum', 'SampleCount']
+
+/**
+ * `aws cloudwatch get-metric-data` (a result a node) or `get-metric-statistics` (a file a node).
+ * @param {any} found
+ * @param {string} path
+ * @returns {Loads | null} null: it is neither
+ */
+const cloudWatchLoads = (found, path) => {
+  if (Array.isArray(found?.MetricDataResults)) {
+    const results = /** @type {any[]} */ (found.MetricDataResults)
+    const label = plainText(String(results[0]?.Label ?? ''))
+    const nodes = new Map()
+    // A long export comes in pages, which repeat the id.
+    for (const { Id: id, Label: name = id, Timestamps: moments = [], Values: values = [] } of results) {
+      const known = nodes.get(id) ?? { name: plainText(String(name)), points: new Map() }
+      for (const [moment, value] of pointsOf(
+        moments.map((/** @type {unknown} */ at, /** @type {number} */ row) => [at, values[row]]),
+      ))
+        known.points.set(moment, value)
+      nodes.set(id, known)
+    }
+    return { unit: unitNamed(label), what: label, nodes: [...nodes.values()] }
+  }
+  if (Array.isArray(found?.Datapoints)) {
+    const [point = {}] = found.Datapoints
+    const statistic = statistics.find((name) => typeof point[name] === 'number') ?? 'Average'
+    const points = pointsOf(
+      found.Datapoints.map((/** @type {any} */ each) => [each.Timestamp, each[statistic]]),
+    )
+    const label = plainText(String(found.Label ?? ''))
+    const unit = unitsOf[String(point.Unit)] ?? unitNamed(label)
+    return { unit, what: label, nodes: [{ name: basename(path, '.json'), points }] }
+  }
+  return null
+}
+
+const ofRun = /** @type {const} */ ({
+  cpu: { unit: 'pct', what: 'engine CPU', key: 'engine_cpu_pct' },
+  memory: { unit: 'bytes', what: 'memory', key: 'memory_bytes' },
+})
+
+/** The measured seconds of a run, by node. @param {string} folder @param {Measure} measure @param {Role} role @returns {Promise<Loads>} */
+const runLoads = async (folder, measure, role) => {
+  const record = await readRecord(folder)
+  if (record.kind !== 'run') throw new OptionError(`${folder} is an experiment: name the folder of one run`)
+  const { unit, what, key } = ofRun[measure]
+  /** @type {Map<string, Map<number, number>>} */
+  const nodes = new Map()
+  for (const { at_ms: atMs, phase, nodes: rows = [] } of record.seconds) {
+    if (phase !== 'measuring') continue
+    for (const row of rows) {
+      const value = row[key]
+      if ((role !== 'all' && row.role !== role) || typeof value !== 'number') continue
+      const points = nodes.get(row.address) ?? new Map()
+      nodes.set(row.address, points.set(atMs, value))
+    }
+  }
+  return { unit, what, nodes: [...nodes].map(([name, points]) => ({ name, points })) }
+}
+
+/** @param {string} path @param {Measure} measure @param {Role} role @returns {Promise<Loads>} */
+const loadsIn = async (path, measure, role) => {
+  const about = await stat(path).catch((cause) => {
+    throw new OptionError(`--from ${path} cannot be read (${cause.code})`, { cause })
+  })
+  if (about.isDirectory()) return runLoads(path, measure, role)
+  if (basename(path) === 'intervals.ndjson') return runLoads(join(path, '..'), measure, role)
+  const found = await readFile(path, 'utf8')
+    .then(JSON.parse)
+    .catch((cause) => {
+      throw new OptionError(`--from ${path} is not JSON`, { cause })
+    })
+  const loads = cloudWatchLoads(found, path)
+  if (!loads)
+    throw new OptionError(
+      `--from ${path}: neither the folder of a run nor an export of 'aws cloudwatch get-metric-data' or 'get-metric-statistics'`,
+    )
+  return loads
+}
+
+/**
+ * @param {string[]} paths folders of runs, their intervals.ndjson, or exports of CloudWatch
+ * @param {{ measure: Measure, role: Role }} options for runs
+ * @returns {Promise<Measured>}
+ */
+export const measuredLoads = async (paths, { measure, role }) => {
+  const files = await Promise.all(paths.map((path) => loadsIn(path, measure, role)))
+  const [{ unit, what }] = files
+  const other = files.find((file) => file.unit !== unit)
+  if (other) throw new OptionError(`--from: ${what} and ${other.what} are not in the same unit`)
+  const all = files.flatMap(({ nodes }) => nodes)
+  if (all.length === 0) throw new OptionError(`--from ${paths.join(', ')}: no node has a measured ${what}`)
+  const nodes = aligned(all)
+  const moments = nodes[0].values.length
+  if (moments < leastMoments)
+    throw new OptionError(
+      `--from ${paths.join(', ')}: ${moments} moments have a value of all ${nodes.length} nodes; ${leastMoments} are the least for a spread`,
+    )
+  return { unit, what, nodes, moments }
+}

@@ -1,0 +1,89 @@
+// Loads of nodes as they were measured: their mean and spread, how they rise together, how often they overflow. Pure.
+
+/**
+ * @typedef {'pct' | 'bytes' | 'count'} LoadUnit
+ * @typedef {{ name: string, values: number[] }} NodeSeries values at the moments that all nodes have in common
+ * @typedef {{ unit: LoadUnit, what: string, nodes: NodeSeries[], moments: number }} Measured
+ * @typedef {{ name: string, points: ReadonlyMap<number, number> }} Points of a node, by epoch or elapsed milliseconds
+ */
+
+const average = (/** @type {readonly number[]} */ values) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** @param {readonly number[]} values */
+const deviation = (values) => {
+  const middle = average(values)
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1))
+}
+
+/** The moments at which every node has a value, since only those have a sum. @param {Points[]} all @returns {NodeSeries[]} */
+export const aligned = (all) => {
+  const [first, ...others] = all
+  const moments = [...first.points.keys()]
+    .filter((moment) => others.every(({ points }) => points.has(moment)))
+    .sort((a, b) => a - b)
+  return all.map(({ name, points }) => ({
+    name,
+    values: moments.map((moment) => /** @type {number} */ (points.get(moment))),
+  }))
+}
+
+/** @param {NodeSeries[]} nodes @returns {number[]} */
+const sums = (nodes) => nodes[0].values.map((_, at) => nodes.reduce((sum, { values }) => sum + values[at], 0))
+
+/**
+ * The load that the formulas take: the mean node, and the correlation with which they give the sum's measured spread.
+ * @param {NodeSeries[]} nodes
+ */
+export const loadOf = (nodes) => {
+  const each = nodes.map(({ name, values }) => ({
+    name,
+    mean: average(values),
+    sd: deviation(values),
+    max: Math.max(...values),
+  }))
+  const sum = deviation(sums(nodes))
+  const own = each.reduce((total, { sd }) => total + sd * sd, 0)
+  const together = each.reduce((total, { sd }) => total + sd, 0)
+  const pairs = together * together - own
+  const rho = nodes.length > 1 && pairs > 0 ? (sum * sum - own) / pairs : 0
+  return {
+    each,
+    load: {
+      nodes: nodes.length,
+      mean: average(each.map(({ mean }) => mean)),
+      sd: average(each.map(({ sd }) => sd)),
+      rho: Math.max(-1, Math.min(1, rho)),
+    },
+  }
+}
+
+/**
+ * How often the measured loads were above a margin of their own means and deviations, and what was needed in fact.
+ * @param {NodeSeries[]} nodes
+ * @param {number} margin
+ */
+export const measuredOverflow = (nodes, margin) => {
+  const limits = nodes.map(({ values }) => average(values) + margin * deviation(values))
+  const totals = sums(nodes)
+  const single = average(totals) + margin * deviation(totals)
+  const moments = totals.length
+  let node = 0
+  let any = 0
+  for (let at = 0; at < moments; at++) {
+    const above = nodes.filter(({ values }, which) => values[at] > limits[which]).length
+    node += above
+    if (above > 0) any++
+  }
+  return {
+    separate: limits.reduce((sum, limit) => sum + limit, 0),
+    /** Nodes are bought in one size: that of the busiest. */
+    sameSize: nodes.length * Math.max(...limits),
+    single,
+    node: node / (moments * nodes.length),
+    any: any / moments,
+    singleOver: totals.filter((total) => total > single).length / moments,
+    peaks: nodes.reduce((sum, { values }) => sum + Math.max(...values), 0),
+    peak: Math.max(...totals),
+  }
+}

@@ -1,0 +1,139 @@
+// The answer of `millrace staff` as text. Pure.
+import { alignedTable, blocksText, wrapped } from '../report/layout.js'
+import { formatted } from '../report/look.js'
+import { count, plainText } from '../report/units.js'
+
+/** @typedef {import('./staffing-answer.js').StaffingAnswer} StaffingAnswer */
+
+/** A probability with three digits: 18.7 %, 0.0032 % @param {number} part */
+export const chance = (part) => {
+  if (part === 0) return '0 %'
+  const pct = part * 100
+  return pct < 1e-6 ? 'below 0.000001 %' : `${+pct.toPrecision(3)} %`
+}
+
+/** @param {number} part */
+const change = (part) => `${+Math.abs(part * 100).toPrecision(3)} %`
+
+/** @param {StaffingAnswer} answer */
+const loadWords = ({ nodes, mean, sd, rho, margin, unit, measured }) => {
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  const together = rho === 0 ? 'independent' : `correlation ${+rho.toFixed(3)}`
+  const source = measured
+    ? `, ${plainText(measured.what)} measured at ${count(measured.moments)} moments`
+    : ''
+  return `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with a load of ${amount(mean)}, standard deviation ${amount(sd)}, ${together}${source}; margin ${margin} standard deviations`
+}
+
+/** @param {StaffingAnswer} answer @param {number} columns */
+const marginTable = ({ margins, nodes, unit }, columns) => {
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  const rows = margins.map((row) => ({ ...row, from: 'normal' }))
+  const measured = margins.flatMap(({ margin, measured: found }) =>
+    found ? [{ margin, ...found, from: 'measured' }] : [],
+  )
+  return alignedTable(
+    [
+      { title: 'margin', cell: ({ margin }) => String(margin) },
+      { title: 'probability', left: true, cell: ({ from }) => from },
+      { title: `${nodes} nodes`, cell: ({ separate }) => amount(separate) },
+      { title: 'a node overflows', cell: ({ node }) => chance(node) },
+      { title: 'any node overflows', cell: ({ any }) => chance(any) },
+      { title: 'one node', cell: ({ single }) => amount(single) },
+      { title: 'it overflows', cell: (row) => chance('singleOver' in row ? row.singleOver : row.node) },
+    ],
+    [...rows, ...measured].sort((a, b) => a.margin - b.margin),
+    columns,
+  )
+}
+
+/** Why some of the counts may not be had. @param {StaffingAnswer} answer */
+const problemsOf = ({ counts }) => [...new Set(counts.flatMap(({ problem }) => problem ?? []))]
+
+/** @param {StaffingAnswer} answer @param {number} columns */
+const countTable = (answer, columns) => {
+  const { counts, unit } = answer
+  const problems = problemsOf(answer)
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  return alignedTable(
+    [
+      { title: 'nodes', cell: ({ nodes }) => count(nodes) },
+      { title: 'each', cell: ({ each }) => amount(each) },
+      { title: 'all', cell: ({ separate }) => amount(separate) },
+      { title: 'against one', cell: ({ separate, single }) => `+${change(separate / single - 1)}` },
+      { title: 'slots uneven', cell: ({ bySlots }) => amount(bySlots), rank: 1 },
+      { title: 'any overflows', cell: ({ any }) => chance(any) },
+      { title: 'same risk as one', cell: ({ sameRisk }) => amount(sameRisk) },
+      { title: 'one may fail', cell: ({ afterFailure }) => amount(afterFailure) },
+      { title: '', left: true, cell: ({ problem }) => (problem ? `[${1 + problems.indexOf(problem)}]` : '') },
+    ],
+    counts,
+    columns,
+  )
+}
+
+/** @param {StaffingAnswer} answer */
+const sentences = (answer) => {
+  const { nodes, separate, single, saving, any, node, sameRisk, afterFailure, slots, replicas, unit } = answer
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  if (nodes === 1)
+    return [`One node needs ${amount(single)}; it overflows with a probability of ${chance(node)}.`]
+  return [
+    `${nodes} separate nodes need ${amount(separate)}, one node for the sum needs ${amount(single)}: ${change(saving)} less. Separate nodes need ${change(separate / single - 1)} more.`,
+    `At that margin one of the ${nodes} nodes overflows with a probability of ${chance(any)}, the single node with ${chance(node)}. For no more risk than that, the nodes need a margin of ${+sameRisk.margin.toFixed(2)} and ${amount(sameRisk.separate)} together.`,
+    `If a node fails and the others share its load, each needs ${amount(afterFailure.each)}: ${amount(afterFailure.all)} together. A single node needs a second one of its size: ${amount(2 * single)}.`,
+    ...(replicas > 0
+      ? [
+          `With ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} a shard, which take over what fails: ${amount(answer.withReplicas)}, and ${amount(single * (1 + replicas))} for one node with as many.`,
+        ]
+      : []),
+    slots.most === slots.fewest
+      ? `16,384 slots divide evenly over ${nodes} shards.`
+      : `16,384 slots do not divide evenly: ${slots.withMost} of ${nodes} shards ${slots.withMost === 1 ? 'has' : 'have'} ${count(slots.most)} slots and the others ${count(slots.fewest)}. If all get the size of the fullest, which is ${change(slots.factor - 1)} above an equal share, they need ${amount(slots.separate)}.`,
+  ]
+}
+
+/** @param {StaffingAnswer} answer */
+const measuredSentences = ({ measured, unit, nodes }) => {
+  if (!measured) return []
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  return [
+    `Nodes of one size need the room of the busiest: ${nodes} of them ${amount(measured.sameSize)}.`,
+    `Measured: the peaks of the ${nodes} nodes add up to ${amount(measured.peaks)}, the peak of their sum was ${amount(measured.peak)}. A moment above a margin is counted as measured; neighbouring moments are alike, so ${count(measured.moments)} of them are fewer independent ones.`,
+  ]
+}
+
+/** @param {StaffingAnswer} answer */
+const simulatedSentences = ({ simulated, node, any, nodes, unit }) => {
+  if (!simulated) return []
+  return [
+    `Simulated with ${count(simulated.draws)} draws: a node overflows in ${chance(simulated.node)} (formula ${chance(node)}), any of ${nodes} in ${chance(simulated.any)} (${chance(any)}), the single node in ${chance(simulated.single)} (${chance(node)}); standard deviation of the sum ${formatted(unit, simulated.sumSd)}.`,
+  ]
+}
+
+/** @param {StaffingAnswer} answer @param {{ columns?: number }} [look] @returns {string} */
+export const staffingText = (answer, { columns = 110 } = {}) => {
+  const whole = (/** @type {string[]} */ lines) => lines.flatMap((text) => wrapped(text, columns))
+  const { measured } = answer
+  return blocksText([
+    whole([loadWords(answer)]),
+    measured
+      ? alignedTable(
+          [
+            { title: 'node', left: true, cell: ({ name }) => name },
+            { title: 'mean', cell: ({ mean }) => formatted(answer.unit, mean) },
+            { title: 'standard deviation', cell: ({ sd }) => formatted(answer.unit, sd) },
+            { title: 'peak', cell: ({ max }) => formatted(answer.unit, max) },
+          ],
+          measured.nodes,
+          columns,
+        )
+      : [],
+    whole(sentences(answer)),
+    whole(measuredSentences(answer)),
+    whole(simulatedSentences(answer)),
+    marginTable(answer, columns),
+    ['The same total load on other numbers of nodes:', ...countTable(answer, columns)],
+    whole(problemsOf(answer).map((problem, at) => `[${at + 1}] ${problem}`)),
+  ])
+}

@@ -1,0 +1,79 @@
+// A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
+
+import { shownFigure } from '../report/figures.js'
+import { escaped } from '../report/page/html.js'
+import { plainText } from '../report/units.js'
+import { middleOf } from './gates.js'
+import { conclusionOf, intervalWords, rulingWords, verdictWords } from './text.js'
+
+/** @typedef {import('./comparison.js').Comparison} Comparison */
+
+/** Characters that XML 1.0 does not allow are gone already: plainText leaves none. @param {string} text */
+const attribute = (text) => escaped(plainText(text))
+
+/** @param {import('./gates.js').Ruling} ruling @param {import('./gates.js').Gate} gate */
+const outcomeOf = (ruling, gate) => {
+  const message = `message="${attribute(rulingWords(ruling))}"`
+  if (ruling.outcome === 'failed') return `<failure ${message}/>`
+  if (ruling.outcome === 'unclear')
+    return gate === 'lenient' ? `<skipped ${message}/>` : `<error ${message}/>`
+  return ''
+}
+
+/**
+ * A test a threshold; without thresholds one a metric with a verdict, which passes.
+ * @param {Comparison} comparison
+ * @param {import('./gates.js').Gate} gate
+ */
+export const junit = (comparison, gate) => {
+  const { rows, rulings, baseline, other, effect } = comparison
+  const suite = attribute(`${other.name} against ${baseline.name}`)
+  const cases =
+    rulings.length > 0
+      ? rulings.map(
+          (ruling) =>
+            `    <testcase classname="${suite}" name="${attribute(ruling.threshold)}">${outcomeOf(ruling, gate)}</testcase>`,
+        )
+      : rows
+          .filter(({ primary }) => primary)
+          .map(
+            (row) =>
+              `    <testcase classname="${suite}" name="${attribute(row.figure.name)}"><system-out>${attribute(`${verdictWords(row, effect)} (${intervalWords(row)})`)}</system-out></testcase>`,
+          )
+  const number = (/** @type {import('./gates.js').Ruling['outcome']} */ wanted) =>
+    rulings.filter(({ outcome }) => outcome === wanted).length
+  const unclear = number('unclear')
+  const counts = `tests="${cases.length}" failures="${number('failed')}" errors="${gate === 'strict' ? unclear : 0}" skipped="${gate === 'lenient' ? unclear : 0}"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite name="${suite}" ${counts}>`,
+    ...cases,
+    `    <system-out>${attribute(conclusionOf(comparison, ''))}</system-out>`,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+/** Half of the 95 % interval of the mean. @param {readonly number[]} samples */
+const rangeOf = (samples) => {
+  const { value, high } = middleOf(samples)
+  return high === null ? {} : { range: `± ${(high - value).toPrecision(3)}` }
+}
+
+/**
+ * The other side's values, for github-action-benchmark's customSmallerIsBetter or customBiggerIsBetter.
+ * @param {Comparison} comparison
+ * @param {'lower' | 'higher'} better
+ */
+export const benchmarkData = ({ rows, other }, better) =>
+  rows
+    .filter(({ primary, figure }) => primary && figure.better === better)
+    .map((row) => ({
+      name: row.figure.title,
+      unit: row.figure.unit,
+      value: middleOf(row.b).value,
+      ...rangeOf(row.b),
+      extra: `${plainText(other.name)}: ${shownFigure(row.figure, row.difference.centreB)}`,
+    }))

@@ -1,0 +1,228 @@
+// Two sides, metric by metric, and what thresholds make of them. Pure.
+import { OptionError } from '../errors.js'
+import { FIGURES, grossCost, netCost } from '../report/figures.js'
+import { driftIn } from './drift.js'
+import { rulingOf } from './gates.js'
+import { orderWarnings } from './order.js'
+import { pairedOf } from './paired.js'
+import { separateOf } from './separate.js'
+import { settingsThatDiffer } from './sides.js'
+import { smallestEffect } from './verdict.js'
+
+/**
+ * @typedef {import('../report/figures.js').Figure} Figure
+ * @typedef {import('../report/thresholds.js').Threshold} Threshold
+ * @typedef {import('./gates.js').Ruling} Ruling
+ * @typedef {import('./sides.js').Side} Side
+ * @typedef {import('./sides.js').Series} Series
+ * @typedef {import('./verdict.js').Difference} Difference
+ *
+ * @typedef {object} Row
+ * @property {string} label of the row of an experiment, '' of runs
+ * @property {Figure} figure
+ * @property {boolean} primary whether it has a verdict
+ * @property {readonly number[]} a a value a run, in the order of the runs
+ * @property {readonly number[]} b
+ * @property {Difference} difference
+ *
+ * @typedef {object} Comparison
+ * @property {'paired' | 'separate'} design
+ * @property {{ name: string, invalid: string[] }} baseline
+ * @property {{ name: string, invalid: string[] }} other
+ * @property {Record<string, { a: number, b: number }>} runs how many each label has
+ * @property {number} effect the smallest change that matters
+ * @property {Row[]} rows
+ * @property {Ruling[]} rulings
+ * @property {string[]} unmatched labels of one side only
+ * @property {ReturnType<typeof settingsThatDiffer>} settings
+ * @property {{ code: string, message: string }[]} warnings
+ */
+
+// What Millrace is for; the first of a line that both sides have counts. Every other metric is shown without a verdict:
+// of twenty metrics one differs by chance.
+const primary = [
+  [netCost, grossCost],
+  ['server.memory_bytes_per_item'],
+  ['server.net_bytes_per_item'],
+  ['hottest_master.cpu_pct'],
+  ['bystander.p99'],
+  ['rate.achieved'],
+  ['fetches.duration_ms.p50'],
+  ['rate.items'],
+]
+
+/** @param {Record<string, readonly number[]>} a @param {Record<string, readonly number[]>} b */
+const primaryNames = (a, b) =>
+  primary.flatMap((names) => names.find((name) => a[name]?.length > 0 && b[name]?.length > 0) ?? [])
+
+/**
+ * Aliases of one measure do not count twice: on one server the busiest master is the only one.
+ * @param {Row[]} rows those with a verdict first
+ */
+const distinct = (rows) => {
+  const seen = new Set()
+  return rows.filter(({ label, figure, a, b }) => {
+    const values = JSON.stringify([label, figure.unit, a, b])
+    if (seen.has(values)) return false
+    seen.add(values)
+    return true
+  })
+}
+
+/**
+ * @param {string} label
+ * @param {{ a: Record<string, readonly number[]>, b: Record<string, readonly number[]> }} samples
+ * @param {(figure: Figure, a: readonly number[], b: readonly number[]) => Difference} differenceOf
+ * @returns {Row[]}
+ */
+const rowsOf = (label, { a, b }, differenceOf) => {
+  const first = primaryNames(a, b)
+  const names = [...first, ...FIGURES.map(({ name }) => name).filter((name) => !first.includes(name))]
+  const rows = names.flatMap((name) => {
+    const figure = /** @type {Figure} */ (FIGURES.find((each) => each.name === name))
+    const [ofA, ofB] = [a[name] ?? [], b[name] ?? []]
+    if (ofA.length === 0 || ofB.length === 0) return []
+    // Counts of what went wrong are 0 on both sides of a good comparison, and say nothing.
+    if (figure.unit === 'count' && [...ofA, ...ofB].every((value) => value === 0)) return []
+    return [
+      {
+        label,
+        figure,
+        primary: first.includes(name),
+        a: ofA,
+        b: ofB,
+        difference: differenceOf(figure, ofA, ofB),
+      },
+    ]
+  })
+  return distinct(rows)
+}
+
+/** @param {readonly Threshold[]} thresholds @param {string} label @param {readonly Row[]} rows @param {Record<string, readonly number[]>} other */
+const rulingsOf = (thresholds, label, rows, other) =>
+  thresholds.map((threshold) => {
+    const { name, unit } = threshold.figure
+    const own = rows.filter((row) => row.label === label)
+    const samples = other[name] ?? []
+    // One that is an alias of another row has its difference there.
+    const row =
+      own.find(({ figure }) => figure.name === name) ??
+      own.find(({ figure, b }) => figure.unit === unit && samples.length > 0 && `${b}` === `${samples}`)
+    return rulingOf(threshold, label, row?.difference ?? null, samples)
+  })
+
+/** A writer and a reader have no metric in common that means the same. @param {readonly Series[]} all */
+const refuseKinds = (all) => {
+  const kinds = [...new Set(all.flatMap(({ settings }) => settings.kind ?? []))]
+  if (kinds.length > 1)
+    throw new OptionError(`runs of a ${kinds.join(' and of a ')} are not compared with each other`)
+}
+
+/**
+ * Finished runs or experiments.
+ * @param {Side} baseline
+ * @param {Side} other
+ * @param {readonly Threshold[]} thresholds
+ * @param {{ effect?: number, allowInvalid?: boolean }} [asked]
+ * @returns {Comparison}
+ */
+export const comparisonOf = (
+  baseline,
+  other,
+  thresholds,
+  { effect = smallestEffect, allowInvalid = false } = {},
+) => {
+  refuseKinds([...baseline.series, ...other.series])
+  const pairs = other.series.flatMap((b) => {
+    // Runs have no label: whatever was varied, they are set against each other.
+    const a = baseline.series.find(({ label }) => label === b.label)
+    return a ? [{ label: b.label, a, b }] : []
+  })
+  const labels = (/** @type {Side} */ { series }) => series.map(({ label }) => label)
+  const unmatched = [...baseline.series, ...other.series]
+    .map(({ label }) => label)
+    .filter((label) => !labels(baseline).includes(label) || !labels(other).includes(label))
+  const invalid = (/** @type {Side} */ { series }) => series.flatMap((one) => one.invalid)
+  // The rows of an experiment are made of their valid runs, and say so.
+  const notValid = [baseline, other].flatMap(({ series }) =>
+    series.flatMap((one) => (one.label === '' ? one.invalid : [])),
+  )
+  if (notValid.length > 0 && !allowInvalid)
+    throw new OptionError(
+      `not valid: ${notValid.slice(0, 5).join(', ')}${notValid.length > 5 ? ` and ${notValid.length - 5} more` : ''}; what they show may be the client's or the network's limit. --invalid compares them all the same`,
+    )
+  const rows = pairs.flatMap(({ label, a, b }) =>
+    rowsOf(label, { a: a.samples, b: b.samples }, (figure, ofA, ofB) =>
+      separateOf(ofA, ofB, { better: figure.better, effect }),
+    ),
+  )
+  if (rows.length === 0)
+    throw new OptionError(
+      `${baseline.name} and ${other.name}: no metric is on both sides; runs are compared with runs, an experiment with one that has rows of the same names`,
+    )
+  return {
+    design: 'separate',
+    baseline: { name: baseline.name, invalid: invalid(baseline) },
+    other: { name: other.name, invalid: invalid(other) },
+    runs: Object.fromEntries(pairs.map(({ label, a, b }) => [label, { a: a.repeats, b: b.repeats }])),
+    effect,
+    rows,
+    rulings: [
+      ...pairs.flatMap(({ label, b }) => rulingsOf(thresholds, label, rows, b.samples)),
+      // A threshold on what one side does not have fails.
+      ...unmatched.flatMap((label) => rulingsOf(thresholds, label, [], {})),
+    ],
+    unmatched,
+    // Those of the rows of an experiment are its factors, and are in their labels.
+    settings: pairs.flatMap(({ a, b }) => settingsThatDiffer(a, b)),
+    warnings: pairs.flatMap(({ a, b }) => orderWarnings(baseline.name, a.starts, other.name, b.starts)),
+  }
+}
+
+/**
+ * @typedef {object} Round a pair of runs that both came to a result, at the same rate
+ * @property {number} round
+ * @property {'a' | 'b'} first which ran first
+ * @property {Record<string, number>} a its metrics
+ * @property {Record<string, number>} b
+ */
+
+/**
+ * Rounds that were run for this comparison.
+ * @param {object} found
+ * @param {string} found.baseline
+ * @param {string} found.other
+ * @param {readonly Round[]} found.rounds that count
+ * @param {ReturnType<typeof settingsThatDiffer>} found.settings
+ * @param {readonly Threshold[]} found.thresholds
+ * @param {number} found.effect
+ * @param {import('./sequential.js').Criticals} [found.criticals]
+ * @returns {Comparison}
+ */
+export const comparisonOfRounds = ({ baseline, other, rounds, settings, thresholds, effect, criticals }) => {
+  const measured = FIGURES.map(({ name }) => name).filter(
+    (name) => rounds.length > 0 && rounds.every(({ a, b }) => name in a && name in b),
+  )
+  const samples = (/** @type {'a' | 'b'} */ side) =>
+    Object.fromEntries(measured.map((name) => [name, rounds.map((round) => round[side][name])]))
+  const [a, b] = [samples('a'), samples('b')]
+  const pairs = (/** @type {string} */ name) =>
+    rounds.map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
+  const rows = rowsOf('', { a, b }, ({ name, better }) =>
+    pairedOf(pairs(name), { better, effect, criticals }),
+  )
+  return {
+    design: 'paired',
+    baseline: { name: baseline, invalid: [] },
+    other: { name: other, invalid: [] },
+    runs: { '': { a: rounds.length, b: rounds.length } },
+    effect,
+    rows,
+    rulings: rulingsOf(thresholds, '', rows, b),
+    unmatched: [],
+    settings,
+    warnings: rows
+      .filter((row) => row.primary)
+      .flatMap(({ figure: { name, title } }) => driftIn(pairs(name), { title, effect })),
+  }
+}

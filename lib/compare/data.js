@@ -1,0 +1,49 @@
+// A comparison for programs. Pure.
+import { plainData } from '../report/units.js'
+import { conclusionOf } from './text.js'
+
+/**
+ * @param {import('./comparison.js').Comparison} comparison
+ */
+export const comparisonData = (comparison) => {
+  const { design, baseline, other, effect, rows, rulings, unmatched, settings, warnings } = comparison
+  return plainData({
+    schema: 2,
+    kind: 'comparison',
+    design,
+    baseline: baseline.name,
+    other: other.name,
+    effect,
+    conclusions: [...new Set(rows.map(({ label }) => label))].map((label) => ({
+      label,
+      text: conclusionOf(comparison, label),
+    })),
+    settings,
+    metrics: rows.map(({ label, figure, primary, a, b, difference }) => {
+      const { centreA, centreB, verdict, ...found } = difference
+      return {
+        label,
+        name: figure.name,
+        title: figure.title,
+        unit: figure.unit,
+        better: figure.better,
+        primary,
+        baseline: { centre: centreA, samples: a },
+        other: { centre: centreB, samples: b },
+        ...found,
+        verdict: primary ? verdict : null,
+      }
+    }),
+    thresholds: rulings.map(({ threshold, label, figure, value, low, high, outcome }) => ({
+      threshold,
+      label,
+      name: figure.name,
+      value,
+      low,
+      high,
+      outcome,
+    })),
+    warnings,
+    unmatched,
+  })
+}

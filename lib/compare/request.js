@@ -1,0 +1,185 @@
+// What `millrace compare` was asked: two sides, and what both have in common. Pure, but for looking at folders and programs.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { optionsOf } from '../../settings.js'
+import { refuseStrangers, typedOptions, typedText } from '../cli/command-line.js'
+import { readSettings } from '../cli/options.js'
+import { OptionError } from '../errors.js'
+import { slug } from '../experiments/matrix.js'
+import { argumentsOf, ownOptions } from '../experiments/options.js'
+import { plainText } from '../report/units.js'
+import { findServerBinary } from '../target/embedded-binary.js'
+
+/**
+ * @typedef {import('../experiments/schema.js').Options} Options
+ * @typedef {import('../experiments/matrix.js').Cell} Cell
+ *
+ * @typedef {object} SideRequest
+ * @property {string} name
+ * @property {Options} options of the writer, beside the common ones
+ * @property {string | null} server program
+ * @property {[string, string][]} config lines of the servers' configuration
+ * @property {string | null} home of another version of Millrace
+ * @property {Record<string, string>} words as they were given
+ */
+
+const writerOptions = optionsOf('producer')
+const ownNames = ownOptions('producer')
+// What decides about local servers, for both sides alike.
+const placeNames = ['cluster', 'shards', 'replicas']
+const secretNames = ['password', 'ask-password', 'sentinel-password']
+
+/** @param {string} name */
+const isTarget = (name) =>
+  writerOptions.some(({ name: own, group }) => own === name && group.startsWith('Where')) || name === 'allow'
+
+/** @param {string} name @param {string} side */
+const optionNamed = (name, side) => {
+  const option = writerOptions.find((each) => each.name === name || each.aliases.includes(name))
+  if (!option || !ownNames.includes(option.name))
+    throw new OptionError(
+      `${side}: '${plainText(name).slice(0, 40)}' is no option in which two sides can differ; use options of the producer by their long names (strategy=list), server-bin=PATH, config.NAME=VALUE, millrace=FOLDER or name=LABEL`,
+    )
+  return option
+}
+
+/** @param {string} folder @param {string} side */
+const homeIn = (folder, side) => {
+  const home = resolve(folder)
+  if (!existsSync(join(home, 'producer.js')))
+    throw new OptionError(`${side}: millrace=${plainText(folder)}: there is no producer.js`)
+  return home
+}
+
+/**
+ * 'strategy=list config.appendonly=yes'; 'default' has nothing of its own.
+ * @param {string} text
+ * @param {string} side A or B, for complaints
+ * @returns {SideRequest}
+ */
+export const sideRequest = (text, side) => {
+  const words = text.trim().split(/\s+/).filter(Boolean)
+  if (words.length === 0)
+    throw new OptionError(`${side} is empty: write 'default' for the common options alone`)
+  /** @type {SideRequest} */
+  const request = { name: '', options: {}, server: null, config: [], home: null, words: {} }
+  for (const word of words) {
+    if (word === 'default') continue
+    const [, name, value] = /^([^=]+)=(.+)$/s.exec(word) ?? []
+    if (word.startsWith('-'))
+      throw new OptionError(
+        `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}; common options come behind --`,
+      )
+    if (name === undefined)
+      throw new OptionError(`${side}: '${plainText(word).slice(0, 40)}' has no value: NAME=VALUE`)
+    if (name !== 'name') request.words[name] = value
+    if (name === 'name') request.name = value
+    else if (name === 'server-bin') request.server = findServerBinary(value).file
+    else if (name === 'millrace') request.home = homeIn(value, side)
+    else if (name.startsWith('config.')) request.config.push([name.slice(7), value])
+    else {
+      const option = optionNamed(name, side)
+      request.options = {
+        ...request.options,
+        [option.name]: option.type === 'flag' ? value === 'true' : value,
+      }
+    }
+  }
+  const said = Object.entries(request.words).map(([name, value]) => `${name}=${value}`)
+  return { ...request, name: request.name || said.join(' ') || 'default' }
+}
+
+/**
+ * The options behind `--`: those of the load, and where it goes.
+ * @param {string[]} argv
+ * @returns {{ load: Options, where: Options }}
+ */
+export const commonRequest = (argv) => {
+  const typed = typedOptions(argv, writerOptions)
+  refuseStrangers(typed, writerOptions)
+  /** @type {Record<string, string | boolean>} */
+  const load = {}
+  /** @type {Record<string, string | boolean>} */
+  const where = {}
+  for (const option of writerOptions) {
+    const text = typedText(typed, option)
+    if (text === undefined) continue
+    const { name } = option
+    if (secretNames.includes(name))
+      throw new OptionError(`--${name}: give the password as REDIS_PASSWORD, or by --password-file`)
+    const value = option.type === 'flag' ? text === 'true' : text
+    if (ownNames.includes(name)) load[name] = value
+    else if (isTarget(name)) where[name] = value
+    else
+      throw new OptionError(
+        `--${name} behind --: compare decides that; its own options (--seconds, --warm-up, --out, --threshold) come in front`,
+      )
+  }
+  return { load, where }
+}
+
+/**
+ * The target, and the local servers where there is none.
+ * @param {Options} where
+ */
+export const placeOf = (where) => {
+  const hasAddress = Object.keys(where).some((name) => !placeNames.includes(name) && name !== 'server-bin')
+  const cluster = where.cluster === true
+  const number = (/** @type {string} */ name, /** @type {number} */ otherwise) =>
+    where[name] === undefined ? otherwise : Number(where[name])
+  const { shards: _, replicas: __, 'server-bin': ___, ...target } = where
+  return {
+    target: hasAddress ? target : null,
+    place: {
+      cluster,
+      shards: number('shards', cluster ? 3 : 1),
+      replicas: number('replicas', cluster ? 1 : 0),
+      server: where['server-bin'] === undefined ? null : String(where['server-bin']),
+      own: false,
+    },
+  }
+}
+
+/**
+ * @param {SideRequest} side
+ * @param {string} id
+ * @param {{ load: Options, where: Options }} common
+ * @returns {Cell}
+ */
+export const cellOf = ({ name, options: own, server, config, home }, id, { load, where }) => {
+  const { place, target } = placeOf(where)
+  if (target && (server !== null || config.length > 0))
+    throw new OptionError(
+      `${name}: server-bin and config. are for local servers; leave out the address, or compare two targets by 'millrace diff'`,
+    )
+  const all = { ...load, ...own }
+  const settings = readSettings({
+    program: 'producer',
+    argv: [...argumentsOf(all), ...(place.cluster ? ['--cluster'] : [])],
+    env: {},
+  })
+  if (!('quantity' in settings)) throw new OptionError('--help and --version are no options of a comparison')
+  // As numbers, since the runner computes with them.
+  const options = { ...all, quantity: settings.quantity, ttl: `${settings.ttlS}s` }
+  return {
+    id,
+    name,
+    variant: null,
+    label: null,
+    note: null,
+    processes: 1,
+    ...(home !== null && { home }),
+    place: { ...place, server: server ?? place.server, config },
+    legs: [{ name: '', row: id, ratioName: name, options, consumer: null, action: null, published: null }],
+  }
+}
+
+/** What differs by what was asked. @param {SideRequest} a @param {SideRequest} b */
+export const requestedDifferences = ({ words: ofA }, { words: ofB }) =>
+  [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])]
+    .filter((name) => ofA[name] !== ofB[name])
+    .map((name) => ({ name, baseline: [ofA[name] ?? 'default'], other: [ofB[name] ?? 'default'] }))
+
+/** A name for the folder. @param {SideRequest} a @param {SideRequest} b */
+export const idOf = (a, b) =>
+  `compare-${slug(a.name).slice(0, 24)}-${slug(b.name).slice(0, 24)}`.replace(/-+/g, '-')

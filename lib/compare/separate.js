@@ -1,0 +1,32 @@
+// Two sets of runs that are no pairs: Welch's t-test, of logarithms. Pure.
+import { mean, sampleVariance } from 'simple-statistics'
+import { studentQuantile } from '../base/distributions.js'
+import { judged, missed, smallestEffect, unjudged } from './verdict.js'
+
+/**
+ * On logarithms the interval is one of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of
+ * three is far too narrow; Welch's assumes no equal spread, and costs and latencies are near enough to log-normal from run
+ * to run.
+ * @param {readonly number[]} a samples of the baseline, at least one
+ * @param {readonly number[]} b
+ * @param {{ better?: 'lower' | 'higher' | null, effect?: number }} [asked]
+ * @returns {import('./verdict.js').Difference}
+ */
+export const separateOf = (a, b, { better = 'lower', effect = smallestEffect } = {}) => {
+  const relative = [...a, ...b].every((value) => value > 0)
+  const scaled = (/** @type {readonly number[]} */ values) => (relative ? values.map(Math.log) : [...values])
+  const [ofA, ofB] = [scaled(a), scaled(b)]
+  const [middleA, middleB] = [mean(ofA), mean(ofB)]
+  const centre = (/** @type {number} */ middle) => (relative ? Math.exp(middle) : middle)
+  const centres = { centreA: centre(middleA), centreB: centre(middleB) }
+  const middle = middleB - middleA
+  if (a.length < 2 || b.length < 2) return { ...centres, ...unjudged(relative, middle) }
+  const [va, vb] = [sampleVariance(ofA) / a.length, sampleVariance(ofB) / b.length]
+  const error = Math.sqrt(va + vb)
+  const freedom =
+    error === 0 ? 1 : Math.max(1, (va + vb) ** 2 / (va ** 2 / (a.length - 1) + vb ** 2 / (b.length - 1)))
+  const half = error * studentQuantile(0.025, freedom)
+  const narrow = error * studentQuantile(0.05, freedom)
+  const reach = half + error * studentQuantile(missed, freedom)
+  return { ...centres, ...judged({ relative, middle, half, narrow, reach }, { better, effect }) }
+}

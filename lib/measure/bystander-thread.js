@@ -1,0 +1,91 @@
+// The bystander on a thread of its own, the only one beside the sender: on the sender's event loop it would measure
+// how long that loop was busy.
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { addressOf } from '../target/address.js'
+import { monotonicMs } from './monotonic.js'
+
+/**
+ * @import { Endpoint } from '../target/address.js'
+ * @import { Access } from '../target/dial.js'
+ */
+
+const program = new URL('./bystander-worker.js', import.meta.url)
+const stopLimitMs = 2000
+
+/**
+ * Its latencies are queued until they are collected, so that they do not wake the sender.
+ * @param {object} needs
+ * @param {() => Endpoint[]} needs.masters
+ * @param {Access} needs.access
+ * @param {(agoMs: number, latencyUs: number) => void} needs.record called by collect() and stop() for each PING, with
+ *   how long ago it was due
+ * @param {(error: Error) => void} [needs.onFailed] the thread ended by itself
+ */
+export const bystanderThread = ({ masters, access, record, onFailed = () => {} }) => {
+  const { port1: port, port2: theirs } = new MessageChannel()
+  /** @type {Worker | undefined} */
+  let worker
+  /** @type {Promise<unknown>} */
+  let ended = Promise.resolve()
+  let known = ''
+
+  const namesOf = (/** @type {Endpoint[]} */ list) => list.map(addressOf).join(' ')
+  const plain = (/** @type {Endpoint[]} */ list) => list.map(({ host, port }) => ({ host, port }))
+
+  const drain = () => {
+    const nowMs = monotonicMs()
+    for (;;) {
+      const found = receiveMessageOnPort(port)
+      if (!found) return
+      const pairs = /** @type {Float64Array} */ (found.message)
+      for (let at = 0; at < pairs.length; at += 2) record(nowMs - pairs[at], pairs[at + 1])
+    }
+  }
+
+  return {
+    /** Resolves when the thread is at work, so that its start is no part of what is measured. */
+    async start() {
+      const list = masters()
+      known = namesOf(list)
+      worker = new Worker(program, {
+        workerData: { port: theirs, access, masters: plain(list) },
+        transferList: [theirs],
+        // Neither is any business of its; the defaults hand over copies.
+        env: {},
+        argv: [],
+        execArgv: [],
+        name: 'bystander',
+      })
+      ended = new Promise((resolve) => worker?.once('exit', resolve))
+      worker.once('error', onFailed)
+      const started = new Promise((resolve) => worker?.once('message', resolve))
+      await Promise.race([started, ended])
+      worker.unref()
+    },
+    /** Hands over what was answered since, and follows the masters. */
+    collect() {
+      drain()
+      const list = masters()
+      const names = namesOf(list)
+      if (names === known) return
+      known = names
+      port.postMessage({ masters: plain(list) })
+    },
+    /** What waits at its end has been waited for, and counts. */
+    async stop() {
+      if (!worker) return
+      port.postMessage('stop')
+      /** @type {NodeJS.Timeout | undefined} */
+      let timer
+      const limit = new Promise((resolve) => {
+        timer = setTimeout(resolve, stopLimitMs)
+      })
+      worker.ref()
+      await Promise.race([ended, limit])
+      clearTimeout(timer)
+      drain()
+      port.close()
+      await worker.terminate()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// The bystander's own thread: it sends and times the PINGs, and posts their latencies to the port that the sender
+// reads. What it connects with came as workerData, which is in no argument and no environment.
+import { parentPort, workerData } from 'node:worker_threads'
+import { dial } from '../target/dial.js'
+import { bystander } from './bystander.js'
+import { monotonicMs } from './monotonic.js'
+
+/**
+ * @import { MessagePort } from 'node:worker_threads'
+ * @import { Endpoint } from '../target/address.js'
+ * @import { Access } from '../target/dial.js'
+ *
+ * @typedef {{ port: MessagePort, access: Access, masters: Endpoint[] }} Order
+ * @typedef {{ masters: Endpoint[] } | 'stop'} Instruction
+ */
+
+/** @type {Order} */
+const { port, access, masters: first } = workerData
+// A message for each answer would cost as much as the PING.
+const postEveryMs = 50
+
+let masters = first
+/** @type {number[]} the moment it was due and its latency in us, in turn */
+let answered = []
+let postedMs = 0
+const post = () => {
+  if (answered.length === 0) return
+  const pairs = Float64Array.from(answered)
+  answered = []
+  postedMs = monotonicMs()
+  port.postMessage(pairs, [pairs.buffer])
+}
+
+const probe = bystander({
+  masters: () => masters,
+  dial,
+  access,
+  clock: monotonicMs,
+  record: (_, latencyUs) => {
+    const nowMs = monotonicMs()
+    answered.push(nowMs - latencyUs / 1000, latencyUs)
+    if (nowMs - postedMs >= postEveryMs) post()
+  },
+})
+
+port.on('message', (/** @type {Instruction} */ instruction) => {
+  if (instruction !== 'stop') {
+    masters = instruction.masters
+    return
+  }
+  probe.stop()
+  post()
+  port.close()
+})
+probe.start()
+parentPort?.postMessage('started')

@@ -1,0 +1,116 @@
+// What the servers use before the first write: their own background work, replication, our PINGs and INFO, and on a
+// live target other applications. It goes on during the run, and is no item's.
+import { addCommands } from './node-figures.js'
+
+/**
+ * @typedef {import('./node-sampler.js').NodeRow} NodeRow
+ *
+ * @typedef {object} Idle percent of one core, over all nodes together
+ * @property {number} cpu_pct
+ * @property {number} uncertainty_pct half of what the samples differ by
+ * @property {number} probes_pct of it our PINGs and INFO, as far as commands are timed: executing them
+ * @property {number} samples
+ * @property {Record<string, number>} by_node cpu_pct of each
+ *
+ * @typedef {{ why: string }} Unknown the idle cost was not measured, or nobody can tell it
+ */
+
+const wanted = 3
+const mostSamples = 6
+// Scheduling alone moves an idle server by a tenth; half of the difference may be this much of the mean.
+const agreement = 0.2
+const floorPct = 0.05
+const ours = ['ping', 'info']
+
+/**
+ * @param {readonly NodeRow[]} rows
+ * @returns {number | null} null: a node gave no figures, or only an upper bound
+ */
+const totalPct = (rows) =>
+  rows.some((row) => typeof row.cpu_pct !== 'number' || row.cpu_upper_bound)
+    ? null
+    : rows.reduce((sum, row) => sum + Number(row.cpu_pct), 0)
+
+/**
+ * The mean of samples that agree.
+ * @param {readonly NodeRow[][]} seconds
+ * @returns {Idle | null} null: they do not
+ */
+export const agreed = (seconds) => {
+  const totals = seconds.map(totalPct)
+  if (totals.includes(null)) return null
+  const found = /** @type {number[]} */ (totals)
+  const mean = found.reduce((sum, pct) => sum + pct, 0) / found.length
+  const half = (Math.max(...found) - Math.min(...found)) / 2
+  if (half > Math.max(mean * agreement, floorPct)) return null
+
+  /** @type {Record<string, import('../wire/info.js').CommandUse>} */
+  const commands = {}
+  /** @type {Record<string, number>} */
+  const byNode = {}
+  let overMs = 0
+  for (const row of seconds.flat()) {
+    byNode[row.address] = (byNode[row.address] ?? 0) + Number(row.cpu_pct) / seconds.length
+    addCommands(commands, row.commands ?? {})
+    overMs += (row.over_ms ?? 0) / seconds[0].length
+  }
+  const probesUs = ours.reduce((sum, name) => sum + (commands[name]?.usec ?? 0), 0)
+  return {
+    cpu_pct: mean,
+    uncertainty_pct: half,
+    probes_pct: probesUs / overMs / 10,
+    samples: seconds.length,
+    by_node: byNode,
+  }
+}
+
+/**
+ * One-second samples until three in turn agree, six at most.
+ * @param {object} needs
+ * @param {() => Promise<NodeRow[]>} needs.sample
+ * @param {(ms: number) => Promise<void>} needs.sleep
+ * @param {(rows: readonly NodeRow[][]) => Promise<string | null>} needs.disturbed why what was seen is not idle
+ * @returns {Promise<Idle | Unknown>}
+ */
+export const idleCost = async ({ sample, sleep, disturbed }) => {
+  await sample()
+  /** @type {NodeRow[][]} */
+  const seconds = []
+  while (seconds.length < mostSamples) {
+    await sleep(1000)
+    seconds.push(await sample())
+    const idle = seconds.length < wanted ? null : agreed(seconds.slice(-wanted))
+    if (!idle) continue
+    const why = await disturbed(seconds.slice(-wanted))
+    return why === null ? idle : { why }
+  }
+  const seen = seconds.map((rows) => totalPct(rows)?.toFixed(2) ?? 'none').join(', ')
+  return {
+    why: `before the first write the servers were not steady: ${seen} % of a core in one-second samples`,
+  }
+}
+
+/**
+ * What is left for the items when the idle cost goes on for as long as each node was watched.
+ * @param {object} known
+ * @param {number | null} known.cpuS
+ * @param {number} known.items
+ * @param {Idle | Unknown} known.idle
+ * @param {readonly { address: string, overS: number }[]} known.nodes
+ * @returns {{ net: number, uncertainty: number, fixed_share: number } | null} us an item
+ */
+export const netCost = ({ cpuS, items, idle, nodes }) => {
+  if ('why' in idle || cpuS === null || cpuS <= 0 || items <= 0 || nodes.length === 0) return null
+  const known = Object.values(idle.by_node)
+  const usual = known.reduce((sum, pct) => sum + pct, 0) / known.length
+  const fixedS = nodes.reduce(
+    (sum, { address, overS }) => sum + ((idle.by_node[address] ?? usual) / 100) * overS,
+    0,
+  )
+  const overS = Math.max(...nodes.map((node) => node.overS))
+  return {
+    net: (Math.max(0, cpuS - fixedS) * 1e6) / items,
+    uncertainty: (idle.uncertainty_pct / 100) * overS * (1e6 / items),
+    fixed_share: fixedS / cpuS,
+  }
+}

@@ -1,0 +1,53 @@
+// Whether fetches find what must be alive by the writers' plan while they are at work.
+import { hasDead, leastAlive } from '../plan/live-items.js'
+
+/**
+ * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ *
+ * fetches: so many could be told by. expected: items alive at any moment. share: of those that a fetch had a right to,
+ * the median.
+ * @typedef {{ fetches: number, expected: number, share: number }} LiveShare
+ */
+
+// Fewer say nothing: a writer that has just ended is not known to have.
+const leastFetches = 3
+
+/**
+ * @param {object} needs
+ * @param {PlanCard | null} needs.card
+ * @param {number} needs.limit items of a fetch; 0: all
+ * @param {boolean} needs.dated ids come by their age: else only one with a value is known to be alive
+ * @param {() => number} needs.now epoch, by the clock of the server that holds the card
+ */
+export const liveShareOf = ({ card, limit, dated, now }) => {
+  const alive = card ? leastAlive(card) : 0
+  const expected = limit > 0 ? Math.min(limit, alive) : alive
+  // Without a schedule nobody knows how many there are.
+  const isTold = card?.paced === true && expected > 0 && (dated || limit === 0)
+  const fullMs = card
+    ? card.startedMs + Math.max(card.ttlS * 1000, card.periodMs) + card.periodMs / card.chunks
+    : 0
+  /** @type {number[]} */
+  const shares = []
+  /** @type {number[]} not yet known to be of a plan that was being written */
+  let pending = []
+  return {
+    /** @param {Pick<import('../run/fetch.js').Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
+    fetched({ ids, values, durationMs, failedBy }) {
+      if (!isTold || !card || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
+      // Some die while they are read.
+      const died = hasDead(card) ? (card.quantity * durationMs) / card.periodMs : 0
+      if (expected > died) pending.push((dated ? ids : values) / (expected - died))
+    },
+    /** The card was read. @param {boolean} live its writers are at work */
+    looked(live) {
+      if (live) shares.push(...pending)
+      pending = []
+    },
+    /** @returns {LiveShare | null} */
+    summary() {
+      if (shares.length < leastFetches) return null
+      return { fetches: shares.length, expected, share: shares.toSorted((a, b) => a - b)[shares.length >> 1] }
+    },
+  }
+}

@@ -1,0 +1,221 @@
+#!/usr/bin/env node
+// Holds what a run reports against the same figures from outside: the CPU of the server and of the client, the network,
+// the memory of an item, the bystander, the share. Prints a table and fails nothing: a deviation beyond its limit is
+// marked unless the run itself warns.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { script } from '../lib/cli/script.js'
+import { ExitCode } from '../lib/errors.js'
+import { alignedTable } from '../lib/report/layout.js'
+import { startEmbedded } from '../lib/target/embedded.js'
+import { digits, start } from './bench/room.js'
+import { rise, startPinger, watchCpu, watchServer } from './check/witness.js'
+
+const usage = `Usage: node scripts/check-figures.js [options]
+
+  --short      one strategy, two rates, socket driver and ioredis; about a minute
+  --seconds N  measured of each run (8)
+  --json       the rows as JSON
+  -h, --help   this text
+
+The full form takes nine minutes: three strategies, both drivers, 1,000 to 100,000 items/s, calm and beside a process
+that burns a core, and two boxes that share the load.`
+
+const warmUpS = 2
+const limits = { bystander: 0.25, other: 0.05 }
+// What a run says by itself of figures that are not to be trusted.
+const excuses = ['client-contended', 'client-stopped', 'client-saturated', 'io-threads', 'gaps', 'rate']
+
+/**
+ * @typedef {{ strategy: string, driver: string, rate: number, burner: boolean, boxes: number }} Case
+ * @typedef {{ case: Case, figure: string, reported: number | null, outside: number | null, deviation: number | null, limit: number, warnings: string[], beyond: boolean }} Row
+ */
+
+/** @param {boolean} short @returns {Case[]} */
+const casesOf = (short) => {
+  const strategies = short ? ['sorted-set'] : ['sorted-set', 'list', 'hash']
+  const rates = short ? [1000, 10_000] : [1000, 10_000, 100_000]
+  const steady = strategies.flatMap((strategy) =>
+    ['socket', 'ioredis'].flatMap((driver) =>
+      rates.flatMap((rate) =>
+        (short ? [false] : [false, true]).map((burner) => ({ strategy, driver, rate, burner, boxes: 1 })),
+      ),
+    ),
+  )
+  const shared = { strategy: 'sorted-set', driver: 'socket', rate: 10_000, burner: false, boxes: 2 }
+  return short ? steady : [...steady, shared]
+}
+
+/** A process that uses all of a core for as long as the run takes. */
+const startBurner = () => {
+  const child = spawn(
+    process.execPath,
+    ['-e', 'for (const end = Date.now() + 60_000; Date.now() < end; );'],
+    {
+      stdio: 'ignore',
+    },
+  )
+  return () => child.kill('SIGKILL')
+}
+
+const p90 = (/** @type {number[]} */ values) =>
+  values.length === 0 ? null : values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)]
+
+/**
+ * One run, or one of two boxes, and what was seen of it from outside.
+ * @param {Case} of
+ * @param {number} seconds
+ * @returns {Promise<Row[]>}
+ */
+const check = async (of, seconds) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-check-'))
+  const server = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
+  const [{ host, port, pid }] = server.nodes
+  const at = { host, port, password: server.access.password }
+  /** @type {(() => void)[]} */
+  const undo = [() => rmSync(folder, { recursive: true, force: true })]
+  try {
+    const outside = watchServer(at)
+    const dataBefore = await outside.before()
+    if (of.burner) undo.unshift(startBurner())
+    const serverCpu = watchCpu(pid)
+    const pinger = await startPinger(at)
+    undo.unshift(pinger.kill)
+    const load = [
+      ...['-q', String(of.rate), '-c', '4', '--strategy', of.strategy, '--driver', of.driver],
+      ...['--warm-up', `${warmUpS}s`, '--duration', `${warmUpS + seconds}s`, '--idle-cost', 'never'],
+    ]
+    const room = { folder, seconds: (/** @type {number} */ n) => n, env: environment(at) }
+    const programs = Array.from({ length: of.boxes }, (_, box) =>
+      start(room, 'producer.js', [
+        ...load,
+        ...(of.boxes > 1 ? ['-t', String(of.boxes), '-a', String(box + 1)] : []),
+      ]),
+    )
+    const clientCpu = watchCpu(Number(programs[0].child.pid))
+    const [run] = await Promise.all(programs.map(({ ended }) => ended))
+    const pings = await pinger.end()
+    serverCpu.stop()
+    clientCpu.stop()
+    await outside.stop()
+    return rowsOf(of, run, {
+      dataBefore,
+      outside: outside.points,
+      serverCpu: serverCpu.points,
+      clientCpu: clientCpu.points,
+      pings,
+    })
+  } finally {
+    for (const step of undo) step()
+    await server.close()
+  }
+}
+
+/** @param {{ host: string, port: number, password?: string }} server */
+const environment = ({ host, port, password }) => ({
+  REDIS_HOST: host,
+  REDIS_PORT: String(port),
+  REDIS_PASSWORD: password,
+  MILLRACE_REPORT: 'false',
+})
+
+/**
+ * @param {Case} of
+ * @param {any} run
+ * @param {any} seen
+ * @returns {Row[]}
+ */
+const rowsOf = (of, run, { dataBefore, outside, serverCpu, clientCpu, pings }) => {
+  const startMs = Date.parse(run.started)
+  const fromMs = startMs + warmUpS * 1000 - 20
+  const toMs = startMs + run.duration_s * 1000
+  const lengthS = run.measured_s
+  const items = run.rate.achieved * lengthS
+  const all = items / run.server.share
+  const part = (/** @type {number | null} */ figure) => (figure === null ? null : figure / lengthS)
+  const within = pings.latencies.filter(
+    (/** @type {number} */ _, /** @type {number} */ i) => pings.dueMs[i] >= fromMs && pings.dueMs[i] < toMs,
+  )
+  const data = outside.data.findLast((/** @type {{ atMs: number }} */ { atMs }) => atMs <= toMs)
+  const netBytes = rise(outside.net, fromMs, toMs)
+  const us = (/** @type {number | null} */ ms) => (ms === null ? null : ms * 1000)
+  const pct = (/** @type {number | null} */ s) => (s === null ? null : s * 100)
+  const codes = run.warnings.map((/** @type {{ code: string }} */ { code }) => code)
+  /** @type {[string, number | null, number | null][]} */
+  const pairs = [
+    ['server CPU, %', run.nodes[0].cpu_pct, pct(part(rise(serverCpu, fromMs, toMs)))],
+    ['client CPU, %', run.client.cpu_pct, pct(part(rise(clientCpu, fromMs, toMs)))],
+    ['network an item, B', run.server.net_bytes_per_item, netBytes === null ? null : netBytes / all],
+    [
+      'memory an item, B',
+      run.server.memory_bytes_per_item,
+      data === undefined ? null : (data.value - dataBefore) / of.rate,
+    ],
+    ['bystander p90, us', run.bystander_us?.p90 ?? null, us(p90(within))],
+    ['share', run.server.share, 1 / of.boxes],
+  ]
+  return pairs.map(([figure, reported, found]) => {
+    const deviation = reported === null || !found ? null : reported / found - 1
+    const limit = figure.startsWith('bystander') ? limits.bystander : limits.other
+    const warnings = codes.filter((/** @type {string} */ code) => excuses.includes(code))
+    const beyond = deviation !== null && Math.abs(deviation) > limit && warnings.length === 0
+    return { case: of, figure, reported, outside: found, deviation, limit, warnings, beyond }
+  })
+}
+
+const shown = (/** @type {number | null} */ n) => (n === null ? '–' : digits(n, n < 100 ? 2 : 0))
+
+/** @param {Row[]} rows */
+const table = (rows) =>
+  alignedTable(
+    [
+      {
+        title: 'strategy',
+        left: true,
+        cell: ({ case: { strategy, boxes } }) => (boxes > 1 ? `${strategy}, ${boxes} boxes` : strategy),
+      },
+      { title: 'driver', left: true, cell: ({ case: { driver } }) => driver },
+      { title: 'items/s', cell: ({ case: { rate } }) => digits(rate) },
+      { title: '', left: true, cell: ({ case: { burner } }) => (burner ? 'burner' : 'calm') },
+      { title: 'figure', left: true, cell: ({ figure }) => figure },
+      { title: 'reported', cell: ({ reported }) => shown(reported) },
+      { title: 'from outside', cell: ({ outside }) => shown(outside) },
+      {
+        title: 'deviation',
+        cell: ({ deviation }) => (deviation === null ? '–' : `${digits(deviation * 100, 1)} %`),
+      },
+      { title: '', left: true, cell: ({ beyond, warnings }) => (beyond ? 'BEYOND' : warnings.join(', ')) },
+    ],
+    rows,
+    200,
+  )
+
+await script({
+  usage,
+  options: {
+    short: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '8' },
+    json: { type: 'boolean', default: false },
+  },
+  work: async ({ short, seconds, json }) => {
+    /** @type {Row[]} */
+    const rows = []
+    const cases = casesOf(short)
+    for (const [i, of] of cases.entries()) {
+      const { strategy, driver, rate, burner } = of
+      process.stderr.write(
+        `${i + 1} of ${cases.length}: ${strategy}, ${driver}, ${rate}/s${burner ? ', burner' : ''}\n`,
+      )
+      rows.push(...(await check(of, Number(seconds))))
+    }
+    const beyond = rows.filter((row) => row.beyond).length
+    if (json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
+    else
+      process.stdout.write(
+        `${table(rows).join('\n')}\n\n${beyond} of ${rows.length} beyond their limit without a warning\n`,
+      )
+    return ExitCode.done
+  },
+})

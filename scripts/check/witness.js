@@ -1,0 +1,118 @@
+// Figures of a run from outside, by other means than its own: the scheduler's count for CPU, a connection of its own for
+// the servers' counters, a process of its own for what another application gets.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+
+const pinger = fileURLToPath(new URL('./pinger.js', import.meta.url))
+const cpuEveryMs = 20
+const countersEveryMs = 50
+const memoryEveryMs = 1000
+
+/** @typedef {{ atMs: number, value: number }} Point epoch */
+
+/** Seconds of CPU that all threads of a process have used, and those that ended as its parent counts them. @param {number} pid */
+const cpuSeconds = (pid) =>
+  readdirSync(`/proc/${pid}/task`).reduce(
+    (sum, tid) =>
+      sum + Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e9,
+    0,
+  )
+
+/**
+ * What a counter rose by from a little before a moment to a little after another: between bursts both are quiet.
+ * @param {readonly Point[]} points
+ * @param {number} fromMs
+ * @param {number} toMs
+ */
+export const rise = (points, fromMs, toMs) => {
+  const first = points.findLast(({ atMs }) => atMs <= fromMs)
+  const last = points.find(({ atMs }) => atMs >= toMs) ?? points.at(-1)
+  return first && last ? last.value - first.value : null
+}
+
+/** CPU of a process, read as often as its files can be, until it is gone. @param {number} pid */
+export const watchCpu = (pid) => {
+  /** @type {Point[]} */
+  const points = []
+  const timer = setInterval(() => {
+    try {
+      points.push({ atMs: Date.now(), value: cpuSeconds(pid) })
+    } catch {
+      clearInterval(timer)
+    }
+  }, cpuEveryMs)
+  return { points, stop: () => clearInterval(timer) }
+}
+
+/** @param {string} text @param {string} name */
+const field = (text, name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN)
+
+// INFO counts a histogram of each command nowhere; see lib/measure/node-figures.js.
+const histogramBytes = 24_688
+
+/** Bytes of keys, values and their tables as MEMORY STATS has them. @param {Redis} redis */
+const dataBytes = async (redis) => {
+  const reply = /** @type {any[]} */ (await redis.call('MEMORY', 'STATS'))
+  const stats = new Map(reply.flatMap((name, at) => (at % 2 === 0 ? [[String(name), reply[at + 1]]] : [])))
+  const tables = /** @type {any[]} */ (stats.get('db.0') ?? [])
+  const overhead = tables.reduce((sum, bytes, at) => (at % 2 === 1 ? sum + Number(bytes) : sum), 0)
+  const histograms = String(await redis.info('latencystats')).match(/^latency_percentiles/gm)?.length ?? 0
+  return Number(stats.get('dataset.bytes')) + overhead - histograms * histogramBytes
+}
+
+/** @param {{ host: string, port: number, password?: string }} server */
+export const watchServer = ({ host, port, password }) => {
+  const redis = new Redis({ host, port, password, connectionName: 'witness' })
+  redis.on('error', () => {})
+  /** @type {Record<'net' | 'setex' | 'data', Point[]>} */
+  const points = { net: [], setex: [], data: [] }
+  let stopped = false
+  const every = async (/** @type {number} */ ms, /** @type {() => Promise<void>} */ read) => {
+    while (!stopped) {
+      await read().catch(() => {})
+      await new Promise((resolve) => setTimeout(resolve, ms))
+    }
+  }
+  const counters = every(countersEveryMs, async () => {
+    const text = String(await redis.info('stats'))
+    const value = field(text, 'total_net_input_bytes') + field(text, 'total_net_output_bytes')
+    points.net.push({ atMs: Date.now(), value })
+  })
+  const memory = every(memoryEveryMs, async () => {
+    points.data.push({ atMs: Date.now(), value: await dataBytes(redis) })
+  })
+  return {
+    points,
+    before: () => dataBytes(redis),
+    async stop() {
+      stopped = true
+      await Promise.all([counters, memory])
+      redis.disconnect()
+    },
+  }
+}
+
+/** @param {{ host: string, port: number, password?: string }} server */
+export const startPinger = async ({ host, port, password }) => {
+  const child = spawn(process.execPath, [pinger, host, String(port)], {
+    env: { PATH: process.env.PATH, REDISCLI_AUTH: password },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  await lines.next()
+  return {
+    kill: () => child.kill('SIGKILL'),
+    /** @returns {Promise<{ dueMs: number[], latencies: number[], lateness: number[] }>} */
+    async end() {
+      const closed = once(child, 'close')
+      child.stdin.write('end\n')
+      const { value } = await lines.next()
+      await closed
+      return JSON.parse(value)
+    },
+  }
+}

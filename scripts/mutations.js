@@ -1,0 +1,72 @@
+// Breaks the transport and the ledger on purpose, one line at a time, and looks whether a fast test notices:
+// node scripts/mutations.js [number...]. Ends with 1 when a mutation survives.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mutations } from './mutations/list.js'
+
+const projectFolder = fileURLToPath(new URL('..', import.meta.url))
+const copied = ['lib', 'lua', 'scripts', 'test', 'settings.js', 'package.json']
+// Of processor time, so that a busy machine changes nothing. All seeds take 15.
+const limitS = 60
+
+/**
+ * Whether the command fails in the folder; one that does not end has failed too.
+ * @param {string} folder
+ * @param {string[]} args
+ */
+const fails = (folder, args) => {
+  const { status } = spawnSync(
+    'sh',
+    ['-c', `ulimit -t ${limitS}; exec "$0" "$@"`, process.execPath, ...args],
+    {
+      cwd: folder,
+      stdio: 'ignore',
+    },
+  )
+  return status !== 0
+}
+
+/** @param {string} folder @param {typeof mutations[number]} mutation */
+const play = (folder, { file, line, becomes, unit }) => {
+  const path = join(folder, file)
+  const text = readFileSync(path, 'utf8')
+  const parts = text.split(line)
+  if (parts.length !== 2) throw new Error(`${file} has ${JSON.stringify(line)} ${parts.length - 1} times`)
+  writeFileSync(path, parts.join(becomes))
+  try {
+    return {
+      unit: unit.some((name) => fails(folder, ['--test', join('test', 'unit', `${name}.test.js`)])),
+      simulation: fails(folder, [join('scripts', 'simulate.js'), '--first', '--seed', '1-200']),
+    }
+  } finally {
+    writeFileSync(path, text)
+  }
+}
+
+const chosen = process.argv.slice(2).map(Number)
+const folder = mkdtempSync(join(tmpdir(), 'millrace-mutations-'))
+let survived = 0
+try {
+  for (const name of copied) cpSync(join(projectFolder, name), join(folder, name), { recursive: true })
+  symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'))
+  console.log(' n  unit  simulation  file           breaks')
+  for (const [i, mutation] of mutations.entries()) {
+    if (chosen.length > 0 && !chosen.includes(i + 1)) continue
+    const found = play(folder, mutation)
+    const isFound = found.unit || found.simulation
+    if (!isFound) survived++
+    const mark = (/** @type {boolean} */ by) => (by ? 'found' : '-')
+    const cells = [String(i + 1).padStart(2), mark(found.unit).padEnd(5), mark(found.simulation).padEnd(11)]
+    console.log(
+      `${cells.join(' ')} ${basename(mutation.file).padEnd(14)} ${mutation.breaks}${isFound ? '' : '  SURVIVED'}`,
+    )
+  }
+  const played = chosen.length || mutations.length
+  console.log(`${played} mutations, ${survived} survived`)
+  if (survived > 0) process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

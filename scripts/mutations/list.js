@@ -1,0 +1,282 @@
+// Faults of a single line each, as somebody might make them. `line` is in the file exactly once.
+
+/** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[] }} Mutation */
+
+const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
+const connection = { file: 'lib/drivers/connection.js', unit: [] }
+const lane = { file: 'lib/drivers/lane.js', unit: ['lane'] }
+const holds = { file: 'lib/drivers/holds.js', unit: ['holds'] }
+const repeats = { file: 'lib/drivers/repeats.js', unit: [] }
+const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
+const tape = { file: 'lib/drivers/tape.js', unit: ['tape'] }
+const slotMap = { file: 'lib/drivers/slot-map.js', unit: ['slot-map'] }
+const socket = { file: 'lib/drivers/socket.js', unit: [] }
+const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
+
+/** @type {Mutation[]} */
+export const mutations = [
+  { ...decode, line: 'at += 5', becomes: 'at += 4', breaks: 'the step over +OK is short by one byte' },
+  { ...decode, line: 'return length + 2', becomes: 'return length + 1', breaks: 'a bulk ends a byte early' },
+  {
+    ...decode,
+    line: 'left += count - 1',
+    becomes: 'left += count',
+    breaks: 'an array waits for one element more',
+  },
+  {
+    ...decode,
+    line: 'cut = Buffer.from(bytes.subarray(at))',
+    becomes: 'cut = bytes.subarray(at)',
+    breaks: 'a cut line is a view of the read buffer',
+  },
+  {
+    ...decode,
+    line: 'if (left > 1 || nested) return element()',
+    becomes: 'if (left > 1) return element()',
+    breaks: 'an error that ends an array refuses the command',
+  },
+  { ...decode, line: 'open(2 * lengthIn(', becomes: 'open(lengthIn(', breaks: 'a map has half its elements' },
+  {
+    ...connection,
+    line: 'if (entry.from + n === entry.to) finish(entry)',
+    becomes: 'if (entry.from + n >= entry.to - 1) finish(entry)',
+    breaks: 'the last command of an entry is settled with the one before',
+  },
+  {
+    ...connection,
+    line: 'onRefused(entry, entry.from++, line)',
+    becomes: 'onRefused(entry, ++entry.from, line)',
+    breaks: 'the command behind the refused one is repeated',
+  },
+  {
+    ...connection,
+    line: 'unansweredBytes -= entry.bytes',
+    becomes: '',
+    breaks: 'the window never opens again',
+  },
+  {
+    ...connection,
+    line: 'if (entry.lead > 0) {\n        entry.lead--\n        left--\n        continue\n      }',
+    becomes: '',
+    breaks: 'the answer to ASKING counts as the command’s',
+  },
+  {
+    ...lane,
+    line: 'if (!entry.held) underWay[entry.tick.chunk]--',
+    becomes: 'underWay[entry.tick.chunk]--',
+    breaks: 'repeats let a later tick go',
+  },
+  {
+    ...lane,
+    line: 'underWay[tick.chunk] > 0 && tickUnderWay[tick.chunk] !== tick',
+    becomes: 'false && tick',
+    breaks: 'two ticks of an item are unanswered at once',
+  },
+  {
+    ...lane,
+    line: 'if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))',
+    becomes: '',
+    breaks: 'later ticks pass a repeat',
+  },
+  {
+    ...lane,
+    line: 'while (stop < end && !heldAt(stop)) stop++',
+    becomes: 'stop = end',
+    breaks: 'a held slot within a range is not seen',
+  },
+  {
+    ...lane,
+    line: 'else urgent.putFirst({ ...entry, from: cut.to })',
+    becomes: 'else urgent.shift()',
+    breaks: 'the rest of a long repeat is lost',
+  },
+  {
+    ...lane,
+    line: 'connection.unansweredBytes() < windowBytes) {',
+    becomes: 'windowBytes > 0) {',
+    breaks: 'the window has no end',
+  },
+  {
+    ...lane,
+    line: 'entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes',
+    becomes: 'cut.bytes',
+    breaks: 'ASK is followed without ASKING',
+  },
+  {
+    ...lane,
+    line: 'events.onLost(entry)',
+    becomes: '',
+    breaks: 'what a lost connection had under way is forgotten',
+  },
+  {
+    ...lane,
+    line: 'marks[0].at <= finished',
+    becomes: 'marks[0].at <= finished + 1',
+    breaks: 'a slot is let go one answer too early',
+  },
+  {
+    ...lane,
+    line: 'if (finished === written) then()',
+    becomes: 'if (finished <= written) then()',
+    breaks: 'a slot is let go while its old server still answers',
+  },
+  {
+    ...holds,
+    line: 'if (hold.pending > 0 || hold.drains > 0) return',
+    becomes: 'if (hold.pending > 0) return',
+    breaks: 'a hold ends though another server still answers',
+  },
+  {
+    ...holds,
+    line: 'if (hold.pending > 0 || hold.drains > 0) return',
+    becomes: 'if (hold.drains > 0) return',
+    breaks: 'a hold ends with its first repeat',
+  },
+  {
+    ...holds,
+    line: 'if (!entry.held) hold.pending',
+    becomes: 'hold.pending',
+    breaks: 'a command refused twice holds its slot for ever',
+  },
+  {
+    ...holds,
+    line: ' && hold.queue[n].tick === first.tick',
+    becomes: '',
+    breaks: 'all waiting ticks are let go at once',
+  },
+  {
+    ...holds,
+    line: 'hold.pending -= n',
+    becomes: 'hold.pending -= 1',
+    breaks: 'several outcomes count as one',
+  },
+  {
+    ...repeats,
+    line: 'to: command + 1, again: true',
+    becomes: 'to: command + 1, again: false',
+    breaks: 'a repeat takes the bytes of a later tick',
+  },
+  {
+    ...repeats,
+    line: "if (entry.tape.step.repeatable === false) return lose(entry, 'uncertain', 'CLOSED')",
+    becomes: '',
+    breaks: 'what must not be repeated is',
+  },
+  {
+    ...repeats,
+    line: 'if (entry.held) holds.settle(slotIn(entry), n)',
+    becomes: '',
+    breaks: 'a hold is never let go',
+  },
+  {
+    ...repeats,
+    line: 'settle(entry, entry.to - entry.from)',
+    becomes: '',
+    breaks: 'a repeat that is given up keeps its hold',
+  },
+  { ...repeats, line: 'holds.refuse(slot, one)', becomes: '', breaks: 'a refused command is forgotten' },
+  {
+    ...repeats,
+    line: "if (action === 'there') onMoved(slot, address)",
+    becomes: '',
+    breaks: 'MOVED is not learnt',
+  },
+  {
+    ...repeats,
+    line: 'entry.to && (held || tape.slotAt(to, values) === slot)',
+    becomes: 'entry.to',
+    breaks: 'lost commands of several slots wait in one',
+  },
+  {
+    ...ledger,
+    line: 'commands.itemsCarried += items\n      settle(account, n)',
+    becomes: 'commands.itemsCarried += items\n      settle(account, n + 1)',
+    breaks: 'an answer settles twice',
+  },
+  {
+    ...ledger,
+    line: 'if (account.worst[item] >= outcome) return',
+    becomes: 'if (account.worst[item] > 0) return',
+    breaks: 'the first loss counts, not the worst',
+  },
+  {
+    ...ledger,
+    line: 'for (let m = start; m < end; m++) mark(',
+    becomes: 'for (let m = start + 1; m < end; m++) mark(',
+    breaks: 'the first item of a lost command is acked',
+  },
+  { ...ledger, line: 'if (own) own[outcome] += items', becomes: '', breaks: 'nothing is counted by writer' },
+  {
+    ...tape,
+    line: 'if (busy.some((held) => held.from < end && start < held.to)) return',
+    becomes: 'if (busy.length > 99) return',
+    breaks: 'bytes are patched while a socket holds them',
+  },
+  {
+    ...tape,
+    line: 'if (kept.pass.commands === count) kept.low = values',
+    becomes: 'kept.low = values',
+    breaks: 'digits of commands that were not patched stay old',
+  },
+  {
+    ...tape,
+    line: 'busy.splice(busy.indexOf(held), 1)',
+    becomes: 'busy.splice(0, busy.length)',
+    breaks: 'one write done frees the bytes of all',
+  },
+  {
+    ...slotMap,
+    line: 'lowerBound(tape.slots, runs[slot], from, high)',
+    becomes: 'lowerBound(tape.slots, runs[slot] + 1, from, high)',
+    breaks: 'a range takes the first slot of the next owner',
+  },
+  { ...slotMap, line: 'owners[slot] = index', becomes: '', breaks: 'a moved slot is not entered' },
+  {
+    ...socket,
+    line: '    repeats.holds.drain([slot])\n',
+    becomes: '',
+    breaks: 'new commands of a moved slot do not wait for the old server',
+  },
+  {
+    ...socket,
+    line: 'if (lane) lane.whenDrained(release)',
+    becomes: 'if (!lane) lane',
+    breaks: 'a slot that left waits for ever',
+  },
+  {
+    ...socket,
+    line: 'from[entry.from + n] - from[entry.from]',
+    becomes: 'from[entry.from + n - 1] - from[entry.from]',
+    breaks: 'items answered are short by a command',
+  },
+  {
+    ...socket,
+    line: 'turn.begun && turn.tick.chunk === tick.chunk',
+    becomes: 'turn.tick.chunk === tick.chunk',
+    breaks: 'ticks that were not begun are dropped as overtaken',
+  },
+  {
+    ...socket,
+    line: 'for (const entry of repeats.holds.expired(deadline)) repeats.lose',
+    becomes: 'for (const entry of repeats.holds.expired(deadline)) void',
+    breaks: 'what waited too long behind a hold is forgotten',
+  },
+  {
+    ...socket,
+    line: "ledger.lose(tick.account, tape, from, to, 'unsettled', '')",
+    becomes: 'void [tick, tape, from, to]',
+    breaks: 'what is under way at the end has no outcome',
+  },
+  {
+    ...socket,
+    line: 'for (let r = at; r < ranges.length; r += 2) {\n        ledger',
+    becomes: 'for (let r = 0; r < ranges.length; r += 2) {\n        ledger',
+    breaks: 'commands of a turn that were sent are lost again',
+  },
+  {
+    ...writer,
+    line: 'elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)',
+    becomes: 'elapsed() - dueMs > plan.maxBehindMs) openTicks--',
+    breaks: 'a tick that is too late has no outcome',
+  },
+]

@@ -1,0 +1,47 @@
+// Plays seeds of the simulated cluster: node scripts/simulate.js [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
+// --first stops at the first that fails, which is not shrunk then.
+import { parseArgs } from 'node:util'
+import { socketDriver } from '../lib/drivers/socket.js'
+import { describeFault } from '../test/simulation/faults.js'
+import { failureOf, playSeed } from '../test/simulation/seeds.js'
+
+const drivers = { socket: socketDriver }
+
+const { values } = parseArgs({
+  options: {
+    driver: { type: 'string', default: 'socket' },
+    seed: { type: 'string', default: '1-200' },
+    faults: { type: 'string' },
+    first: { type: 'boolean', default: false },
+  },
+})
+const open = drivers[/** @type {keyof typeof drivers} */ (values.driver)]
+if (!open) throw new Error(`--driver ${values.driver}: there are ${Object.keys(drivers).join(', ')}`)
+const driver = { name: values.driver, open }
+const [from, to = from] = values.seed.split('-').map(Number)
+
+const firstBroken = async (/** @type {number} */ seed) => {
+  const { broken } = await playSeed(driver, seed)
+  return broken.length === 0 ? null : `seed ${seed}: ${broken[0]}`
+}
+
+if (values.faults !== undefined) {
+  const keep = values.faults === 'none' ? [] : values.faults.split(',').map(Number)
+  const { broken, faults, items } = await playSeed(driver, from, keep)
+  for (const fault of faults ?? []) console.log(describeFault(fault))
+  console.log(JSON.stringify(items))
+  for (const line of broken) console.log(`broken: ${line}`)
+  if (broken.length > 0) process.exitCode = 1
+} else {
+  const started = performance.now()
+  let failed = 0
+  for (let seed = from; seed <= to && !(values.first && failed > 0); seed++) {
+    const failure = await (values.first ? firstBroken(seed) : failureOf(driver, seed))
+    if (failure === null) continue
+    failed++
+    console.log(failure)
+  }
+  const seconds = (performance.now() - started) / 1000
+  console.log(`${to - from + 1} seeds, ${failed} failed, ${seconds.toFixed(1)} s`)
+  if (failed > 0) process.exitCode = 1
+}

@@ -1,0 +1,208 @@
+// What every reader must do: what its strategy wrote is read back item by item, by both drivers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { ioredisReadDriver } from '../../lib/drivers/read-ioredis.js'
+import { socketReadDriver } from '../../lib/drivers/read-socket.js'
+import { clocksOf } from '../../lib/measure/clocks.js'
+import { payloadOf } from '../../lib/plan/payload.js'
+import { planOf } from '../../lib/plan/plan.js'
+import { cardOf } from '../../lib/plan/plan-card.js'
+import { readPlanOf } from '../../lib/plan/read-plan.js'
+import { factsOf } from '../../lib/run/facts.js'
+import { fetcherOf } from '../../lib/run/fetch.js'
+import { openTarget } from '../../lib/target/open.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { until } from './programs.js'
+import { sharedServers } from './shared-servers.js'
+import { writeUnattended } from './unattended.js'
+
+/**
+ * @typedef {import('../../lib/target/open.js').Target} Target
+ * @typedef {{ target: Target, cluster: boolean }} Place
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
+ * @typedef {{ line: string, read?: string[], cluster?: boolean, single?: boolean }} Case
+ */
+
+export const quantity = 300
+export const clock = () => performance.now()
+const epochMs = () => performance.timeOrigin + performance.now()
+export const drivers = { socket: socketReadDriver, ioredis: ioredisReadDriver }
+
+/** @param {'producer' | 'consumer'} program @param {string} line @param {boolean} cluster */
+export const settingsOf = (program, line, cluster) => {
+  const argv = `${line} --host 127.0.0.1${cluster ? ' --cluster' : ''}`.split(' ').filter(Boolean)
+  const settings = readSettings({ program, argv, env: {} })
+  assert.ok('given' in settings)
+  return settings
+}
+
+/** Writes every item twice; returns the card that a reader would find. @param {Place} at @param {string} line */
+export const written = async ({ target, cluster }, line) => {
+  const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7`
+  const settings = settingsOf('producer', `${load} ${line}`, cluster)
+  const plan = planOf(settings, await factsOf(settings, target, [1, 2]))
+  const startedMs = Date.now()
+  const { items } = await writeUnattended(plan, target)
+  assert.equal(items.acked, 2 * quantity)
+  return { ...cardOf(plan, 'test'), startedMs, renewedMs: Date.now(), ended: false }
+}
+
+/**
+ * Fetches until everything is there (replicas follow by themselves), and returns what the last fetch brought.
+ * @param {Place} at
+ * @param {import('../../lib/plan/plan-card.js').PlanCard} card
+ * @param {string} line
+ * @param {number} expected items
+ * @param {(plan: import('../../lib/plan/read-plan.js').ReadPlan) => void} [look]
+ */
+export const readBack = async ({ target, cluster }, card, line, expected, look) => {
+  const settings = /** @type {ReaderSettings} */ (
+    settingsOf('consumer', `--prefix ${card.prefix} ${line}`, cluster)
+  )
+  const plan = readPlanOf(settings, {
+    card,
+    agents: [1],
+    cluster,
+    masters: target.topology.masters.length,
+  })
+  look?.(plan)
+  const reader = strategyOf(plan).reader()
+  const driver = await drivers[plan.driver]({ plan, target, clock, random: Math.random, onEvent: () => {} })
+  try {
+    // Whoever has lost the script is given it again.
+    if (plan.mode === 'script')
+      for (const address of driver.servers()) await target.control(address).script('FLUSH')
+    const clocks = clocksOf({
+      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      epochMs,
+    })
+    await clocks.measure(driver.servers())
+    /** @type {Map<string, string>} */
+    let seen = new Map()
+    /** @type {Map<string, number>} */
+    const scores = new Map()
+    const inspector = {
+      inspect: (/** @type {import('../../lib/wire/id-list.js').IdList} */ list) => {
+        const mine = new Map()
+        seen = mine
+        return {
+          value: (
+            /** @type {number} */ i,
+            /** @type {Buffer} */ bytes,
+            /** @type {number} */ from,
+            /** @type {number} */ to,
+          ) => {
+            const value = bytes.toString('latin1', from, to)
+            mine.set(i < 0 ? value : list.text(i), value)
+            if (i >= 0) scores.set(list.text(i), list.scoreOf(i))
+          },
+          nil: (/** @type {number} */ i) => mine.set(list.text(i), null),
+        }
+      },
+    }
+    const fetch = fetcherOf({ plan, reader, driver, consumer: 0, clock, nowAt: clocks.now, inspector })
+    const fetched = await until(`${expected} items`, async () => {
+      const one = await fetch()
+      assert.deepEqual(one.failedBy, {})
+      return one.ids >= expected && one.nils === 0 ? one : null
+    })
+    return { fetched, seen, scores, reader }
+  } finally {
+    driver.close()
+  }
+}
+
+/** What every item must be, by its id. @param {import('../../lib/plan/plan-card.js').PlanCard} card @param {number} [last] */
+export const itemsOf = (card, last = quantity) => {
+  const parts = payloadOf(card)
+  const tags = card.sets.map((set) => (card.taggedItems ? set.slice(set.indexOf('{')) : ''))
+  return new Map(
+    Array.from({ length: last }, (_, i) => {
+      const n = i + 1
+      const value = Buffer.concat(
+        parts(n).map((part) =>
+          Buffer.from(
+            typeof part === 'object' && 'hole' in part ? '0'.repeat(part.width) : /** @type {any} */ (part),
+          ),
+        ),
+      ).toString('latin1')
+      const name = card.strategy === 'hash' ? 'latest-hash' : 'item'
+      const id = `${card.prefix}${name}:${n}${card.taggedItems ? tags[n % tags.length] : ''}`
+      return /** @type {const} */ ([card.strategy === 'actual-value' ? value : id, value])
+    }),
+  )
+}
+
+export const sorted = (/** @type {Map<string, string>} */ map) =>
+  [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** @param {string} name @param {boolean} cluster @param {readonly Case[]} cases @param {() => Place} place */
+export const readerContract = (name, cluster, cases, place) => {
+  for (const [i, { line, read = [''], ...only }] of cases.entries()) {
+    if (cluster && only.cluster === false) continue
+    const write = line.replace(' --mode', '')
+    test(`${name}: ${line}`, async () => {
+      const at = place()
+      const card = await written(at, `${write} --prefix c${i}:`)
+      const isInexact = card.strategy === 'stream' || card.strategy === 'set'
+      for (const driver of Object.keys(drivers)) {
+        for (const options of read) {
+          const expected = itemsOf(card)
+          const how = `${options} --driver ${driver}`
+          const { seen, reader, fetched } = await readBack(at, card, how, quantity)
+          const withoutStamp = new Map(
+            [...seen].map(([id, value]) => [id, card.stamp ? `${'0'.repeat(13)}${value.slice(13)}` : value]),
+          )
+          assert.deepEqual(sorted(withoutStamp), sorted(expected), how)
+          assert.equal(fetched.ids, quantity)
+          // A stream is cut to about the length asked for, and a new minute may have begun another set.
+          const { cardinality } = fetched.numbers
+          assert.ok(cardinality === quantity || (isInexact && cardinality > quantity), how)
+          if (reader.dated) assert.ok(fetched.ageMs !== null && fetched.ageMs > -50 && fetched.ageMs < 60_000)
+        }
+        await limited(at, card, driver)
+      }
+    })
+  }
+}
+
+/** The newest so many, where there is an order. @param {Place} at @param {import('../../lib/plan/plan-card.js').PlanCard} card @param {string} driver */
+const limited = async (at, card, driver) => {
+  const limit = 40
+  const { seen, reader, fetched } = await readBack(at, card, `--limit ${limit} --driver ${driver}`, limit)
+  assert.equal(fetched.ids, limit)
+  assert.equal(seen.size, limit)
+  const all = itemsOf(card)
+  for (const [id, value] of seen) {
+    assert.ok(all.has(id), id)
+    if (!card.stamp) assert.equal(value, all.get(id))
+  }
+  if (!reader.dated || card.strategy === 'actual-value') return
+  const { scores } = await readBack(at, card, `--verify --driver ${driver}`, quantity)
+  const threshold = [...scores.values()].sort((one, other) => other - one)[limit - 1]
+  for (const id of seen.keys()) assert.ok(Number(scores.get(id)) >= threshold, `${id} is none of the newest`)
+}
+
+/**
+ * A target on the shared servers, of the suite that calls it.
+ * @param {boolean} cluster
+ * @returns {() => Place}
+ */
+export const sharedPlace = (cluster) => {
+  /** @type {Place} */
+  let place
+  /** @type {(() => any)[]} */
+  const closers = []
+  before(async () => {
+    const { host, port, password } = await sharedServers({ after: (close) => closers.push(close) }, cluster)
+    const settings = { ...settingsOf('producer', '', cluster), host, port, password }
+    const target = await openTarget(settings, { say: () => {} })
+    closers.unshift(target.close)
+    place = { target, cluster }
+  })
+  after(async () => {
+    for (const close of closers) await close()
+  })
+  return () => place
+}

@@ -1,0 +1,20 @@
+// Seeds of the simulated cluster as tests, a part of them each.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { failureOf } from '../simulation/seeds.js'
+
+const part = 50
+
+/**
+ * @param {import('../simulation/seeds.js').Driver} driver
+ * @param {number} from
+ * @param {number} to
+ */
+export const seedTests = (driver, from, to) => {
+  for (let first = from; first <= to; first += part) {
+    const last = Math.min(to, first + part - 1)
+    test(`${driver.name}: every item is accounted for, in order, whatever breaks: seeds ${first} to ${last}`, async () => {
+      for (let seed = first; seed <= last; seed++) assert.equal(await failureOf(driver, seed), null)
+    })
+  }
+}

@@ -1,0 +1,226 @@
+// Several boxes and one server: what each reports of its part, plans that exclude each other, clocks that differ.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { Redis } from 'ioredis'
+import { TargetError } from '../../lib/errors.js'
+import { planOf } from '../../lib/plan/plan.js'
+import { cardOf } from '../../lib/plan/plan-card.js'
+import { claimAgents } from '../../lib/run/agents.js'
+import { factsOf } from '../../lib/run/facts.js'
+import { openTarget } from '../../lib/target/open.js'
+import { planKey } from '../../lib/target/plan-key.js'
+import { at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import { sampleSettings } from '../helpers/sample-plan.js'
+import { cli, startServer } from '../helpers/servers.js'
+import { writeUnattended } from '../helpers/unattended.js'
+
+/** @import { Settings } from '../../settings.js' */
+
+/** @type {import('../helpers/servers.js').TestServer} */
+let server
+/** @type {import('../../lib/target/open.js').Target} */
+let target
+/** @type {(() => any)[]} */
+const undo = []
+before(async () => {
+  server = await startServer({ after: (step) => void undo.unshift(step) })
+  const { host, port, password } = server
+  target = await openTarget(sampleSettings({ host, port, password }), { say: () => {} })
+  undo.unshift(target.close)
+})
+after(async () => {
+  for (const step of undo) await step()
+})
+
+/** @param {Partial<Settings>} change */
+const settingsOf = (change) => sampleSettings({ host: server.host, port: server.port, ...change })
+
+/** What a producer does with its leases. @param {Settings} settings */
+const boxOf = async (settings) => {
+  const facts = await factsOf(settings, target)
+  const card = cardOf(planOf(settings, facts), 'test')
+  /** @type {string[]} */
+  const rivals = []
+  const leased = await claimAgents({
+    settings,
+    card,
+    target,
+    run: 'box',
+    say: () => {},
+    onLost: () => {},
+    onRival: (message) => rivals.push(message),
+    signal: new AbortController().signal,
+  })
+  undo.unshift(leased.release)
+  const plan = planOf(settings, { ...facts, agents: leased.agents })
+  const announce = () => leased.announce(card)
+  return {
+    plan,
+    leased,
+    announce,
+    write: () => writeUnattended(plan, target, { announce, others: leased.others }),
+  }
+}
+
+describe('what boxes report of one server', { concurrency: 3 }, () => {
+  for (const strategy of /** @type {const} */ (['actual-value', 'script-batch', 'sorted-set']))
+    test(`three boxes of ${strategy} have a third each, also the last to end`, async () => {
+      const prefix = `${strategy}:`
+      const change = { strategy, prefix, quantity: 300, totalAgents: 3, periodMs: 100, intervals: 12 }
+      const boxes = await Promise.all(
+        [1, 2, 3].map((agent) => boxOf(settingsOf({ ...change, agent: [agent] }))),
+      )
+      const results = await Promise.all(
+        boxes.map(async ({ write, leased }) => {
+          const result = await write()
+          await leased.release()
+          return result
+        }),
+      )
+      for (const { server: costs, writers } of results) {
+        assert.deepEqual([writers?.fewest, writers?.absent_s], [3, 0])
+        assert.ok(Math.abs(costs.share - 1 / 3) < 0.02, `share ${costs.share}`)
+      }
+    })
+
+  test('a box alone of three is seen to be so, and has all that was stored', async () => {
+    const { write, leased } = await boxOf(
+      settingsOf({
+        strategy: 'actual-value',
+        prefix: 'alone:',
+        totalAgents: 3,
+        agent: [2],
+        periodMs: 100,
+        intervals: 12,
+      }),
+    )
+    const { server: costs, writers } = await write()
+    await leased.release()
+    assert.deepEqual([writers?.fewest, writers?.total, writers?.own], [1, 3, 1])
+    assert.ok((writers?.absent_s ?? 0) > 0)
+    assert.equal(costs.share, 1)
+  })
+
+  test("another application's SETEX in another database is no writer of ours", async () => {
+    const own = await startServer({ after: (step) => void undo.unshift(step) })
+    const { host, port, password } = own
+    const place = await openTarget(sampleSettings({ host, port, password }), { say: () => {} })
+    undo.unshift(place.close)
+    const other = new Redis({ host, port, password, db: 5 })
+    undo.unshift(() => other.disconnect())
+    const settings = settingsOf({ periodMs: 100, intervals: 12 })
+    const writing = writeUnattended(
+      planOf(settings, { ...(await factsOf(settings, place)), agents: [1] }),
+      place,
+    )
+    let isOver = false
+    const foreign = async () => {
+      for (let i = 0; !isOver; i++)
+        await Promise.all(Array.from({ length: 100 }, (_, k) => other.setex(`users:${i}:${k}`, 60, 'x')))
+    }
+    const load = foreign()
+    const { server: costs, items } = await writing
+    isOver = true
+    await load
+    assert.equal(costs.share, 1)
+    assert.equal(items.acked, 1200)
+    assert.equal(costs.foreign_calls?.command, 'setex')
+  })
+})
+
+describe('two plans on one prefix', () => {
+  test('another one is refused while the first is written, and at the very moment of its start', async () => {
+    const change = { prefix: 'rival:' }
+    const first = await boxOf(settingsOf(change))
+    // Both have looked before either began.
+    const other = await boxOf(settingsOf({ ...change, totalAgents: 2, ttlS: 600 }))
+    await first.announce()
+    const refusal = (/** @type {unknown} */ error) => {
+      assert.ok(error instanceof TargetError)
+      assert.equal(error.exitCode, 3)
+      assert.match(
+        error.message,
+        /another plan is being written under prefix rival:: sorted-set of 100 items, with -t 1 \(here 2\)/,
+      )
+      return true
+    }
+    await assert.rejects(other.announce(), refusal)
+    await other.leased.release()
+    assert.equal(await cli(server, 'HLEN', planKey('rival:')), '1')
+    await assert.rejects(boxOf(settingsOf({ ...change, totalAgents: 2, ttlS: 600 })), refusal)
+    await first.leased.release()
+    const next = await boxOf(settingsOf({ ...change, ttlS: 600 }))
+    await next.announce()
+    await next.leased.release()
+  })
+
+  test('a plan has ended when its last writer has', async () => {
+    const change = { prefix: 'last:', totalAgents: 2 }
+    const ended = async () => JSON.parse((await cli(server, 'HVALS', planKey('last:'))).split('\n')[0]).ended
+    const boxes = [await boxOf(settingsOf(change)), await boxOf(settingsOf(change))]
+    for (const { announce } of boxes) await announce()
+    await boxes[0].leased.release()
+    assert.equal(await ended(), false)
+    await boxes[1].leased.release()
+    assert.equal(await ended(), true)
+  })
+
+  test('the program ends with 3 before its first write, and ids of the other stay', async (t) => {
+    const env = at(server)
+    const line = '--prefix two: --quiet'
+    const first = startProducer(t, `-q 100 -p 200 --once --ttl 600 ${line}`, { env })
+    await until('ids', () => server.redis.exists('two:latest-ids'))
+    const second = await runProducer(t, `-q 50 -p 200 --ttl 3 --intervals 2 ${line}`, { env })
+    assert.equal(second.code, 3, second.stderr)
+    assert.match(
+      second.stderr,
+      /another plan is being written under prefix two:: .*each item once, with -q 100 \(here 50\), --once/,
+    )
+    assert.equal(second.folder, '')
+    first.kill('SIGINT')
+    const { document } = await first.ended
+    assert.equal(await server.redis.zcard('two:latest-ids'), document.items.acked)
+  })
+})
+
+describe('a box whose clock is wrong', () => {
+  /** @param {import('node:test').TestContext} t @param {number} aheadMs */
+  const clockOf = (t, aheadMs) => {
+    const file = join(ownFolder(t, 'clock'), 'ahead-ms')
+    const set = (/** @type {number} */ ms) => writeFileSync(file, String(ms))
+    set(aheadMs)
+    const loader = new URL('../helpers/set-clock.js', import.meta.url).href
+    const env = { ...at(server), TEST_CLOCK_FILE: file, NODE_OPTIONS: `--import ${loader}` }
+    return { env, set }
+  }
+  const line = '-q 100 -p 200 --prefix clock: --quiet'
+
+  test('is refused', async (t) => {
+    const { env } = clockOf(t, 3_600_000)
+    const { code, stderr } = await runProducer(t, `${line} --intervals 2`, { env })
+    assert.equal(code, 3, stderr)
+    assert.match(stderr, /^this box's clock is 3,6\d\d\.\d s ahead of that of .*--allow clock$/m)
+  })
+
+  test("writes by the servers' time where that is allowed; a jump midway is not valid", async (t) => {
+    const { env, set } = clockOf(t, 3_600_000)
+    const { redis } = server
+    // An id that is alive by the servers' time, whatever this box believes.
+    await redis.zadd('clock:latest-ids', String(Date.now() + 30 * 60_000), 'clock:item:5000')
+    const running = startProducer(t, `${line} --allow clock,foreign-keys`, { env })
+    await until('it writes', () => running.intervals().length > 0)
+    set(0)
+    await running.says(/this box's clock jumped by −36\d\d\.\d s/)
+    const score = Number(await redis.zscore('clock:latest-ids', 'clock:item:1'))
+    assert.ok(Math.abs(score - Date.now()) < 10 * 60_000, `scores are by the servers' time: ${score}`)
+    assert.ok(await redis.zscore('clock:latest-ids', 'clock:item:5000'), 'it was not removed')
+    running.kill('SIGINT')
+    const { document } = await running.ended
+    const codes = document.warnings.map((/** @type {any} */ { code }) => code)
+    assert.ok(codes.includes('clock') && codes.includes('clock-jump'), String(codes))
+    assert.deepEqual([document.valid, document.state], [false, 'not-valid'])
+    assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'clock'))
+  })
+})

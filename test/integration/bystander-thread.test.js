@@ -1,0 +1,138 @@
+// What the bystander reports while the sender's own event loop is busy, held against a witness in a process of its own.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { bystanderThread } from '../../lib/measure/bystander-thread.js'
+import { mergedPercentiles } from '../../lib/measure/latency.js'
+import { at, startProducer, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+/** @import { TestServer } from '../helpers/servers.js' */
+
+const witnessProgram = fileURLToPath(new URL('../../scripts/check/pinger.js', import.meta.url))
+
+/** @param {number[]} values */
+const p90 = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)]
+
+/** @param {import('node:test').TestContext} t @param {TestServer} server */
+const startWitness = async (t, { host, port, password }) => {
+  const child = spawn(process.execPath, [witnessProgram, host, String(port)], {
+    env: { ...process.env, REDISCLI_AUTH: password },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (more) => {
+    text += more
+  })
+  await until('the witness', () => text.includes('ready\n'))
+  return async () => {
+    const closed = once(child, 'close')
+    child.stdin.write('end\n')
+    await closed
+    const { latencies, lateness } = JSON.parse(text.slice(text.indexOf('{')))
+    return { ms: p90(latencies), wakesMs: p90(lateness), count: latencies.length }
+  }
+}
+
+/**
+ * Stalls of the server that everybody feels, so that the ninetieth percentile is the server's and far above what a busy
+ * machine adds to either side.
+ * @param {TestServer} server
+ * @returns ends them
+ */
+const stalling = ({ redis }) => {
+  let going = true
+  const ended = (async () => {
+    while (going) {
+      await redis.call('DEBUG', 'SLEEP', '0.08')
+      await sleep(120)
+    }
+  })()
+  return () => {
+    going = false
+    return ended
+  }
+}
+
+/**
+ * Within 25 %; and as much more as the witness's own timer was late, which is what the machine adds to each of them.
+ * @param {import('node:test').TestContext} t
+ * @param {number} ms
+ * @param {{ ms: number, wakesMs: number, count: number }} witness
+ */
+const assertNear = (t, ms, witness) => {
+  t.diagnostic(`bystander p90 ${ms} ms, witness ${JSON.stringify(witness)}`)
+  const limitMs = 0.25 * witness.ms + witness.wakesMs
+  assert.ok(witness.ms > 20, 'the stalls are felt')
+  assert.ok(Math.abs(ms - witness.ms) <= limitMs, `${ms} ms, the witness ${witness.ms} ms`)
+}
+
+describe('the bystander beside a busy sender', () => {
+  /** @type {(() => void | Promise<void>)[]} */
+  const undo = []
+  /** @type {TestServer} */
+  let server
+  before(async () => {
+    const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+    server = await startServer(scope, { config: { 'enable-debug-command': 'local' } })
+  })
+  after(async () => {
+    for (const step of undo) await step()
+  })
+
+  for (const driver of ['socket', 'ioredis'])
+    test(`of driver ${driver}: p90 as an independent pinger has it`, async (t) => {
+      const writer = startProducer(t, `-q 10000 -c 4 --prefix ${driver}: --driver ${driver} --quiet`, {
+        env: at(server),
+      })
+      await until('it writes', () => writer.intervals().length > 0)
+      const calm = stalling(server)
+      const witnessed = await startWitness(t, server)
+      const first = writer.intervals().length + 1
+      // The same seconds for both; the stalls go on before and after.
+      await until('three seconds of its own', () => writer.intervals().length >= first + 3)
+      const lines = writer.intervals().slice(first)
+      const witness = await witnessed()
+      await calm()
+      writer.kill('SIGINT')
+      const { document } = await writer.ended
+      assert.equal(typeof document.client.thread_cpu_pct, 'number')
+      const whole = mergedPercentiles(lines.map(({ bystander_us: us }) => us.hdr))
+      assertNear(t, Number(whole?.p90) / 1000, witness)
+    })
+
+  test('a sender that does nothing else for a second delays no PING', async (t) => {
+    /** @type {{ agoMs: number, ms: number }[]} */
+    const felt = []
+    const probe = bystanderThread({
+      masters: () => [server],
+      access: { password: server.password },
+      record: (agoMs, us) => felt.push({ agoMs, ms: us / 1000 }),
+    })
+    await probe.start()
+    t.after(probe.stop)
+    await until('the first answers', () => {
+      probe.collect()
+      return felt.length >= 10
+    })
+    felt.length = 0
+    const witnessed = await startWitness(t, server)
+    probe.collect()
+    felt.length = 0
+    for (const end = performance.now() + 1000; performance.now() < end; );
+    const { wakesMs } = await witnessed()
+    probe.collect()
+    t.diagnostic(
+      `${felt.length} PINGs, p90 ${p90(felt.map(({ ms }) => ms))} ms; a timer of the witness ${wakesMs} ms late`,
+    )
+    assert.ok(felt.length >= 40, `${felt.length} PINGs were sent meanwhile`)
+    // On the sender's loop all of them would be a second late, or half of it on average.
+    assert.ok(p90(felt.map(({ ms }) => ms)) < 100 + 5 * wakesMs)
+    const first = felt[0].agoMs
+    assert.ok(first > 800 && first < 5000, `the first was due ${first} ms ago`)
+  })
+})

@@ -1,0 +1,103 @@
+// `millrace compare` as a user and as CI start it.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { testEnvironment } from '../../scripts/test.js'
+import { complaints } from '../helpers/json-schema.js'
+import { ownFolder, startProgram } from '../helpers/programs.js'
+
+const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+
+/** The block of the page that is marked. @param {string} mark */
+const shellStep = (mark) => {
+  const page = readFileSync(file('docs/comparing-and-ci.md'), 'utf8')
+  const [, script] = new RegExp(`<!-- shell: ${mark} -->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(page) ?? []
+  assert.ok(script, mark)
+  return script
+}
+
+test("the page's shell step compares two models in an empty folder", async (t) => {
+  const own = ownFolder(t, 'compare')
+  // What `npx millrace` starts in a clone.
+  const bin = join(own, 'npx')
+  writeFileSync(bin, `#!/bin/sh\nshift\nexec "${process.execPath}" "${file('lib/cli/millrace.js')}" "$@"\n`, {
+    mode: 0o755,
+  })
+  const summary = join(own, 'summary.md')
+  const child = spawn('sh', ['-c', shellStep('any CI')], {
+    cwd: own,
+    env: {
+      ...testEnvironment(process.env),
+      PATH: `${own}:${process.env.PATH}`,
+      XDG_RUNTIME_DIR: own,
+      ROUNDS: '2',
+      MEASURED: '1',
+      QUANTITY: '500',
+      GITHUB_STEP_SUMMARY: summary,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const texts = { stdout: '', stderr: '' }
+  for (const name of /** @type {const} */ (['stdout', 'stderr']))
+    child[name].setEncoding('utf8').on('data', (text) => {
+      texts[name] += text
+    })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  // A list takes less memory; CPU of two short rounds may come to anything but a failure of the program.
+  assert.ok([0, 99].includes(code), `${code}: ${texts.stderr}`)
+  assert.match(texts.stderr, /\[4\/4\] .* 0:00 left/)
+  assert.match(texts.stdout, /threshold (passed|cannot tell): server\.memory_bytes_per_item<\+5%/)
+  assert.match(
+    texts.stdout,
+    /^(list is (better|worse) than sorted-set|list and sorted-set do not differ|These runs cannot)/m,
+  )
+
+  const [name] = readdirSync(join(own, 'millrace-results'))
+  const folder = join(own, 'millrace-results', name)
+  const files = [
+    'compare.html',
+    'compare.json',
+    'summary.md',
+    'junit.xml',
+    'benchmark-smaller.json',
+    'charts/changes.svg',
+  ]
+  for (const each of files) assert.ok(existsSync(join(folder, each)), each)
+  const document = JSON.parse(readFileSync(join(folder, 'compare.json'), 'utf8'))
+  assert.deepEqual(
+    complaints(JSON.parse(readFileSync(file('lib/compare/compare.schema.json'), 'utf8')), document),
+    [],
+  )
+  assert.equal(document.design, 'paired')
+  assert.deepEqual(document.settings, [{ name: 'strategy', baseline: ['sorted-set'], other: ['list'] }])
+  // AB, then BA, or the other way round.
+  assert.notEqual(document.rounds[0].first, document.rounds[1].first)
+  assert.match(readFileSync(summary, 'utf8'), /list against sorted/)
+})
+
+test('a side has its own server configuration, and mistakes end before anything runs', async (t) => {
+  const millrace = (/** @type {string} */ line) =>
+    startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
+  const [dry, one, unknown, gate] = await Promise.all([
+    millrace('compare default config.appendonly=yes --dry-run --until-sure -- -q 500'),
+    millrace('compare default'),
+    millrace('compare default strategy=nonsense'),
+    millrace('compare default default --gate never'),
+  ])
+  assert.equal(dry.code, 0, dry.stderr)
+  assert.match(
+    dry.stdout,
+    /^config\.appendonly=yes against default\. 20 rounds of 2 runs at most \d+:\d\d, fewer .* \(it looks after 6, 8, .*20\)\n$/,
+  )
+  assert.deepEqual(
+    [one, unknown, gate].map(({ code }) => code),
+    [2, 2, 2],
+  )
+  assert.match(one.stderr, /^compare takes two sides, not 1/)
+  assert.match(unknown.stderr, /--strategy/)
+  assert.match(gate.stderr, /^--gate must be strict or lenient\n$/)
+})

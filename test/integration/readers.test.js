@@ -1,0 +1,133 @@
+// Readers with every option that changes how they read, and what they make of wrong keys.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readPlanOf } from '../../lib/plan/read-plan.js'
+import { fetcherOf } from '../../lib/run/fetch.js'
+import { openTarget } from '../../lib/target/open.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { peer } from '../helpers/peers.js'
+import {
+  clock,
+  drivers,
+  itemsOf,
+  quantity,
+  readBack,
+  readerContract,
+  settingsOf,
+  sharedPlace,
+  sorted,
+  written,
+} from '../helpers/reader-contract.js'
+import { startServer } from '../helpers/servers.js'
+
+/** @typedef {import('../helpers/reader-contract.js').ReaderSettings} ReaderSettings */
+
+const cases = [
+  { line: '--strategy sorted-set', read: ['--fetch mget', '--verify', '--reads master', '--reads any'] },
+  { line: '--strategy sorted-set --value-size 20000 --stamp' },
+  {
+    line: '--strategy sorted-set --mode',
+    read: ['--mode script', '--mode script --reads master'],
+    cluster: false,
+  },
+  { line: '--ns 5', read: ['', '--fetch mget'] },
+  { line: '--ns 4 --same-slot' },
+  { line: '--ns 4 --spread' },
+  { line: '--actual-value', read: ['--verify'] },
+  { line: '--actual-value --ns 3' },
+  { line: '--sl', read: ['--fetch mget'] },
+  { line: '--ss', read: ['--fetch mget'] },
+]
+
+describe('on one server with a replica', () => {
+  const place = sharedPlace(false)
+  readerContract('server', false, cases, place)
+
+  test('GETs go to the replica', async () => {
+    const at = place()
+    const { target } = at
+    const [master, replica] = target.nodes().map(({ address }) => address)
+    const calls = async (/** @type {string} */ address) =>
+      Number(/cmdstat_get:calls=(\d+)/.exec(await target.info(address))?.[1] ?? 0)
+    const card = await written(at, '--prefix replica:')
+    const before = [await calls(master), await calls(replica)]
+    await readBack(at, card, '', quantity)
+    assert.equal(await calls(master), before[0])
+    assert.ok((await calls(replica)) >= before[1] + quantity)
+  })
+
+  test('a MOVED, a list that is another type, and a script that is no longer the same are causes, not crashes', async () => {
+    const at = place()
+    const { target } = at
+    const card = await written(at, '--prefix wrong:')
+    await target.control(target.topology.masters[0]).set('wrong:latest-ids', 'no set')
+    const settings = /** @type {ReaderSettings} */ (
+      settingsOf('consumer', '--prefix wrong: --reads master', false)
+    )
+    const plan = readPlanOf(settings, {
+      card,
+      agents: [1],
+      cluster: false,
+      masters: 1,
+    })
+    for (const driverOf of Object.values(drivers)) {
+      for (const [mode, cause] of /** @type {const} */ ([
+        ['manual', 'WRONGTYPE'],
+        ['script', 'NOSCRIPT'],
+      ])) {
+        const own = { ...plan, mode }
+        const driver = await driverOf({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
+        const known = strategyOf(own).reader()
+        const lost = (/** @type {string} */ arg) =>
+          arg === scriptSha('fetch-latest-items') ? 'f'.repeat(40) : arg
+        const reader = {
+          ...known,
+          asks: (/** @type {{ nowMs: number }} */ at) =>
+            known.asks(at).map((ask) => ({ ...ask, args: ask.args.map(lost) })),
+        }
+        const fetch = fetcherOf({
+          plan: own,
+          reader,
+          driver,
+          consumer: 0,
+          clock,
+          nowAt: Date.now,
+          inspector: null,
+        })
+        const { failedBy } = await fetch()
+        driver.close()
+        assert.deepEqual(Object.keys(failedBy), [cause], `${mode} ${driverOf.name}`)
+      }
+    }
+  })
+})
+
+describe('on a cluster with replicas', () => {
+  readerContract('cluster', true, cases, sharedPlace(true))
+
+  test('--mode script is refused on several masters, with the reason', async () => {
+    const settings = /** @type {ReaderSettings} */ (settingsOf('consumer', '--mode script', true))
+    const facts = { card: null, agents: [1], cluster: true, masters: 3 }
+    assert.throws(() => readPlanOf(settings, facts), /--mode script on 3 masters: .*use --mode manual/)
+  })
+})
+
+describe('fields with a lifetime of their own', () => {
+  for (const name of ['valkey-9.1', 'redis-8.2']) {
+    test(`${name}: --strategy hash-ttl`, async (t) => {
+      const bin = peer(t, name)
+      if (!bin) return
+      const server = await startServer(t, { bin })
+      const settings = { ...settingsOf('producer', '', false), ...server, password: server.password }
+      const target = await openTarget(settings, { say: () => {} })
+      t.after(() => target.close())
+      const at = { target, cluster: false }
+      const card = await written(at, '--strategy hash-ttl --prefix h:')
+      for (const driver of Object.keys(drivers)) {
+        const { seen } = await readBack(at, card, `--driver ${driver}`, quantity)
+        assert.deepEqual(sorted(seen), sorted(itemsOf(card)))
+      }
+    })
+  }
+})

@@ -1,0 +1,398 @@
+// Servers in memory that own slots, execute or refuse, and write down what they executed. They speak RESP.
+import { slotCount, slotOf } from '../../lib/wire/slot.js'
+import { networkOf } from './network.js'
+
+/**
+ * @typedef {import('./network.js').Connection} Connection
+ * @typedef {import('../helpers/random.js').Random} Random
+ * @typedef {ReturnType<typeof simulatedCluster>} SimulatedCluster
+ *
+ * @typedef {object} Executed
+ * @property {string} name
+ * @property {string} key
+ * @property {number} slot
+ * @property {number[]} items
+ * @property {number[]} stamps ticks' times that it carries, each once
+ *
+ * @typedef {object} Node
+ * @property {string} address
+ * @property {number} port
+ * @property {number} index
+ * @property {boolean} up
+ * @property {number} silentUntilMs
+ * @property {number} slowness
+ * @property {boolean} trickling
+ * @property {boolean} full turns new connections away
+ * @property {boolean} replica
+ * @property {boolean} corrupt the next reply is garbage
+ * @property {{ line: string, share: number, untilMs: number }[]} refusals
+ * @property {{ to: string, share: number, untilMs: number }[]} misdirections
+ * @property {Set<string>} scripts
+ * @property {Set<Connection>} connections
+ * @property {Set<Connection>} waiting connections with input
+ * @property {boolean} working
+ *
+ * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number }} Migration
+ */
+
+const host = '127.0.0.1'
+const firstPort = 7001
+
+/**
+ * The commands at the start of a buffer, and how far they reach.
+ * @param {Buffer} bytes
+ * @param {number} most
+ */
+const commandsIn = (bytes, most) => {
+  const commands = /** @type {{ args: string[], end: number }[]} */ ([])
+  let at = 0
+  while (commands.length < most) {
+    const args = /** @type {string[]} */ ([])
+    let next = at
+    const number = () => {
+      let n = 0
+      let i = next + 1
+      while (i < bytes.length && bytes[i] !== 13) n = n * 10 + bytes[i++] - 48
+      if (i + 1 >= bytes.length) return -1
+      next = i + 2
+      return n
+    }
+    const count = number()
+    if (count < 0) return commands
+    for (let i = 0; i < count; i++) {
+      const length = number()
+      if (length < 0 || next + length + 2 > bytes.length) return commands
+      args.push(bytes.toString('latin1', next, next + length))
+      next += length + 2
+    }
+    at = next
+    commands.push({ args, end: at })
+  }
+  return commands
+}
+
+const itemIn = /^(?:item|latest-hash):(\d+)/
+const stampIn = /^1[67]\d{11}/
+
+/** @type {Record<string, (args: string[]) => string>} replies of every shape */
+const replies = {
+  SETEX: () => '+OK\r\n',
+  XADD: () => '$15\r\n1700000000000-0\r\n',
+  EVALSHA: (args) =>
+    args.length % 2 ? '*3\r\n:1\r\n*2\r\n$-1\r\n$2\r\nok\r\n-ERR one of several\r\n' : '*0\r\n',
+  HSET: () => '%1\r\n+fields\r\n:1\r\n',
+  EXPIRE: () => '#t\r\n',
+}
+
+/**
+ * @param {object} needs
+ * @param {import('./clock.js').VirtualClock} needs.clock
+ * @param {Random} needs.random
+ * @param {boolean} needs.cluster
+ * @param {number} needs.masters
+ * @param {number} needs.serviceMs for a few commands
+ * @param {number} needs.spares nodes without slots: replicas that can take over, shards that can be added
+ */
+export const simulatedCluster = ({ clock, random, cluster, masters, spares, serviceMs }) => {
+  const nodes = Array.from({ length: masters + spares }, (_, index) => {
+    /** @type {Node} */
+    const node = {
+      address: `${host}:${firstPort + index}`,
+      port: firstPort + index,
+      index,
+      up: true,
+      silentUntilMs: 0,
+      slowness: 1,
+      trickling: false,
+      full: false,
+      replica: false,
+      corrupt: false,
+      refusals: [],
+      misdirections: [],
+      scripts: new Set(),
+      connections: new Set(),
+      waiting: new Set(),
+      working: false,
+    }
+    return node
+  })
+  const owners = new Uint16Array(slotCount)
+  for (let slot = 0; slot < slotCount; slot++) owners[slot] = Math.floor((slot * masters) / slotCount)
+  /** @type {Migration[]} */
+  let migrations = []
+  /** @type {Executed[]} */
+  const executed = []
+  /** @type {((topology: import('../../lib/drivers/slot-map.js').Topology) => import('../../lib/drivers/slot-map.js').Topology | null)[]} */
+  const lies = []
+  let epoch = 1
+  /** @type {Map<string, number>} */
+  const slots = new Map()
+  const slotFor = (/** @type {string} */ key) => {
+    if (!cluster) return 0
+    const known = slots.get(key)
+    if (known !== undefined) return known
+    const slot = slotOf(key)
+    slots.set(key, slot)
+    return slot
+  }
+
+  /** @param {Migration} migration @param {string} key the same share of the keys has gone after the same time */
+  const hasGone = ({ startMs, endMs }, key) => {
+    let hash = 7
+    for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) % 9973
+    return clock.now() >= startMs + ((endMs - startMs) * hash) / 9973
+  }
+  const migrationOf = (/** @type {number} */ slot) =>
+    migrations.find((each) => slot >= each.slots[0] && slot < each.slots[1])
+
+  /** @param {Node} node @param {string} key @param {boolean} asking @returns {string | null} */
+  const redirect = (node, key, asking) => {
+    if (!cluster) return node.replica ? "-READONLY You can't write against a read only replica.\r\n" : null
+    const slot = slotFor(key)
+    const migration = migrationOf(slot)
+    const owner = owners[slot]
+    if (owner === node.index) {
+      if (migration?.from === owner && hasGone(migration, key))
+        return `-ASK ${slot} ${nodes[migration.to].address}\r\n`
+      const { to } = node.misdirections.find((each) => random.chance(each.share)) ?? {}
+      return to === undefined ? null : `-MOVED ${slot} ${to}\r\n`
+    }
+    if (asking && migration?.to === node.index)
+      return hasGone(migration, key) ? null : '-TRYAGAIN Multiple keys request during rehashing of slot\r\n'
+    // Some proxies and old servers leave out their own host.
+    return `-MOVED ${slot} ${random.chance(0.1) ? '' : host}:${nodes[owner].port}\r\n`
+  }
+
+  /** @param {string[]} args @param {string} key */
+  const note = (args, key) => {
+    const items = /** @type {number[]} */ ([])
+    const stamps = /** @type {number[]} */ ([])
+    let keyed = -1
+    for (const arg of args) {
+      const item = itemIn.exec(arg)
+      if (item) {
+        const n = Number(item[1])
+        if (arg === key) keyed = n
+        else items.push(n)
+      } else if (stampIn.test(arg)) {
+        const stamp = Number(arg.slice(0, 13))
+        if (!stamps.includes(stamp)) stamps.push(stamp)
+      }
+    }
+    if (keyed >= 0) items.push(keyed)
+    executed.push({ name: args[0], key, slot: slotFor(key), items: [...new Set(items)], stamps })
+  }
+
+  /** @param {Node} node @param {Connection} connection @param {string[]} args @returns {string} */
+  const answer = (node, connection, args) => {
+    const [name] = args
+    if (name === 'CLIENT') {
+      connection.greeted = true
+      return random.chance(0.1) ? '-ERR unknown subcommand SETNAME\r\n' : '+OK\r\n'
+    }
+    if (name === 'ASKING') {
+      connection.asking = true
+      return '+OK\r\n'
+    }
+    const { asking } = connection
+    connection.asking = false
+    const now = clock.now()
+    node.refusals = node.refusals.filter(({ untilMs }) => untilMs > now)
+    node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
+    const refusal = node.refusals.find(({ share }) => random.chance(share))
+    if (refusal) return `-${refusal.line}\r\n`
+    const key = name === 'EVALSHA' ? args[3] : args[1]
+    const elsewhere = redirect(node, key, asking)
+    if (elsewhere !== null) return elsewhere
+    if (name === 'EVALSHA' && !node.scripts.has(args[1])) return '-NOSCRIPT No matching script.\r\n'
+    note(args, key)
+    return replies[name]?.(args) ?? ':1\r\n'
+  }
+
+  /** @param {Node} node @param {Connection} connection @param {number} most */
+  const execute = (node, connection, most) => {
+    const commands = commandsIn(connection.input, most)
+    let reply = ''
+    for (const { args } of commands) {
+      const text = answer(node, connection, args)
+      if (node.corrupt && connection.greeted && args[0] !== 'CLIENT') {
+        node.corrupt = false
+        reply += random.pick(['\u0000?garbage\r\n', '$x\r\n', '*-7\r\n', '+OK\r+OK\n', '$2\r\nabcd\r\n'])
+      } else reply += text
+    }
+    const end = commands.at(-1)?.end ?? 0
+    connection.input = connection.input.subarray(end)
+    connection.executedBytes += end
+    return { reply: Buffer.from(reply, 'latin1'), count: commands.length }
+  }
+
+  /** One thread: a few commands of a connection, then the next one's. @param {Node} node */
+  const work = (node) => {
+    if (node.working || !node.up || node.waiting.size === 0) return
+    node.working = true
+    const turn = () => {
+      node.working = false
+      if (!node.up) return
+      const waitMs = node.silentUntilMs - clock.now()
+      if (waitMs > 0) {
+        if (waitMs === Number.POSITIVE_INFINITY) return
+        node.working = true
+        clock.after(waitMs, turn, true)
+        return
+      }
+      const [connection] = node.waiting
+      node.waiting.delete(connection)
+      if (connection && !connection.closed) {
+        const { reply, count } = execute(node, connection, 1 + random.below(60))
+        connection.reply(reply)
+        if (count > 0) node.waiting.add(connection)
+      }
+      work(node)
+    }
+    clock.after(serviceMs * node.slowness * (1 + random.next()), turn, true)
+  }
+
+  const { connect, mostOpen, mostUnanswered } = networkOf({
+    clock,
+    random,
+    listenerAt: (_, port) => {
+      const node = nodes[port - firstPort]
+      if (!node) return port % 2 ? null : blackHole
+      return node.up ? listenerOf(node) : null
+    },
+  })
+  const blackHole = {
+    accept() {},
+    received() {},
+    isBlackHole: () => true,
+    isTrickling: () => false,
+    latencyMs: () => 1,
+  }
+  /** @type {Map<Node, import('./network.js').Listener>} */
+  const listeners = new Map()
+  const listenerOf = (/** @type {Node} */ node) => {
+    const known = listeners.get(node)
+    if (known) return known
+    const listener = {
+      accept: (/** @type {Connection} */ connection) => {
+        node.connections.add(connection)
+        if (!node.full) return
+        connection.reply(Buffer.from('-ERR max number of clients reached\r\n'))
+        clock.after(1, () => connection.cut())
+      },
+      received: (/** @type {Connection} */ connection) => {
+        node.waiting.add(connection)
+        work(node)
+      },
+      isBlackHole: () => false,
+      isTrickling: () => node.trickling,
+      latencyMs: () => 0.05 + random.next() * (node.slowness > 1 ? Math.max(3, node.slowness / 50) : 0.4),
+    }
+    listeners.set(node, listener)
+    return listener
+  }
+
+  /** @returns {import('../../lib/drivers/slot-map.js').Topology} */
+  const topology = () => {
+    if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch }
+    // In another order each time.
+    const order = random.shuffled(
+      nodes.filter(({ index }) => owners.includes(index)).map(({ index }) => index),
+    )
+    const places = Uint16Array.from(nodes, ({ index }) => order.indexOf(index))
+    const copy = new Uint16Array(slotCount)
+    for (let slot = 0; slot < slotCount; slot++) copy[slot] = places[owners[slot]]
+    return { masters: order.map((index) => nodes[index].address), owners: copy, epoch }
+  }
+
+  return {
+    nodes,
+    executed,
+    topology,
+    connect,
+    mostOpen,
+    mostUnanswered,
+    slotFor,
+
+    /** The map as a client may get it. */
+    refresh: () =>
+      new Promise(
+        (/** @type {(map: import('../../lib/drivers/slot-map.js').Topology) => void} */ resolve, reject) => {
+          clock.after(1 + random.next() * 30, () => {
+            let told = /** @type {import('../../lib/drivers/slot-map.js').Topology | null} */ (topology())
+            for (const lie of lies) told &&= lie(told)
+            if (told) resolve(told)
+            else reject(new Error('nobody answers'))
+          })
+        },
+      ),
+    loadScripts: (/** @type {string} */ address, /** @type {string[]} */ names) =>
+      new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
+        clock.after(1 + random.next() * 10, () => {
+          const node = nodes.find((each) => each.address === address)
+          if (!node?.up || node.silentUntilMs > clock.now())
+            return reject(new Error(`${address} does not answer`))
+          for (const name of names) node.scripts.add(name)
+          resolve()
+        })
+      }),
+
+    /** @param {[number, number]} range @param {number} to */
+    move([from, end], to) {
+      owners.fill(to, from, end)
+      migrations = migrations.filter(({ slots }) => slots[1] <= from || slots[0] >= end)
+      epoch++
+    },
+    /** @param {[number, number]} range @param {number} to @param {number} forMs */
+    migrate(range, to, forMs) {
+      const now = clock.now()
+      const overlaps = migrations.some(({ slots }) => slots[0] < range[1] && range[0] < slots[1])
+      const from = owners[range[0]]
+      if (overlaps || from === to || owners.subarray(...range).some((owner) => owner !== from)) return
+      const migration = { from, to, slots: range, startMs: now, endMs: now + forMs }
+      migrations.push(migration)
+      clock.after(
+        forMs,
+        () => {
+          if (!migrations.includes(migration)) return
+          migrations = migrations.filter((each) => each !== migration)
+          owners.fill(to, ...range)
+          epoch++
+        },
+        true,
+      )
+    },
+    /**
+     * @param {Node} node
+     * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
+     */
+    cut(node, mode) {
+      for (const connection of node.connections) {
+        if (connection.closed) continue
+        if (mode !== 'before') {
+          const { reply } = execute(node, connection, Number.POSITIVE_INFINITY)
+          if (mode === 'torn') connection.reply(reply.subarray(0, random.below(reply.length + 1)))
+        }
+        connection.cut(mode === 'torn' ? 0 : undefined)
+      }
+      node.connections.clear()
+      node.waiting.clear()
+    },
+    /** @param {Node} node */
+    start(node) {
+      node.up = true
+      work(node)
+    },
+    /** Another node owns what this one owned. @param {Node} node @param {Node} to */
+    replace(node, to) {
+      for (let slot = 0; slot < slotCount; slot++) if (owners[slot] === node.index) owners[slot] = to.index
+      migrations = migrations.filter((each) => each.from !== node.index && each.to !== node.index)
+      to.replica = false
+      node.replica = true
+      epoch++
+    },
+    lies,
+    work,
+    owns: (/** @type {Node} */ node) => owners.includes(node.index),
+  }
+}

@@ -1,0 +1,290 @@
+// Plays a plan's ticks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
+// beside what the servers executed. What is under test is handed in: `openDriver`.
+
+import { chunkId } from '../../lib/drivers/tapes.js'
+import { ledgerOf } from '../../lib/measure/ledger.js'
+import { writer } from '../../lib/run/writer.js'
+import { endpointOf } from '../../lib/target/address.js'
+import { dial } from '../../lib/target/dial.js'
+import { isStrategy } from '../../lib/workloads/index.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { each, gather } from '../../lib/workloads/step.js'
+import { seeded } from '../helpers/random.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+import { virtualClock } from './clock.js'
+import { simulatedCluster } from './cluster.js'
+import { drawFaults, playFault } from './faults.js'
+
+/**
+ * @typedef {import('../../lib/drivers/socket.js').DriverOptions} DriverOptions
+ * @typedef {import('./faults.js').Fault} Fault
+ * @typedef {Awaited<ReturnType<typeof play>>} Played
+ *
+ * @typedef {object} TickPlayed
+ * @property {number} agent
+ * @property {number} chunk
+ * @property {number} dueMs after the start
+ * @property {number} first
+ * @property {number} count
+ * @property {number} stamp
+ * @property {import('../../lib/measure/ledger.js').Account} account
+ * @property {number} closed how often
+ * @property {(import('../../lib/measure/ledger.js').Loss | undefined)[]} lost each item's worst outcome; undefined: acked
+ */
+
+const epochMs = 1_700_000_000_000
+const faultsToMs = 4000
+const recoveryMs = 4700
+// As fast as it can: a shorter run on slower servers.
+const fastest = { durationMs: 1500, serviceMs: 0.4 }
+const settleMs = 20_000
+const longestMs = 60_000
+const outcomes = ['acked', 'failed', 'uncertain', 'dropped', 'unsettled']
+
+const score = Object.freeze({ hole: /** @type {const} */ ('score'), width: 13 })
+
+/** @type {Record<string, () => import('../../lib/workloads/step.js').Step[]>} steps that must not be repeated */
+const careful = {
+  // Each item to a list of its own: a repeat would show.
+  appends: () => [each((n) => ['RPUSH', `item:${n}`, score], { repeatable: false })],
+  // Several items in a command.
+  gathers: () => [
+    each((n) => ['SETEX', `item:${n}`, 60, score]),
+    gather(
+      5,
+      (n) => `list:${n % 9}`,
+      (key, ns) => ['RPUSH', key, ...ns.flatMap((n) => [`item:${n}`, score])],
+      { repeatable: false },
+    ),
+  ],
+}
+
+/** @param {import('../helpers/random.js').Random} random */
+const drawPlan = (random) => {
+  const cluster = random.chance(0.8)
+  const masters = cluster ? 1 + random.below(4) : 1
+  const name = random.pick([
+    'sorted-set',
+    'sorted-set',
+    'set',
+    'hash',
+    'list',
+    'stream',
+    'script-item',
+    'appends',
+    'gathers',
+  ])
+  const totalAgents = 1 + random.below(3)
+  const agents = random.chance(0.7)
+    ? Array.from({ length: totalAgents }, (_, a) => a + 1)
+    : [1 + random.below(totalAgents)]
+  const scripted = name === 'script-item'
+  const chunks = 1 + random.below(4)
+  const pacing = random.pick(['scheduled', 'scheduled', 'scheduled', 'scheduled', 'max', 'closed'])
+  const maxBehindMs = random.pick([1000, 2000, 4000])
+  const plan = samplePlan(
+    {
+      strategy: /** @type {any} */ (isStrategy(name) ? name : 'sorted-set'),
+      quantity: totalAgents * chunks * (1 + random.below(8)),
+      totalAgents,
+      chunks,
+      periodMs: chunks * random.pick([150, 300, 500]),
+      sortedSets: scripted ? Math.max(2, masters) : 1 + random.below(3),
+      placement: scripted && cluster ? 'spread' : 'plain',
+      stamp: true,
+      // Now and then more than a write's worth for a slot.
+      valueBytes: random.chance(name === 'stream' ? 0.5 : 0.1) ? 20_000 : 30,
+      once: random.chance(0.06),
+      maxMembers: random.pick([1, 3, 1000]),
+      windowBytes: random.pick([300, 3000, 512_000]),
+      maxBehindMs,
+      pacing: pacing === 'closed' ? 'closed' : 'open',
+      ...(pacing === 'max' && { rate: /** @type {const} */ ('max') }),
+      durationMs: faultsToMs + maxBehindMs + recoveryMs,
+      ...(pacing === 'max' && { durationMs: fastest.durationMs }),
+      ttlS: 60,
+      cluster,
+    },
+    { cluster, masters, agents },
+  )
+  const serviceMs = pacing === 'max' ? fastest.serviceMs : 0.01
+  return {
+    plan,
+    name,
+    cluster,
+    masters,
+    spares: random.below(3),
+    serviceMs,
+    faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
+  }
+}
+
+/**
+ * @param {ReturnType<typeof drawPlan>['plan']} plan
+ * @param {() => number} elapsed
+ */
+const watchedLedger = (plan, elapsed) => {
+  const ledger = ledgerOf(plan)
+  /** @type {TickPlayed[]} */
+  const ticks = []
+  const byAccount = new Map()
+  return {
+    ticks,
+    /** @type {typeof ledger} */
+    ledger: {
+      ...ledger,
+      open(tick, onClosed = null) {
+        const account = ledger.open(tick, (closing) => {
+          played.closed++
+          onClosed?.(closing)
+        })
+        const { agent, first, count } = tick
+        /** @type {TickPlayed} */
+        const played = {
+          agent,
+          first,
+          count,
+          account,
+          chunk: -1,
+          dueMs: elapsed(),
+          stamp: 0,
+          closed: 0,
+          lost: [],
+        }
+        byAccount.set(account, played)
+        ticks.push(played)
+        return account
+      },
+      lose(account, batch, from, to, outcome, cause) {
+        const { lost, first } = byAccount.get(account)
+        for (let m = batch.from[from]; m < batch.from[to]; m++) {
+          const i = batch.members[m] + batch.first - first
+          if (outcomes.indexOf(outcome) > outcomes.indexOf(lost[i] ?? 'acked')) lost[i] = outcome
+        }
+        ledger.lose(account, batch, from, to, outcome, cause)
+      },
+      skip(account) {
+        byAccount.get(account).lost.push(...Array(account.count).fill('dropped'))
+        ledger.skip(account)
+      },
+    },
+    /** @param {import('../../lib/drivers/connection.js').Tick} tick */
+    offered({ account, chunk, values }) {
+      Object.assign(byAccount.get(account), { chunk, stamp: Number(values.score) })
+    },
+  }
+}
+
+/**
+ * @param {object} scene
+ * @param {number} scene.seed
+ * @param {number[]} [scene.keep] which of the seed's faults are played; all of them
+ * @param {(options: DriverOptions) => Promise<any>} scene.openDriver
+ */
+export const play = async ({ seed, keep, openDriver }) => {
+  const drawn = drawPlan(seeded(seed))
+  const { plan, name, masters } = drawn
+  const faults = drawFaults(seeded(seed + 0x5eed), {
+    ...drawn,
+    fromMs: 100,
+    toMs: drawn.faultsToMs,
+  }).filter((_, i) => !keep || keep.includes(i))
+  const random = seeded(seed + 0xc1)
+  const clock = virtualClock({ random })
+  const cluster = simulatedCluster({ clock, random, ...drawn })
+  const scripts = ['store-item', 'store-items'].map(scriptSha)
+  const steps = careful[name]?.() ?? strategyOf(plan).steps()
+  let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
+  const { ledger, ticks, offered } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
+  const recorded = { items: 0, problems: /** @type {string[]} */ ([]) }
+  const initial = cluster.topology()
+  /** @type {DriverOptions} */
+  const options = {
+    plan,
+    steps,
+    ledger,
+    clock: clock.now,
+    random: random.next,
+    timers: clock.timers,
+    onEvent: () => {},
+    onBegun: () => {},
+    onProgress: () => writing?.progress(),
+    latency: {
+      record: (dueMs, sentMs, doneMs, items) => {
+        recorded.items += items
+        if (!(dueMs <= sentMs + 1e-6 && sentMs <= doneMs))
+          recorded.problems.push(`due ${dueMs}, sent ${sentMs}, answered ${doneMs}`)
+      },
+    },
+    target: {
+      topology: initial,
+      access: {},
+      dial: (address, events) =>
+        dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) }),
+      refresh: cluster.refresh,
+      loadScripts: (address) => cluster.loadScripts(address, scripts),
+    },
+  }
+  for (const node of cluster.nodes) for (const script of scripts) node.scripts.add(script)
+
+  const run = async () => {
+    const driver = await openDriver(options)
+    const offer = (/** @type {import('../../lib/drivers/connection.js').Tick} */ tick) => {
+      offered(tick)
+      driver.offer(tick)
+    }
+    // A millisecond apart at least, so that a stamp names a tick.
+    let lastMs = 0
+    const epoch = () => {
+      lastMs = Math.max(lastMs + 1, epochMs + Math.floor(clock.now()))
+      return lastMs
+    }
+    writing = writer({
+      plan,
+      driver: { ...driver, offer },
+      ledger,
+      clock: clock.now,
+      epochMs: epoch,
+      timers: clock.timers,
+    })
+    for (const fault of faults)
+      clock.after(fault.atMs, () => playFault(fault, { clock, random, cluster, masters }), true)
+    let over = false
+    let mostWaiting = 0
+    const second = () => {
+      if (over) return
+      driver.watch()
+      mostWaiting = Math.max(mostWaiting, driver.waitingBytes())
+      clock.after(1000, second)
+    }
+    clock.after(1000, second)
+    writing.start()
+    await writing.offered
+    const whole = await writing.settle(settleMs, new AbortController().signal)
+    if (!whole) driver.abandon()
+    over = true
+    driver.close()
+    return { whole, mostWaiting }
+  }
+  const { whole, mostWaiting } = await clock.runUntil(run(), longestMs)
+  return {
+    seed,
+    plan,
+    name,
+    steps,
+    faults,
+    ledger,
+    ticks,
+    whole,
+    mostWaiting,
+    recorded,
+    chunkOf: (/** @type {number} */ agentIndex, /** @type {number} */ k) => chunkId(plan, agentIndex, k),
+    executed: cluster.executed,
+    mostOpen: cluster.mostOpen(),
+    mostUnanswered: cluster.mostUnanswered(),
+    lastFaultMs: Math.max(0, ...faults.map(({ atMs, forMs }) => atMs + forMs)),
+    endMs: clock.now(),
+    events: clock.events(),
+  }
+}

@@ -1,0 +1,175 @@
+// What must hold after every play, whatever went wrong in it. Each returns what is broken, in words.
+
+import { isDeepStrictEqual } from 'node:util'
+import { writeBytes } from '../../lib/drivers/tape.js'
+import { noCounts } from '../../lib/measure/ledger.js'
+import { isScheduled } from '../../lib/plan/pacer.js'
+import { lossy } from './faults.js'
+
+/** @typedef {import('./play.js').Played} Played */
+/** @typedef {import('../../lib/measure/ledger.js').Counts} Counts */
+
+const longestRepeatMs = 4000
+
+/** @param {Played} played */
+const accounting = ({ ledger, ticks, recorded }) => {
+  const problems = [...recorded.problems]
+  if (!ledger.isBalanced()) problems.push('the ledger is not balanced')
+  const whole = noCounts()
+  const byAgent = new Map([...ledger.byAgent.keys()].map((agent) => [agent, noCounts()]))
+  for (const { agent, closed, account, count, lost, dueMs } of ticks) {
+    if (closed !== 1 || account.open !== 0)
+      problems.push(
+        `the tick of ${dueMs.toFixed()} ms was closed ${closed} times, ${account.open} commands open`,
+      )
+    for (const counts of [whole, byAgent.get(agent) ?? noCounts()]) {
+      counts.offered += count
+      for (let i = 0; i < count; i++) counts[lost[i] ?? 'acked']++
+    }
+  }
+  const compare = (/** @type {string} */ who, /** @type {Counts} */ told, /** @type {Counts} */ was) => {
+    if (!isDeepStrictEqual(told, was))
+      problems.push(`${who}: the ledger has ${JSON.stringify(told)}, and it was ${JSON.stringify(was)}`)
+  }
+  compare('the whole', ledger.whole, whole)
+  for (const [agent, counts] of ledger.byAgent)
+    compare(`writer ${agent}`, counts, byAgent.get(agent) ?? noCounts())
+  if (recorded.items !== ledger.commands.itemsCarried)
+    problems.push(`${recorded.items} latencies of ${ledger.commands.itemsCarried} items`)
+  return problems
+}
+
+/** Commands that carry items, as `name item stamp` and how often. @param {Played} played */
+const countExecuted = ({ executed }) => {
+  /** @type {Map<string, number>} */
+  const stamped = new Map()
+  /** @type {Map<string, number>} */
+  const plain = new Map()
+  const add = (/** @type {Map<string, number>} */ map, /** @type {string} */ what) =>
+    map.set(what, (map.get(what) ?? 0) + 1)
+  for (const { name, items, stamps } of executed) {
+    for (const item of items) {
+      if (stamps.length === 1) add(stamped, `${name} ${item} ${stamps[0]}`)
+      else add(plain, `${name} ${item}`)
+    }
+  }
+  return { stamped, plain }
+}
+
+/**
+ * The commands of the workload that carry an item, and which of them tell the tick.
+ * @param {Played} played
+ */
+const carriers = ({ steps, executed }) => {
+  const names = steps.flatMap((step) => {
+    if (step.kind === 'once') return []
+    const [name] = step.kind === 'each' ? step.args(1) : step.args(step.key(1), [1])
+    const own = executed.filter((each) => each.name === name && each.items.length > 0)
+    return {
+      name: String(name),
+      isStamped: own.some(({ stamps }) => stamps.length > 0),
+      isOnce: step.repeatable === false,
+    }
+  })
+  // HSET and EXPIRE of hashes: steps with the same command are one.
+  return [...new Map(names.map((each) => [each.name, each])).values()]
+}
+
+/** @param {Played} played */
+const acknowledged = (played) => {
+  const { ticks } = played
+  const problems = /** @type {string[]} */ ([])
+  const { stamped, plain } = countExecuted(played)
+  const all = carriers(played)
+  /** @type {Map<number, { acked: number, offered: number }>} */
+  const byItem = new Map()
+  for (const { first, count, lost, stamp } of ticks) {
+    for (let i = 0; i < count; i++) {
+      const item = first + i
+      const own = byItem.get(item) ?? { acked: 0, offered: 0 }
+      byItem.set(item, own)
+      own.offered++
+      if (lost[i] === undefined) own.acked++
+      for (const { name, isStamped, isOnce } of all) {
+        if (!isStamped) continue
+        const n = stamped.get(`${name} ${item} ${stamp}`) ?? 0
+        if (lost[i] === undefined && n === 0)
+          problems.push(`item ${item} of ${stamp} is acked, and no ${name} was executed`)
+        if (isOnce && n > 1) problems.push(`${name} of item ${item} of ${stamp} was executed ${n} times`)
+        if (all.length === 1 && n > 0 && (lost[i] === 'failed' || lost[i] === 'dropped') && isOnce)
+          problems.push(`item ${item} of ${stamp} is ${lost[i]}, and ${name} was executed`)
+      }
+    }
+  }
+  for (const [item, { acked, offered }] of byItem) {
+    for (const { name, isStamped, isOnce } of all) {
+      if (isStamped) continue
+      const n = plain.get(`${name} ${item}`) ?? 0
+      if (n < acked)
+        problems.push(`item ${item} is acked ${acked} times, and ${name} was executed ${n} times`)
+      if (isOnce && n > offered)
+        problems.push(`item ${item} was offered ${offered} times, and ${name} executed ${n} times`)
+    }
+  }
+  return problems
+}
+
+/** Per slot and chunk no older tick after a newer; no command of two ticks. @param {Played} played */
+const order = ({ executed, ticks }) => {
+  const problems = /** @type {string[]} */ ([])
+  const chunks = new Map()
+  for (const { first, count, chunk, stamp } of ticks)
+    for (let i = 0; i < count; i++) chunks.set(first + i, { chunk, stamp })
+  const newest = new Map()
+  for (const { name, key, slot, items, stamps } of executed) {
+    if (items.length === 0 || stamps.length === 0) continue
+    if (stamps.length > 1) problems.push(`${name} ${key} carries ${stamps.join(' and ')}`)
+    const place = `${slot} ${chunks.get(items[0])?.chunk}`
+    const last = newest.get(place) ?? 0
+    if (stamps[0] < last)
+      problems.push(`${name} ${key} of ${stamps[0]} was executed after ${last} in slot ${slot}`)
+    else newest.set(place, stamps[0])
+  }
+  return problems
+}
+
+/** @param {Played} played */
+const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
+  const problems = /** @type {string[]} */ ([])
+  if (mostUnanswered >= plan.windowBytes)
+    problems.push(
+      `more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`,
+    )
+  const most = plan.masters * (plan.windowBytes + writeBytes + plan.valueBytes)
+  if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
+  if (mostOpen > 1) problems.push(`${mostOpen} connections to one address at once`)
+  return problems
+}
+
+/** When all is well again, nothing is lost; and what loses nothing loses nothing. @param {Played} played */
+const recovery = (played) => {
+  const { plan, ticks, lastFaultMs, whole, faults, steps, ledger } = played
+  if (!whole) return ['it did not settle']
+  const problems = /** @type {string[]} */ ([])
+  if (isScheduled(plan)) {
+    const wellMs = lastFaultMs + plan.maxBehindMs + longestRepeatMs
+    for (const { dueMs, lost } of ticks) {
+      const [outcome] = lost.filter(Boolean)
+      if (dueMs > wellMs && outcome)
+        problems.push(`an item of ${dueMs.toFixed()} ms is ${outcome}, and all was well again`)
+    }
+  }
+  const harmless =
+    faults.every(({ kind }) => !lossy.has(kind)) && (plan.maxBehindMs >= 4000 || !isScheduled(plan))
+  const repeatable = steps.every((step) => step.repeatable !== false)
+  const { acked, offered, uncertain } = ledger.whole
+  if (harmless && acked + (repeatable ? 0 : uncertain) !== offered)
+    problems.push(
+      `${offered - acked} of ${offered} items are lost to what need lose none: ${JSON.stringify(ledger.whole)}`,
+    )
+  return problems
+}
+
+/** @param {Played} played @returns {string[]} */
+export const brokenIn = (played) =>
+  [accounting, acknowledged, order, bounds, recovery].flatMap((property) => property(played).slice(0, 3))

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { agreed, idleCost, netCost } from '../../lib/measure/idle-cost.js'
+import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @typedef {import('../../lib/measure/node-sampler.js').NodeRow} NodeRow */
+
+/** @param {number | null} pct @param {Partial<NodeRow>} [more] @returns {NodeRow} */
+const row = (pct, more) => ({
+  address: 'm',
+  shard: 1,
+  role: 'master',
+  at_ms: 0,
+  over_ms: 1000,
+  cpu_pct: pct,
+  commands: { ping: { calls: 50, usec: 70 }, info: { calls: 1, usec: 130 } },
+  ...more,
+})
+const near = (/** @type {number | undefined} */ found, /** @type {number} */ wanted) =>
+  assert.ok(Math.abs(Number(found) - wanted) < 1e-9, `${found}, not ${wanted}`)
+
+describe('samples of idle servers', () => {
+  /** @type {[string, (number | null)[], boolean][]} */
+  const cases = [
+    ['alike', [0.48, 0.5, 0.52], true],
+    ['a fifth apart on either side', [0.4, 0.5, 0.6], true],
+    ['more than that', [0.35, 0.5, 0.65], false],
+    ['of next to nothing', [0.02, 0.06, 0.11], true],
+    ['one of them missing', [0.5, null, 0.5], false],
+  ]
+  for (const [name, pcts, agree] of cases)
+    test(name, () => assert.equal(agreed(pcts.map((pct) => [row(pct)])) !== null, agree))
+
+  test('their mean, how far they are apart, and what of it our probes executed', () => {
+    const second = (/** @type {number} */ one, /** @type {number} */ other) => [
+      row(one),
+      row(other, { address: 'r', role: 'replica' }),
+    ]
+    const idle = agreed([second(0.5, 0.25), second(0.5, 0.27), second(0.5, 0.29)])
+    near(idle?.cpu_pct, 0.77)
+    near(idle?.uncertainty_pct, 0.02)
+    near(idle?.by_node.m, 0.5)
+    near(idle?.by_node.r, 0.27)
+    near(idle?.probes_pct, 0.04)
+  })
+
+  test('an upper bound is no measurement', () => {
+    assert.equal(agreed([1, 2, 3].map(() => [row(0.5, { cpu_upper_bound: true })])), null)
+  })
+
+  /** @param {(number | null)[]} pcts @param {string | null} [why] */
+  const measured = async (pcts, why = null) => {
+    const left = [null, ...pcts]
+    const idle = await idleCost({
+      sample: async () => [row(left.shift() ?? null)],
+      sleep: async () => {},
+      disturbed: async () => why,
+    })
+    return { idle, left: left.length }
+  }
+
+  test('the first three that agree in turn', async () => {
+    const calm = await measured([0.5, 0.5, 0.5, 9, 9, 9])
+    assert.deepEqual([calm.left, 'why' in calm.idle], [3, false])
+    const late = await measured([0.9, 0.5, 0.5, 0.5, 9, 9])
+    assert.deepEqual([late.left, 'cpu_pct' in late.idle && late.idle.cpu_pct], [2, 0.5])
+  })
+
+  test('none of six, and why', async () => {
+    const { idle, left } = await measured([1, 5, 1, 5, 1, null, 1])
+    assert.equal(left, 1)
+    assert.match(
+      'why' in idle ? idle.why : '',
+      /not steady: 1\.00, 5\.00, 1\.00, 5\.00, 1\.00, none % of a core/,
+    )
+  })
+
+  test('what was disturbed is not idle', async () => {
+    assert.deepEqual((await measured([1, 1, 1], 'others wrote')).idle, { why: 'others wrote' })
+  })
+})
+
+describe('the cost of an item without the idle cost', () => {
+  const idle = {
+    cpu_pct: 0.6,
+    uncertainty_pct: 0.03,
+    probes_pct: 0.02,
+    samples: 3,
+    by_node: { m: 0.4, r: 0.2 },
+  }
+
+  test('1,000 items a second for ten seconds', () => {
+    const nodes = [
+      { address: 'm', overS: 10 },
+      { address: 'r', overS: 10 },
+    ]
+    const cost = netCost({ cpuS: 0.086, items: 10_000, idle, nodes })
+    near(cost?.net, 2.6)
+    near(cost?.uncertainty, 0.3)
+    near(cost?.fixed_share, 0.06 / 0.086)
+  })
+
+  test('each node for as long as it was watched, and one that came later as the others', () => {
+    const nodes = [
+      { address: 'm', overS: 10 },
+      { address: 'new', overS: 5 },
+    ]
+    near(netCost({ cpuS: 0.155, items: 1000, idle, nodes })?.net, 100)
+  })
+
+  test('never less than nothing, and nothing where nobody knows', () => {
+    const nodes = [{ address: 'm', overS: 10 }]
+    assert.equal(netCost({ cpuS: 0.01, items: 10, idle, nodes })?.net, 0)
+    assert.equal(netCost({ cpuS: 0.1, items: 10, idle: { why: 'never' }, nodes }), null)
+    assert.equal(netCost({ cpuS: null, items: 10, idle, nodes }), null)
+    assert.equal(netCost({ cpuS: 0.1, items: 0, idle, nodes }), null)
+  })
+})
+
+test('it is measured in runs of ten seconds and longer, or as asked', () => {
+  assert.equal(whyNotIdle('auto', null), null)
+  assert.equal(whyNotIdle('auto', 10_000), null)
+  assert.match(whyNotIdle('auto', 9999) ?? '', /less than 10 s.*--idle-cost always/)
+  assert.equal(whyNotIdle('always', 1), null)
+  assert.equal(whyNotIdle('never', null), '--idle-cost never')
+})
+
+test('items that other boxes of the run write are no idle cost, those of another application may be', async () => {
+  const plan = samplePlan({ totalAgents: 3 })
+  const why = (/** @type {number | null} */ there, /** @type {string} */ command) =>
+    disturbedBy({
+      strategy: strategyOf(plan),
+      others: async () => {
+        if (there === null) throw new Error('READONLY')
+        return there
+      },
+    })([[row(1, { commands: { [command]: { calls: 1, usec: 1 } } })]])
+  assert.equal(await why(0, 'setex'), null)
+  assert.equal(await why(2, 'get'), null)
+  assert.match((await why(1, 'setex')) ?? '', /other writers of this run/)
+  assert.match((await why(null, 'setex')) ?? '', /cannot say by whom/)
+})

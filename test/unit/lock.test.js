@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ownedContent, ownerWords, processStart, takeOwnership } from '../../lib/lock.js'
+import { readState } from '../../lib/target/embedded-state.js'
+import { withUndo } from '../../lib/undo.js'
+import { ownFolder } from '../helpers/programs.js'
+
+/** @param {import('node:test').TestContext} t */
+const sleeper = async (t) => {
+  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  return child
+}
+
+test('a file has one living owner, and a dead one does not count', async (t) => {
+  const folder = ownFolder(t, 'lock')
+  const file = join(folder, 'lock')
+  assert.equal(ownedContent(file), null)
+  const child = await sleeper(t)
+  const pid = Number(child.pid)
+  writeFileSync(
+    file,
+    JSON.stringify({ ownerPid: pid, ownerStarted: processStart(pid), ownerHost: hostname() }),
+  )
+  assert.equal(takeOwnership(file), false)
+  assert.equal(ownerWords(file), `process ${pid}`)
+  child.kill('SIGKILL')
+  await once(child, 'close')
+  assert.equal(takeOwnership(file, { what: 'mine' }), true)
+  assert.equal(ownedContent(file).what, 'mine')
+  assert.equal(takeOwnership(file), false, 'one at a time')
+  assert.deepEqual(readdirSync(folder), ['lock'])
+})
+
+test('of an owner on another host nothing is known', (t) => {
+  const file = join(ownFolder(t, 'lock'), 'lock')
+  writeFileSync(file, JSON.stringify({ ownerPid: 1, ownerStarted: '1', ownerHost: 'elsewhere' }))
+  assert.equal(takeOwnership(file), false)
+  assert.match(ownerWords(file), /^process 1 on elsewhere \(if it has ended, remove .*lock\)$/)
+})
+
+for (const text of ['', 'null', '5', '{}', '{"ownerPid":1}', '{"ownerHost":5}'])
+  test(`what holds ${JSON.stringify(text)} is nobody's`, (t) => {
+    const file = join(ownFolder(t, 'lock'), 'lock')
+    writeFileSync(file, text)
+    assert.equal(takeOwnership(file), true)
+  })
+
+test('a state file that says what no producer writes names itself and its fault', (t) => {
+  const folder = join(ownFolder(t, 'state'), 'millrace')
+  mkdirSync(folder, { mode: 0o700 })
+  const node = { host: '127.0.0.1', port: 1, pid: 1, role: 'master', shard: 1 }
+  const state = {
+    address: '127.0.0.1:1',
+    endpoints: [node],
+    access: { password: 'x' },
+    cluster: false,
+    nodes: [node],
+    dir: '/x',
+  }
+  const file = join(folder, 'single.json')
+  const write = (/** @type {object} */ change) =>
+    writeFileSync(
+      file,
+      JSON.stringify({ ...state, ...change, ownerPid: process.pid, ownerStarted: processStart(process.pid) }),
+    )
+  write({})
+  assert.deepEqual(readState(folder, false), state)
+  for (const [change, words] of /** @type {[object, RegExp][]} */ ([
+    [{ nodes: null }, /single\.json is not what .* writes: 'nodes' must be array; remove it$/],
+    [{ nodes: [null] }, /'nodes\.0' must be object/],
+    [{ endpoints: [{ host: 'h', port: 0 }] }, /'endpoints\.0\.port' must be >= 1/],
+    [{ access: null }, /'access' must be object/],
+  ])) {
+    write(change)
+    assert.throws(() => readState(folder, false), words)
+  }
+  assert.ok(existsSync(file) && readFileSync(file, 'utf8').length > 0)
+})
+
+test('undo: every step, the last one first, and the first error counts', async () => {
+  /** @type {string[]} */
+  const done = []
+  const step =
+    (/** @type {string} */ name, /** @type {string} */ error = '') =>
+    async () => {
+      done.push(name)
+      if (error) throw new Error(error)
+    }
+  const five = async (/** @type {(step: () => unknown) => void} */ undo) => {
+    undo(step('a'))
+    return 5
+  }
+  assert.equal(await withUndo(five), 5)
+  await assert.rejects(
+    withUndo(async (undo) => {
+      undo(step('b'))
+      undo(step('c', 'of c'))
+      throw new Error('of the work')
+    }),
+    /of the work/,
+  )
+  await assert.rejects(
+    withUndo(async (undo) => {
+      undo(() => {
+        done.push('d')
+        throw new Error('of d')
+      })
+      undo(step('e', 'of e'))
+    }),
+    /of e/,
+  )
+  assert.deepEqual(done, ['a', 'c', 'b', 'e', 'd'])
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { cardHash, cardOf, differingTerms, leaseMs, rivalsOf, sameTerms } from '../../lib/plan/plan-card.js'
+import { rivalRefusal } from '../../lib/target/plan-key.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const nowMs = 1_790_000_000_000
+/** @param {Parameters<typeof samplePlan>[0]} [settings] @param {object} [change] */
+const card = (settings, change) => ({
+  ...cardOf(samplePlan(settings), 'test'),
+  startedMs: nowMs - 60_000,
+  renewedMs: nowMs - 1000,
+  ended: false,
+  ...change,
+})
+const ours = cardOf(samplePlan(), 'other version')
+
+describe('plans that are being written under one prefix', () => {
+  test('boxes of one load have the same terms, of whatever version they are', () => {
+    assert.ok(sameTerms(card(), ours))
+    assert.equal(cardHash(card()), cardHash(ours))
+    assert.deepEqual(rivalsOf(ours, [card()], nowMs), [])
+  })
+
+  /** @type {[string, Parameters<typeof samplePlan>[0], RegExp][]} */
+  const others = [
+    ['another strategy', { strategy: 'actual-value' }, /^--strategy actual-value \(here sorted-set\)$/],
+    ['another number of agents', { totalAgents: 3 }, /^-t 3 \(here 1\)/],
+    ['each item once, for longer', { once: true, ttlS: 600 }, /^--once, --ttl 600 \(here 3\)$/],
+  ]
+  for (const [name, settings, words] of others)
+    test(name, () => {
+      const rival = card(settings)
+      assert.deepEqual(rivalsOf(ours, [card(), rival], nowMs), [rival])
+      assert.notEqual(cardHash(rival), cardHash(ours))
+      assert.match(differingTerms(rival, ours), words)
+    })
+
+  test('one that has ended, or was silent for as long as a lease lasts, is none', () => {
+    const settings = { quantity: 77 }
+    assert.deepEqual(rivalsOf(ours, [card(settings, { ended: true })], nowMs), [])
+    assert.deepEqual(rivalsOf(ours, [card(settings, { renewedMs: nowMs - leaseMs })], nowMs), [])
+    assert.equal(rivalsOf(ours, [card(settings, { renewedMs: nowMs - leaseMs + 1 })], nowMs).length, 1)
+  })
+
+  test('the refusal names it, its age, and what to do', () => {
+    const { message } = rivalRefusal('a:1', ours, card({ ttlS: 600 }), nowMs)
+    assert.match(
+      message,
+      /^a:1: another plan is being written under no prefix: sorted-set of \S+ items, with --ttl 600 \(here 3\), begun 60 s ago, last sign of life 1 s ago; end it, .* --prefix$/,
+    )
+    const killed = rivalRefusal('a:1', ours, card({ ttlS: 600 }, { renewedMs: nowMs - 12_000 }), nowMs)
+    assert.match(killed.message, /; if it was killed, wait 18 s$/)
+  })
+})

@@ -1,0 +1,111 @@
+// Secrets are taken out of text and data in whatever spelling they come back, and nothing else is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { secretsIn } from '../../lib/cli/secrets.js'
+import { redactor } from '../../lib/redact.js'
+import { reasonFor } from '../../lib/target/reason.js'
+
+/** @param {string[]} secrets */
+const knowing = (...secrets) => {
+  const redact = redactor()
+  redact.learn(...secrets)
+  return redact
+}
+
+const canary = 'Tr0ub4dor&3%"é-\\'
+
+for (const [what, text] of [
+  ['as it is', canary],
+  ['in JSON', JSON.stringify(canary)],
+  ['in an address', encodeURIComponent(canary)],
+  ['as a server gives it back', Buffer.from(canary).toString('latin1')],
+  ['within a word', `x${canary}x`],
+  ['cut off', `${canary.slice(0, 9)}...`],
+  ['cut off at the end', canary.slice(0, 7)],
+])
+  test(`a secret ${what}`, () => {
+    const said = knowing(canary).text(`ERR ${text}`)
+    assert.match(said, /^ERR .?\*\*\*/)
+    assert.ok(!said.includes('Tr0ub4'), said)
+  })
+
+test('a weak one is only a word of its own, and numbers and words of ours stay', () => {
+  const redact = knowing('list', '1000', 'abc', 'x1')
+  assert.equal(redact.text('a list, lists, a-list: 1000'), 'a ***, lists, a-***: 1000')
+  const document = {
+    plan: { strategy: 'list', quantity: 1000 },
+    kind: 'list',
+    events: [{ text: 'ERR list' }],
+  }
+  assert.deepEqual(redact.data(document), { ...document, events: [{ text: 'ERR ***' }] })
+})
+
+test('data: values, lists and names of fields', () => {
+  const redact = knowing('hunter2hunter2')
+  assert.deepEqual(redact.data({ 'ERR hunter2hunter2': [1, null, 'hunter2hunter2'] }), {
+    'ERR ***': [1, null, '***'],
+  })
+})
+
+test('with nothing to hide everything stays as it is', () => {
+  const data = { a: 'b' }
+  assert.equal(redactor().data(data), data)
+  assert.equal(redactor().text('a'), 'a')
+})
+
+test('any text can be a secret', () => {
+  for (let code = 32; code < 0x250; code++) {
+    const secret = `${String.fromCharCode(code).repeat(2)}abcdefg${String.fromCharCode(code)}`
+    assert.equal(knowing(secret).text(`<${secret}>`), '<***>')
+  }
+})
+
+for (const [line, secret] of [
+  ['--password hunter2', 'hunter2'],
+  ['--password=hunter2', 'hunter2'],
+  ['--sentinel-password hunter2', 'hunter2'],
+  ['--url redis://u:hunter2@h', 'hunter2'],
+  ['--url=rediss://:hunter%202@h/1', 'hunter 2'],
+  ['--url redis://:a@hunter2@h', 'a@hunter2'],
+  ['redis://u:hunter2@h', 'hunter2'],
+  ['--url redis://hunter2@h', 'hunter2'],
+  ['--host=u:hunter2@h', 'hunter2'],
+  ['--host u:hunter2@h', 'hunter2'],
+  ['-a hunter2', 'hunter2'],
+  ['-ahunter2', 'hunter2'],
+  ['--pass hunter2', 'hunter2'],
+])
+  test(`the secret of ${line}`, () => assert.ok(secretsIn(line.split(' '), {}).includes(secret)))
+
+test('agents and paths are no secrets', () => {
+  for (const line of [
+    '--out results@2026',
+    '--out /data/@scope/x',
+    '--out=a@b',
+    '--url redis://h',
+    '-a 3',
+    '-a 2-4',
+    '-a all',
+    '-a auto',
+    '-a -q',
+    '-a',
+    '-q 5',
+  ])
+    assert.deepEqual(secretsIn(line.split(' '), {}), [], line)
+})
+
+test('secrets of the environment', () =>
+  assert.deepEqual(
+    secretsIn([], {
+      REDIS_PASSWORD: 'a',
+      REDIS_SENTINEL_PASSWORD: 'b',
+      REDIS_URL: 'redis://u:c@h',
+    }).toSorted(),
+    ['a', 'b', 'c', 'c'],
+  ))
+
+test('a server that quotes a password, however short, and however it is cut', () => {
+  const error = Object.assign(new Error(`ERR ${'x'.repeat(190)} no such password ab`), { name: 'ReplyError' })
+  assert.ok(!reasonFor('h:1', new Error("ERR no 'pw1'"), { password: 'pw1', tls: null }).includes('pw1'))
+  assert.ok(!reasonFor('h:1', error, { password: 'x'.repeat(8), tls: null }).includes('xxxxxxxx'))
+})
