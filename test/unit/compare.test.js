@@ -373,6 +373,7 @@ for (const [sides, names] of named)
 test('a writer is not compared with a reader, nor a run that is not valid unless asked', async () => {
   const plain = await store('plain', 5)
   const run = JSON.parse(await readFile(join(plain, 'run.json'), 'utf8'))
+  const none = { p50: null, p90: null, p99: null, p999: null, max: null }
   const variant = async (/** @type {string} */ name, /** @type {object} */ change) => {
     await mkdir(join(folder, name))
     await writeFile(join(folder, name, 'run.json'), JSON.stringify({ ...run, ...change, run: name }))
@@ -380,7 +381,12 @@ test('a writer is not compared with a reader, nor a run that is not valid unless
   }
   const [side, reader, invalid] = [
     await sideOf([plain]),
-    await variant('reader', { kind: 'consumer', fetches: {} }),
+    await variant('reader', {
+      kind: 'consumer',
+      fetches: { count: 1, failed_by: {}, duration_ms: none, ids_ms: none, values_ms: none, numbers: {} },
+      freshness_ms: none,
+      replication_ms: none,
+    }),
     await variant('invalid', { valid: false }),
   ]
   assert.throws(() => comparisonOf(side, reader, []), {
