@@ -211,7 +211,7 @@ const groups = {
       help: 'most bytes that wait for an answer on one connection' },
   ],
   'Lookups (strategies lookup-get, lookup-set, lookup-mix)': [
-    { name: 'keys', key: 'keys', type: 'integer', range: ['1', '1000M'], default: '100k',
+    { name: 'keys', key: 'keys', type: 'integer', range: ['1', '100M'], default: '100k',
       help: 'number of keys, key:1 and on' },
     { name: 'fill', key: 'fill', type: 'flag',
       help: 'write every key once before the run, and check that they are there' },

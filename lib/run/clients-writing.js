@@ -1,9 +1,12 @@
 // What clients are put together of: the flow over the target, what it draws, and the fill before it. It has the same
 // face as a writer in ticks and its driver, so that everything that watches a run watches both.
+import { TargetError } from '../errors.js'
 import { clientsFlow } from '../flow/clients.js'
 import { operationsOf } from '../measure/operations.js'
 import { drawsOf, eachOnce, picksOf, scheduleOf } from '../plan/draws.js'
+import { payloadMatcher } from '../plan/payload.js'
 import { noTally } from '../wire/decode.js'
+import { slotOf } from '../wire/slot.js'
 import { longestTimerMs } from './settlement.js'
 
 /**
@@ -104,7 +107,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
  */
 export const fillKeys = async ({ plan, strategy, target, clock, say, onEvent, stop }) => {
   const operation = strategy.fill()
-  if (!operation) return null
+  if (!operation) return
   const ledger = operationsOf({ isMeasured: () => true })
   const flow = await clientsFlow({
     plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
@@ -141,12 +144,50 @@ export const fillKeys = async ({ plan, strategy, target, clock, say, onEvent, st
     flow.close()
   }
   const { acked } = ledger.whole
+  if (stop.aborted) return
   const seconds = (clock() - startMs) / 1000
-  return { keys: plan.items, acked, seconds, failed_by: ledger.failedBy }
+  const causes = Object.entries(ledger.failedBy).map(([cause, n]) => `${cause} ${n.toLocaleString('en')}`)
+  if (acked < plan.items)
+    throw new TargetError(
+      `--fill: ${acked.toLocaleString('en')} of ${plan.items.toLocaleString('en')} keys were written (${causes.join(', ') || 'no answer'})`,
+    )
+  await checkFilled(plan, strategy, target)
+  say(
+    `filled ${plan.items.toLocaleString('en')} keys in ${seconds.toFixed(1)} s, all there by DBSIZE and a sample`,
+  )
+}
+
+const sampled = 100
+
+/**
+ * The masters have as many keys, and those looked at have the bytes that were written.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {Target} target
+ */
+const checkFilled = async (plan, strategy, target) => {
+  const there = await keysThere(target)
+  if (there !== null && there < plan.items)
+    throw new TargetError(
+      `--fill: ${plan.items.toLocaleString('en')} keys were acknowledged, but the masters have ${there.toLocaleString('en')}`,
+    )
+  const { masters, owners } = target.topology
+  const matches = payloadMatcher({ ...plan, stamp: false })
+  const count = Math.min(sampled, plan.items)
+  const wrong = await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const n = 1 + Math.floor((i * plan.items) / count)
+      const key = strategy.keyOf(n)
+      const value = await target.control(masters[owners ? owners[slotOf(key)] : 0]).getBuffer(key)
+      return value !== null && matches(n, value, 0, value.length) ? [] : [key]
+    }),
+  )
+  const [first] = wrong.flat()
+  if (first !== undefined) throw new TargetError(`--fill: ${first} does not have the value that was written`)
 }
 
 /** Keys in the masters; null where one does not say. @param {Target} target */
-export const keysThere = async (target) => {
+const keysThere = async (target) => {
   const sizes = await Promise.all(
     target.topology.masters.map((address) =>
       target

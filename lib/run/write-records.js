@@ -1,6 +1,7 @@
 // What a writing run counts and times as it goes.
 import { latencyOf, series } from '../measure/latency.js'
 import { ledgerOf } from '../measure/ledger.js'
+import { operationsOf } from '../measure/operations.js'
 
 // A first byte later than this is told as a late tick.
 const lateMs = 10
@@ -25,14 +26,14 @@ const tickCounter = () => {
   }
 }
 
-/** @param {import('../plan/plan.js').Plan} plan */
-export const recordsOf = (plan) => {
+/** @param {import('../plan/plan.js').Plan} plan @param {() => boolean} [isMeasured] whether the warm-up is over */
+export const recordsOf = (plan, isMeasured = () => true) => {
   const latency = latencyOf()
   const lateness = series()
   const felt = series()
   const late = tickCounter()
   return {
-    ledger: ledgerOf(plan),
+    ledger: plan.flow === 'clients' ? operationsOf({ isMeasured }) : ledgerOf(plan),
     latency,
     /** By the bystander. */
     felt,

@@ -99,6 +99,8 @@
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
  * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
+ * @property {(counts: Record<string, number>, plan: any) => string[]} reasons why a run of it is not valid, by its replies
+ * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly string[]} modes how it can be read
  * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
@@ -291,6 +293,8 @@ export const strategy = (declaration) => {
     variants: null,
     fetch: null,
     fill: null,
+    reasons: () => [],
+    keepsKeys: false,
     modes: ['manual'],
     ids: () => null,
     check: null,

@@ -1,5 +1,5 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
-import { checksOf, commandsAt, readerOf, stepsOf } from './bind.js'
+import { checksOf, commandsAt, readerOf, stepsOf, textOf } from './bind.js'
 import {
   argumentsOf,
   commandNames,
@@ -72,6 +72,11 @@ export const strategyOf = (plan) => {
       declared.fill === null
         ? null
         : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** Commands in which an item is counted as carried. */
+    commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
+    /** The key that an operation about n is about. @param {number} n */
+    keyOf: (n) =>
+      textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix),
     /** What replies are counted as, by class. */
     replyNames: replyNamesOf(stored, declared.name),
     reader: () => readerOf(declared, terms, binding),

@@ -20,6 +20,13 @@ const common = {
     set: [each('SET', [k.key, fixed('value', t.valueBytes, payloadPutter(t))])],
   }),
   fill: 'set',
+  keepsKeys: true,
+  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
+    clients.fill && miss > 0
+      ? [
+          `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
+        ]
+      : [],
   repeat: /** @type {const} */ ('safe'),
 }
 
