@@ -173,7 +173,7 @@ const askedAndFound = (run) => {
           target,
           { label: 'time', text: time },
           ...words.loadRows(run),
-          { label: plan.flow === 'clients' ? 'an operation' : 'per item', text: words.costWords(run) },
+          { label: run.plan.flow === 'clients' ? 'each costs' : 'per item', text: words.costWords(run) },
           { label: 'idle cost', text: words.idleWords(run) },
           { label: 'commands', text: words.commandWords(run) },
         ]

@@ -234,7 +234,7 @@ const blocksOf = (page) => {
     latencyTable(page),
     nodeTable(page),
     [
-      ...entry(page, run.plan.flow === 'clients' ? 'an operation' : 'per item', costWords(run)),
+      ...entry(page, run.plan.flow === 'clients' ? 'each costs' : 'per item', costWords(run)),
       ...entry(page, 'idle cost', idleWords(run)),
       ...entry(page, 'commands', commandWords(run)),
       ...entry(page, 'client', clientWords(run)),

@@ -156,7 +156,7 @@ export const loadRows = (run) => {
     ]
   const replies = Object.entries(run.counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
   return [
-    { label: 'operations', text: itemWords(run) },
+    { label: 'done', text: `${itemWords(run)}` },
     ...(replies.length > 0 ? [{ label: 'replies', text: facts(replies) }] : []),
     { label: 'rate', text: rateWords(run) },
     { label: 'sends', text: sendWords(run) },

@@ -53,4 +53,8 @@ export const isStrategy = (name) => registry.has(name)
 
 export const allStrategies = () => [...registry.values()]
 
-export const strategyNames = () => [...registry.keys()]
+/** @param {'ticks' | 'clients'} [flow] only those that a writer plays so */
+export const strategyNames = (flow) =>
+  allStrategies()
+    .filter(({ roles }) => flow === undefined || roles.writer.flow === flow)
+    .map(({ name }) => name)

@@ -6,5 +6,5 @@ import { termsOf as lookup } from './lookup/terms.js'
 /** @type {Readonly<Record<string, (plan: any) => any>>} */
 const byWorkload = Object.freeze({ latest, lookup })
 
-/** @param {{ strategy: string }} plan */
+/** @param {{ strategy: string } & Record<string, any>} plan */
 export const termsOf = (plan) => byWorkload[strategyNamed(plan.strategy).workload](plan)
