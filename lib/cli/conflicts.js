@@ -75,6 +75,7 @@ const flowRules = [
     )
   },
   (s, named) =>
+    s.given.arrivals === 'command line' &&
     s.arrivals !== 'constant' &&
     typeof s.rate !== 'number' &&
     `${named('arrivals')} needs --rate with a number`,
