@@ -31,7 +31,14 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} windowBytes
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
- * @property {'max'} [rate]
+ * @property {'max' | number} [rate]
+ * @property {number} keys of a lookup's key space
+ * @property {boolean} fill the key space first
+ * @property {number} connections clients, each with a connection to every node
+ * @property {number} pipeline operations in flight of each
+ * @property {readonly [number, number]} ratio writes, reads
+ * @property {'uniform' | 'sequential'} order
+ * @property {'constant' | 'poisson'} arrivals
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
  * @property {number} [durationMs]
@@ -190,8 +197,9 @@ const groups = {
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
         'closed (wait for the batch or the fetch, then sleep the period)' },
-    { name: 'rate', key: 'rate', type: 'choice', choices: ['max'], otherwise: 'quantity per period',
-      help: 'max: as fast as the servers accept items, without a schedule' },
+    { name: 'rate', key: 'rate', type: 'rate', otherwise: 'quantity per period; for lookups, max',
+      help: 'max: as fast as the servers accept it, without a schedule; for lookups also operations a second, such ' +
+        'as 20k' },
     { name: 'driver', for: both, key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
       help: 'socket (plain sockets, least CPU) or ioredis (what a Node application sees)' },
     { name: 'max-members', key: 'maxMembers', type: 'integer', range: ['0', '100M'],
@@ -203,6 +211,22 @@ const groups = {
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
+  ],
+  Lookups: [
+    { name: 'keys', key: 'keys', type: 'integer', range: ['1', '100M'], default: '100k',
+      help: 'number of keys, key:1 and on' },
+    { name: 'fill', key: 'fill', type: 'flag',
+      help: 'write every key once before the run, and check that they are there' },
+    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'], default: '50',
+      help: 'clients; each has a connection to every node' },
+    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'], default: '1',
+      help: 'operations that a client has in flight at most' },
+    { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
+      help: 'writes to reads of lookup-mix' },
+    { name: 'order', key: 'order', type: 'choice', choices: ['uniform', 'sequential'], default: 'uniform',
+      help: 'which key is next: uniform (each as likely) or sequential (in order, round and round)' },
+    { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
+      help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],
   'Reading (the data model comes from the plan that the writer leaves in the target)': [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,

@@ -32,6 +32,59 @@ const needsSortedSet = (key, plain) => (s, named) =>
     ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
     : `${named(key)}: ${named('strategy')} keeps no sorted set`)
 
+// What only writers in ticks have, and what only clients have.
+const ofTicks = /** @type {const} */ ([
+  'quantity',
+  'periodMs',
+  'chunks',
+  'totalAgents',
+  'agent',
+  'pacing',
+  'intervals',
+  'once',
+  'stamp',
+  'ttlS',
+  'maxMembers',
+])
+const ofClients = /** @type {const} */ ([
+  'keys',
+  'fill',
+  'connections',
+  'pipeline',
+  'ratio',
+  'order',
+  'arrivals',
+])
+
+/** @type {readonly Rule[]} */
+const flowRules = [
+  (s, named) => {
+    const { roles, options, name } = strategyNamed(s.strategy)
+    const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
+    if (roles.writer.flow === 'clients') {
+      const odd = ofTicks.find(typed) ?? ofClients.find((key) => typed(key) && !options.includes(key))
+      if (odd) return `${named(odd)} is not an option of ${name}: see the options of lookups in --help`
+      if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
+      return false
+    }
+    const odd = ofClients.find(typed)
+    if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
+    return (
+      typeof s.rate === 'number' &&
+      `${named('rate')}: items are written at --quantity per --period; a number is for lookups, else it is max`
+    )
+  },
+  (s, named) =>
+    s.given.arrivals === 'command line' &&
+    s.arrivals !== 'constant' &&
+    typeof s.rate !== 'number' &&
+    `${named('arrivals')} needs --rate with a number`,
+  (s, named) =>
+    s.durationMs !== undefined &&
+    s.warmUpMs >= s.durationMs &&
+    `${named('warmUpMs')} must be shorter than ${named('durationMs')}`,
+]
+
 /** @type {readonly Rule[]} */
 const writerRules = [
   (s, named) =>
@@ -69,11 +122,6 @@ const writerRules = [
 
   (s, named) =>
     s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
-
-  (s, named) =>
-    s.durationMs !== undefined &&
-    s.warmUpMs >= s.durationMs &&
-    `${named('warmUpMs')} must be shorter than ${named('durationMs')}`,
 
   (s, named) =>
     s.intervals !== undefined &&
@@ -191,7 +239,10 @@ export function conflictIn(settings, named) {
     'limit' in settings
       ? /** @type {readonly Rule[]} */ (readerRules)
       : 'quantity' in settings
-        ? writerRules
+        ? [
+            ...flowRules,
+            ...(strategyNamed(settings.strategy).roles.writer.flow === 'ticks' ? writerRules : []),
+          ]
         : []
   for (const rule of [...own, ...targetRules]) {
     const sentence = rule(settings, named)

@@ -231,8 +231,25 @@ export const VALUE_TYPES = Object.freeze({
     shape: () => 'port, address:port',
   },
   /** @type {ValueType} */
+  rate: {
+    read: (/** @type {string} */ text) => {
+      const rate = scaled(text, countUnits)
+      return text === 'max' ? text : rate !== undefined && rate > 0 ? rate : undefined
+    },
+    expects: () => 'max or a number of operations a second, such as 20000 or 20k',
+    shape: () => 'max, or operations a second',
+  },
+  /** @type {ValueType} */
+  ratio: {
+    read: (/** @type {string} */ text) => {
+      const [, sets, gets] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []
+      return Number(sets) + Number(gets) > 0 ? Object.freeze([Number(sets), Number(gets)]) : undefined
+    },
+    expects: () => 'writes:reads, such as 1:10',
+    shape: () => 'writes:reads',
+  },
   agents: {
-    read: (text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),
+    read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),
     expects: () => 'a number, a range such as 2-4, all or auto',
     shape: () => '3, 2-4, all, auto',
   },

@@ -97,6 +97,25 @@ export const payloadOf = (terms) => {
 }
 
 /**
+ * The same bytes, without a stamp, put in place.
+ * @param {PayloadTerms} terms
+ * @returns {(n: number, out: Buffer, at: number) => void}
+ */
+export const payloadPutter = (terms) => {
+  const { head, tail, pool, placeOf } = bodyOf({ ...terms, stamp: false })
+  return (n, out, at) => {
+    let rest = n
+    for (let i = 0; i < head; i++) {
+      const next = Math.floor(rest / 64)
+      out[at + i] = codes[rest - next * 64]
+      rest = next
+    }
+    const from = placeOf(n)
+    pool.copy(out, at + head, from, from + tail)
+  }
+}
+
+/**
  * Whether bytes[from, to) are what `payloadOf` makes of item n; the digits of a stamp are not looked at.
  * @param {PayloadTerms} terms
  * @returns {(n: number, bytes: Buffer, from: number, to: number) => boolean}

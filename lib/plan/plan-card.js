@@ -1,7 +1,7 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
 import { plainText } from '../report/units.js'
-import { isStrategy } from '../workloads/index.js'
+import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'
 
@@ -33,12 +33,15 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} ended every agent that said so has stopped
  */
 
+// Keys without a lifetime are there until cleanup: their plan is as long as anybody may ask.
+const foreverS = 10 * 365 * 24 * 3600
+
 /**
  * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
  * after it was written, and the card is renewed every 5 s.
- * @param {{ ttlS: number }} plan
+ * @param {{ strategy: string, ttlS: number }} plan
  */
-export const markerS = (plan) => lingerS(plan) + 60
+export const markerS = (plan) => (strategyNamed(plan.strategy).keepsKeys ? foreverS : lingerS(plan) + 60)
 
 /** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
 const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms

@@ -5,6 +5,7 @@ import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { clientsPart } from './clients-plan.js'
 import { agentRange } from './ranges.js'
 
 /**
@@ -63,6 +64,8 @@ const buildPlan = (settings, facts) => {
   const items = agents.reduce((sum, { count }) => sum + count, 0)
   return {
     strategy,
+    flow: /** @type {'ticks' | 'clients'} */ ('ticks'),
+    clients: /** @type {ReturnType<typeof clientsPart>['clients'] | null} */ (null),
     quantity,
     periodMs,
     chunks,
@@ -71,7 +74,7 @@ const buildPlan = (settings, facts) => {
     agents: /** @type {readonly AgentShare[]} */ (agents),
     items,
     pacing: settings.pacing,
-    rate: settings.rate ?? null,
+    rate: settings.rate === 'max' ? settings.rate : null,
     nominalHz: settings.rate === 'max' ? null : (items * 1000) / periodMs,
     ttlS: settings.ttlS,
     valueBytes: settings.valueBytes,
@@ -114,7 +117,9 @@ export const planOf = (settings, facts) => {
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  const plan = buildPlan(settings, facts)
+  const inTicks = buildPlan(settings, facts)
+  const { flow } = strategyNamed(strategy).roles.writer
+  const plan = flow === 'clients' ? { ...inTicks, ...clientsPart(settings, facts) } : inTicks
   return deepFreeze({
     ...plan,
     /** 0: commands are not cut. */ membersInCommand: strategyOf(plan).mostMembers,

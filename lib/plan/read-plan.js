@@ -188,6 +188,10 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
 /** @param {ReturnType<typeof buildPlan>} plan */
 const checkPlan = (plan) => {
   const { mode, fetch, values, strategy, cluster, masters, sets } = plan
+  if (!strategyNamed(strategy).fetch)
+    throw new OptionError(
+      `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by node producer.js`,
+    )
   const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()
   if (!values && value === null)
     throw new OptionError(

@@ -44,6 +44,7 @@ import { verdict } from './verdict.js'
  * @property {Record<string, any>} client
  * @property {Record<string, any>} server
  * @property {NodeFigures[]} nodes
+ * @property {Record<string, number> | null} [counts] replies by what they mean
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  * @property {import('../measure/acked-ranges.js').Written | null} [written] of a --once run
  * @property {import('./verdict.js').Warning[]} [warnings] what was noticed on the way
@@ -74,6 +75,7 @@ import { verdict } from './verdict.js'
  * @property {Record<Exclude<keyof typeof noServer, 'commands' | 'idle' | 'foreign_calls' | 'memory_note'>, Figure> & { memory_note: string | null, foreign_calls: { command: string, calls: number } | null, idle: import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown | null, commands: Record<string, { calls: number, usec: number }> | null }} server
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
+ * @property {Record<string, number>} [counts] replies by what they mean
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
  */
 /** @typedef {Measurements & ReturnType<typeof verdict> & { thresholds?: import('./thresholds.js').Judged[], cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection }} RunDocument */
@@ -186,6 +188,7 @@ const measurements = (parts) => ({
   server: filled(noServer, parts.server),
   nodes: readable(plainData(parts.nodes)),
   events: readable(plainData(parts.events)),
+  ...(parts.counts && { counts: plainData(parts.counts) }),
   ...(parts.written && { written: plainData(parts.written) }),
 })
 

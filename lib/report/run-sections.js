@@ -172,10 +172,8 @@ const askedAndFound = (run) => {
           { label: 'plan', text: words.planWords(run.plan) },
           target,
           { label: 'time', text: time },
-          { label: 'items', text: words.itemWords(run) },
-          { label: 'rate', text: words.rateWords(run) },
-          { label: 'ticks', text: words.tickWords(run) },
-          { label: 'per item', text: words.costWords(run) },
+          ...words.loadRows(run),
+          { label: run.plan.flow === 'clients' ? 'each costs' : 'per item', text: words.costWords(run) },
           { label: 'idle cost', text: words.idleWords(run) },
           { label: 'commands', text: words.commandWords(run) },
         ]
@@ -190,6 +188,10 @@ const askedAndFound = (run) => {
 const questionOf = ({ kind, plan }) => {
   if (kind === 'consumer')
     return `How fast and how fresh is reading ${plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'} (${plan.strategy})?`
+  if (plan.flow === 'clients')
+    return plan.nominalHz === null
+      ? `How many operations a second do ${plan.clients.connections} connections get with ${plan.strategy}?`
+      : `What does ${plan.strategy} cost at ${rate(plan.nominalHz)} operations/s?`
   if (plan.rate === 'max') return `How many items a second do the servers take with ${plan.strategy}?`
   if (plan.pacing === 'closed')
     return `What does ${plan.strategy} cost with ${count(plan.items)} items and then ${period(plan.periodMs)} of rest?`

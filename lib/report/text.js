@@ -14,12 +14,10 @@ import {
   hasHostCpu,
   hostCpu,
   idleWords,
-  itemWords,
+  loadRows,
   moment,
   planWords,
-  rateWords,
   targetWords,
-  tickWords,
 } from './words.js'
 
 /**
@@ -158,7 +156,9 @@ const eventLines = ({ run, columns, paint }) => {
 export const verdictWords = (run) => {
   const held = run.rate.nominal === null || run.plan.pacing === 'closed' ? '' : ', at the rate asked'
   if (run.state === 'partial') return 'do not quote these figures as those of the whole load'
-  return run.valid ? `every item acknowledged${held}` : 'do not quote these figures'
+  return run.valid
+    ? `every ${run.plan.flow === 'clients' ? 'operation' : 'item'} acknowledged${held}`
+    : 'do not quote these figures'
 }
 
 /** A part of a load must not pass for the whole: this comes first. @param {Page} page */
@@ -229,14 +229,12 @@ const blocksOf = (page) => {
       ...entry(page, 'plan', planWords(run.plan)),
       ...entry(page, 'target', targetWords(run)),
       ...entry(page, 'time', facts([moment(run.started), period(run.duration_s * 1000), measured])),
-      ...entry(page, 'items', itemWords(run)),
-      ...entry(page, 'rate', rateWords(run)),
-      ...entry(page, 'ticks', tickWords(run)),
+      ...loadRows(run).flatMap(({ label, text }) => entry(page, label, text)),
     ],
     latencyTable(page),
     nodeTable(page),
     [
-      ...entry(page, 'per item', costWords(run)),
+      ...entry(page, run.plan.flow === 'clients' ? 'each costs' : 'per item', costWords(run)),
       ...entry(page, 'idle cost', idleWords(run)),
       ...entry(page, 'commands', commandWords(run)),
       ...entry(page, 'client', clientWords(run)),

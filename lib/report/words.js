@@ -48,8 +48,26 @@ const sets = ({ sets = [], extraSets = [], placement }) => {
   ])
 }
 
+/** @param {Record<string, any>} plan */
+const clientsWords = ({ strategy, quantity, valueBytes, payload, warmUpMs, prefix, nominalHz, clients }) => {
+  const { connections, pipeline, ratio, order, arrivals, fill } = clients
+  return facts([
+    strategy,
+    `${count(quantity)} keys, ${order === 'uniform' ? 'each as likely' : 'in order'}${fill ? ', filled before' : ''}`,
+    `${several(connections, 'connection')}, ${pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`} in flight each`,
+    nominalHz === null
+      ? 'closed loop'
+      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'as independent users come' : 'evenly'}`,
+    ratio && `${ratio[0]} writes to ${ratio[1]} reads`,
+    `value ${bytes(valueBytes)} ${payload}`,
+    warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
+    prefix && `prefix ${prefix}`,
+  ])
+}
+
 /** The plan in plain words. @param {Record<string, any>} plan */
 export const planWords = (plan) => {
+  if (plan.flow === 'clients') return clientsWords(plan)
   const { strategy, valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix } = plan
   const members = plan.membersInCommand ?? plan.maxMembers
   const cut = members ? `at most ${count(members)} members a command` : 'commands not cut'
@@ -96,11 +114,14 @@ export const itemWords = ({ items }) => {
   ])
 }
 
+/** What is counted: an item that is stored, or an operation of a client. @param {Record<string, any>} plan */
+export const unitOf = ({ flow }) => (flow === 'clients' ? 'operations' : 'items')
+
 /** @param {RunDocument} run */
-export const rateWords = ({ rate: { nominal, achieved }, server }) =>
+export const rateWords = ({ rate: { nominal, achieved }, server, plan }) =>
   facts([
-    nominal === null ? 'no rate asked' : `${rate(nominal)} items/s asked`,
-    `${rate(achieved)} items/s achieved${nominal && achieved !== null ? ` (${share(achieved / nominal)})` : ''}`,
+    nominal === null ? 'no rate asked' : `${rate(nominal)} ${unitOf(plan)}/s asked`,
+    `${rate(achieved)} ${unitOf(plan)}/s achieved${nominal && achieved !== null ? ` (${share(achieved / nominal)})` : ''}`,
     server.share !== null && server.share < 0.9995 && `${share(server.share)} of all writers’ items`,
   ])
 
@@ -114,6 +135,32 @@ export const tickWords = ({ ticks, commands, plan }) => {
     `${count(commands.sent)} commands`,
     commands.repeated > 0 && `${count(commands.repeated)} repeated`,
   ])
+}
+
+/** How late operations of a schedule were sent. @param {RunDocument} run */
+const sendWords = ({ ticks, commands, plan }) =>
+  facts([
+    plan.rate !== 'max' &&
+      `sent p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)} after they were due`,
+    `${count(commands.sent)} commands`,
+    commands.repeated > 0 && `${count(commands.repeated)} repeated`,
+  ])
+
+/** What became of the load, a row each. @param {RunDocument} run @returns {{ label: string, text: string }[]} */
+export const loadRows = (run) => {
+  if (run.plan.flow !== 'clients')
+    return [
+      { label: 'items', text: itemWords(run) },
+      { label: 'rate', text: rateWords(run) },
+      { label: 'ticks', text: tickWords(run) },
+    ]
+  const replies = Object.entries(run.counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
+  return [
+    { label: 'done', text: `${itemWords(run)}` },
+    ...(replies.length > 0 ? [{ label: 'replies', text: facts(replies) }] : []),
+    { label: 'rate', text: rateWords(run) },
+    { label: 'sends', text: sendWords(run) },
+  ]
 }
 
 /**

@@ -74,7 +74,8 @@ const partWords = (agents, totalAgents, ours, all) => {
 }
 
 /** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
-export const agentWords = ({ agents, totalAgents, items, quantity, periodMs }) => {
+export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, clients }) => {
+  if (clients) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
   const unit = periodMs === 1000 ? 'items/s' : 'items an interval'
   const numbers = agents.map(({ agent }) => agent)
   return partWords(numbers, totalAgents, count(items), `${count(quantity)} ${unit}`)

@@ -82,7 +82,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
 /**
  * @param {object} needs
  * @param {import('../plan/plan.js').Plan} needs.plan
- * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
+ * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
  * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
  * @param {{ collect: () => void }} needs.probe

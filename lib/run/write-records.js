@@ -1,6 +1,7 @@
 // What a writing run counts and times as it goes.
 import { latencyOf, series } from '../measure/latency.js'
 import { ledgerOf } from '../measure/ledger.js'
+import { operationsOf } from '../measure/operations.js'
 
 // A first byte later than this is told as a late tick.
 const lateMs = 10
@@ -25,14 +26,14 @@ const tickCounter = () => {
   }
 }
 
-/** @param {import('../plan/plan.js').Plan} plan */
-export const recordsOf = (plan) => {
+/** @param {import('../plan/plan.js').Plan} plan @param {() => boolean} [isMeasured] whether the warm-up is over */
+export const recordsOf = (plan, isMeasured = () => true) => {
   const latency = latencyOf()
   const lateness = series()
   const felt = series()
   const late = tickCounter()
   return {
-    ledger: ledgerOf(plan),
+    ledger: plan.flow === 'clients' ? operationsOf({ isMeasured }) : ledgerOf(plan),
     latency,
     /** By the bystander. */
     felt,
@@ -42,6 +43,10 @@ export const recordsOf = (plan) => {
       const behindMs = firstMs - dueMs
       lateness.record(behindMs * 1000)
       if (behindMs > lateMs) late.add(index)
+    },
+    /** An operation of a schedule was sent. @param {number} behindMs */
+    sent(behindMs) {
+      lateness.record(behindMs * 1000)
     },
     lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
     close() {

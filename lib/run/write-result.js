@@ -21,8 +21,7 @@ import { memoryCost } from './memory-cost.js'
  */
 
 /** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
-const answeredIn = ({ steps, window }) =>
-  Math.round(window.carried() / steps.filter(({ kind }) => kind !== 'once').length)
+const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strategy.commandsAnItem)
 
 /**
  * Items that were stored in the measured window; with no schedule ticks lie across its edges, and answers count.
@@ -117,6 +116,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
       waiting_bytes_max: second.waitingBytesMax(),
     },
     server: serverCosts(known),
+    counts: run.counts(),
     nodes,
     events: journal.events,
   }

@@ -47,6 +47,7 @@ const begin = async (run, target, announce, stop) => {
   await unlessInterrupted(stop, clearOld())
   await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
   const before = held(sampler, await unlessInterrupted(stop, gathered(target, strategy)))
+  if (run.plan.clients?.fill) await unlessInterrupted(stop, run.fill())
   const startedEpochMs = Date.now()
   await window.prepare()
   health.startRun()
@@ -93,7 +94,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
-  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, onEncoding }))
+  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, stop, onEncoding }))
   const beginning = await begin(run, needs.target, announce, stop)
   const offeredMs = await runOut(run, { stop, stopNow })
 
@@ -110,6 +111,8 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable }
   const result = resultOf(run, beginning, ending)
+  for (const message of run.strategy.declared.reasons(run.counts() ?? {}, run.plan))
+    needs.warn?.({ code: 'replies', message, invalidates: true })
   records.close()
   return result
 }

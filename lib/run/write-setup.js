@@ -8,6 +8,7 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
@@ -34,6 +35,7 @@ import { writer } from './writer.js'
  * @property {() => Promise<number>} others how many writers of other processes are at work
  * @property {'auto' | 'always' | 'never'} idleCost
  * @property {(line: string) => void} say
+ * @property {AbortSignal} stop
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
  * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
@@ -65,6 +67,43 @@ const openDriver = async (options) => {
   if (options.plan.driver !== 'ioredis') return socketDriver(options)
   const { ioredisDriver } = await import('../drivers/ioredis.js')
   return ioredisDriver(options)
+}
+
+/**
+ * Ticks of a writer, as its driver plays them.
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {ReturnType<typeof strategyOf>} needs.strategy
+ * @param {Target} needs.target
+ * @param {import('./write-records.js').Records} needs.records
+ * @param {() => number} needs.clock
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {WriteNeeds['time']} needs.time
+ * @param {(share: number) => void} needs.onEncoding
+ * @param {() => void} needs.onProgress
+ */
+const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, time, ...on }) => {
+  const { latency, begun: onBegun } = records
+  const ledger = /** @type {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} */ (records.ledger)
+  const steps = strategy.steps()
+  const random = Math.random
+  const driver = await openDriver({
+    plan,
+    steps,
+    target,
+    ledger,
+    latency,
+    clock,
+    random,
+    onEvent,
+    onBegun,
+    ...on,
+  })
+  return {
+    driver,
+    writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
+    counts: () => null,
+  }
 }
 
 /** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
@@ -112,12 +151,14 @@ export const setUpWriting = async (needs) => {
   const { plan, target, time, others, results, show, onEncoding, onReady, onEvent, say } = needs
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
-  let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
+  let writing =
+    /** @type {Omit<ReturnType<typeof writer>, 'stop' | 'progress'> & { stop: () => void, progress: () => void } | null} */ (
+      null
+    )
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
   const strategy = strategyOf(plan)
-  const steps = strategy.steps()
-  const records = recordsOf(plan)
+  const records = recordsOf(plan, () => elapsed() >= plan.warmUpMs)
 
   await makeReady(strategy, target)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
@@ -129,26 +170,19 @@ export const setUpWriting = async (needs) => {
   // The PINGs are a part of what goes on beside the items.
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
-  const opening = openDriver({
-    plan,
-    steps,
-    target,
-    ledger: records.ledger,
-    latency: records.latency,
-    clock,
-    random: Math.random,
-    onEvent: journal.event,
-    onBegun: records.begun,
-    onProgress: () => writing?.progress(),
-    onEncoding,
-  })
-  const [driver, idle] = await Promise.all([opening, idling]).catch(async (error) => {
+  const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
+  const opening =
+    plan.flow === 'clients'
+      ? clientsWriting(flowNeeds)
+      : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
   })
+  const { driver } = flow
   onReady(driver)
   const aheadMs = plan.once ? await aheadOf(target) : null
-  writing = writer({ plan, driver, ledger: records.ledger, clock, epochMs: time.now })
+  writing = flow.writing
   const { phase } = watchers.window
   const guarding = onGuard({
     guard,
@@ -171,7 +205,8 @@ export const setUpWriting = async (needs) => {
   return {
     plan,
     strategy,
-    steps,
+    counts: flow.counts,
+    fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,
     journal,

@@ -7,11 +7,20 @@ const newline = 10
 const carriage = 13
 
 /**
+ * Replies by class, where somebody wants to know: strings and those that are not there, 0 and 1.
+ * @typedef {{ bulk: number, nil: number, zero: number, one: number }} Tally
+ */
+
+/** @returns {Tally} */
+export const noTally = () => ({ bulk: 0, nil: 0, zero: 0, one: 0 })
+
+/**
  * Counts whole replies of any depth. `done(n)`: the next n commands were answered without error;
  * `failed(line)`: the next one was refused. Errors inside an array belong to its reply and do not count.
  * @param {{ done: (count: number) => void, failed: (line: string) => void }} listener
+ * @param {Tally} [tally] counts the replies that are no arrays
  */
-export const replyCounter = ({ done, failed }) => {
+export const replyCounter = ({ done, failed }, tally = noTally()) => {
   /** @type {Buffer | null} a header line that a read has cut */
   let cut = null
   let left = 1 // elements still missing of the reply under way
@@ -46,9 +55,18 @@ export const replyCounter = ({ done, failed }) => {
   const header = (bytes, from, to) => {
     if (bytes[to] !== carriage || to - from > longestLine) throw protocolError(bytes.subarray(from, to))
     switch (bytes[from]) {
-      case plus:
       case 58: // :
+        if (left === 1 && !nested && to === from + 2) {
+          if (bytes[from + 1] === 48) tally.zero++
+          else if (bytes[from + 1] === 49) tally.one++
+        }
+        element()
+        return 0
       case 95: // _ null
+        if (left === 1 && !nested) tally.nil++
+        element()
+        return 0
+      case plus:
       case 35: // # boolean
       case 44: // , double
       case 40: // ( big number
@@ -61,6 +79,10 @@ export const replyCounter = ({ done, failed }) => {
       case 61: {
         // = verbatim
         const length = lengthIn(bytes, from + 1, to, longestBulk)
+        if (left === 1 && !nested) {
+          if (length < 0) tally.nil++
+          else tally.bulk++
+        }
         if (length >= 0) return length + 2
         element()
         return 0

@@ -14,6 +14,8 @@
  * @property {(n: number) => string | number | Part[]} [of] of item n
  * @property {Hole} [hole] at a tick: a place of fixed width
  * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
+ * @property {number} [width] of item n, in place: so many bytes that `put` writes
+ * @property {(n: number, out: Buffer, at: number) => void} [put]
  * @property {number} [shift] of a minute: how many before the one under way
  * @property {number} [plus] of a count
  * @property {number} [times]
@@ -41,6 +43,8 @@
  * @typedef {object} CommandOptions
  * @property {Repeat} [repeat] else the strategy's
  * @property {number} [max] of gather: most items in one command, 0 = no limit
+ * @property {Readonly<Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>>} [counts] replies by class, and what is
+ *   counted by them
  * @property {boolean} [paced] of every: as often as its time has passed, spread over the portions of a tick
  * @property {boolean} [purges] takes out what has died
  *
@@ -93,8 +97,11 @@
  * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
  * @property {(t: any) => Keys} keys
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
- * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: string }>>} roles
+ * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
+ * @property {(counts: Record<string, number>, plan: any) => string[]} reasons why a run of it is not valid, by its replies
+ * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
+ * @property {string | null} fill the operation that fills the key space
  * @property {readonly string[]} modes how it can be read
  * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
  * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
@@ -129,6 +136,23 @@ export const number = (name, of, range) => variable(name, 'item', { of, range })
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
 /** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
 export const made = (name, of) => variable(name, 'item', { of })
+
+/**
+ * Bytes of a fixed width, written in place.
+ * @param {string} name
+ * @param {number} width
+ * @param {(n: number, out: Buffer, at: number) => void} put
+ */
+export const fixed = (name, width, put) =>
+  variable(name, 'item', {
+    width,
+    put,
+    of: (i) => {
+      const bytes = Buffer.alloc(width)
+      put(i, bytes, 0)
+      return [bytes]
+    },
+  })
 
 const standard = { n, minute }
 
@@ -268,6 +292,9 @@ export const strategy = (declaration) => {
     rules: [],
     variants: null,
     fetch: null,
+    fill: null,
+    reasons: () => [],
+    keepsKeys: false,
     modes: ['manual'],
     ids: () => null,
     check: null,

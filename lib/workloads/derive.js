@@ -223,6 +223,7 @@ export const scriptsIn = (commands) => [
 /** The command that stores exactly one item, as commandstats names it; null: none does. @param {readonly Command[]} commands */
 export const countingCommand = (commands) => {
   const [first] = commands.filter(({ kind }) => kind !== 'every')
+  if (!first) return null
   const counts = scriptIn(first)?.counts
   if (counts) return counts.toLowerCase()
   return first.kind === 'each' ? first.name.toLowerCase() : null

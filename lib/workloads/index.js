@@ -9,6 +9,7 @@ import { scriptItem } from './latest/script-item.js'
 import { set } from './latest/set.js'
 import { sortedSet } from './latest/sorted-set.js'
 import { stream } from './latest/stream.js'
+import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
 
 /** @typedef {import('./declare.js').Declaration} Declaration */
 
@@ -32,6 +33,9 @@ for (const declared of [
   hash,
   stream,
   hashTtl,
+  lookupGet,
+  lookupSet,
+  lookupMix,
 ])
   register(declared)
 
@@ -49,4 +53,8 @@ export const isStrategy = (name) => registry.has(name)
 
 export const allStrategies = () => [...registry.values()]
 
-export const strategyNames = () => [...registry.keys()]
+/** @param {'ticks' | 'clients'} [flow] only those that a writer plays so */
+export const strategyNames = (flow) =>
+  allStrategies()
+    .filter(({ roles }) => flow === undefined || roles.writer.flow === flow)
+    .map(({ name }) => name)

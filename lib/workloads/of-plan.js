@@ -1,5 +1,5 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
-import { checksOf, commandsAt, readerOf, stepsOf } from './bind.js'
+import { checksOf, commandsAt, readerOf, stepsOf, textOf } from './bind.js'
 import {
   argumentsOf,
   commandNames,
@@ -15,26 +15,70 @@ import {
   typesOf,
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
-import { termsOf } from './latest/terms.js'
 import { scriptSha } from './lua.js'
+import { stencilOf } from './stencil.js'
+import { termsOf } from './terms.js'
 
 /**
  * @typedef {import('./latest/terms.js').LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, a card of
  *   one, or a reader's plan
  */
 
+/** @param {import('./declare.js').Command} command @param {import('./declare.js').Repeat} repeat @param {string} prefix */
+const clientOperation = (command, repeat, prefix) => ({
+  stencil: stencilOf(command, prefix),
+  repeatable: (command.repeat ?? repeat) !== 'never',
+})
+
+/**
+ * Two operations of a mix must not mean different things by the same class of reply.
+ * @param {readonly import('./declare.js').Command[]} commands
+ * @param {string} where
+ */
+const replyNamesOf = (commands, where) => {
+  /** @type {Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>} */
+  const names = {}
+  for (const { counts = {}, name } of commands) {
+    for (const [reply, meaning] of /** @type {['bulk', string][]} */ (Object.entries(counts))) {
+      if ((names[reply] ?? meaning) !== meaning)
+        throw new TypeError(
+          `${where}: ${name} counts a ${reply} as ${meaning}, another command as ${names[reply]}`,
+        )
+      names[reply] = meaning
+    }
+  }
+  return names
+}
+
 /** @param {AnyPlan} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  const stored = commandsOf(declared, terms, 'store')
+  const { flow, play } = declared.roles.writer
+  const played = play.map((operation) => commandsOf(declared, terms, operation))
+  const stored = played.flat()
   const ids = declared.ids(declared.keys(terms))
   return {
     declared,
     terms,
     /** The commands that store an interval's items. */
-    steps: () => stepsOf(declared, 'store', terms, binding),
+    steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
+    flow,
+    /** Operations of one command each, as clients send them. */
+    stencils: () => played.map(([command]) => clientOperation(command, declared.repeat, plan.prefix)),
+    /** The operation that fills the key space; null: nothing is filled. */
+    fill: () =>
+      declared.fill === null
+        ? null
+        : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** Commands in which an item is counted as carried. */
+    commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
+    /** The key that an operation about n is about. @param {number} n */
+    keyOf: (n) =>
+      textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix),
+    /** What replies are counted as, by class. */
+    replyNames: replyNamesOf(stored, declared.name),
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),

@@ -6,7 +6,7 @@ import { leaseKey } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
-import { termsOf } from '../../lib/workloads/latest/terms.js'
+import { termsOf } from '../../lib/workloads/terms.js'
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
@@ -90,7 +90,14 @@ export const keysPart = () => {
   for (const { option, sets, placement } of placements)
     for (const declared of allStrategies()) {
       const taggedItems = declared.oneSlot && placement === 'spread'
-      const own = termsOf({ ...terms, sets: Array.from({ length: sets }, () => ''), placement, taggedItems })
+      const strategy = declared.name
+      const own = termsOf({
+        ...terms,
+        strategy,
+        sets: Array.from({ length: sets }, () => ''),
+        placement,
+        taggedItems,
+      })
       for (const family of familiesOf(declared.keys(own))) {
         const name = patternOf(family)
         const known = found.get(name) ?? { type: family.type, strategies: new Set(), option }
@@ -121,16 +128,25 @@ const commandText = ({ name, args }) => {
   return script ? `${name} lua/${/** @type {any} */ (script).script}.lua` : name
 }
 
-/** @param {Declaration} declared @param {string} name of an operation */
-const commandsIn = (declared, name) => {
-  const own = termsOf({ ...terms, extraSets: [], sets: [''], placement: 'plain', taggedItems: false })
-  return declared.operations(own, declared.keys(own))[name]
+/** What a strategy's writers send. @param {Declaration} declared */
+const commandsIn = (declared) => {
+  const strategy = declared.name
+  const own = termsOf({
+    ...terms,
+    strategy,
+    extraSets: [],
+    sets: [''],
+    placement: 'plain',
+    taggedItems: false,
+  })
+  const operations = declared.operations(own, declared.keys(own))
+  return declared.roles.writer.play.flatMap((name) => operations[name])
 }
 
 /** Whether an item whose reply was lost may be written again. @param {string} name of a strategy */
 export const isSafeToRetry = (name) => {
   const declared = strategyNamed(name)
-  return commandsIn(declared, 'store').every(({ repeat = declared.repeat }) => repeat === 'safe')
+  return commandsIn(declared).every(({ repeat = declared.repeat }) => repeat === 'safe')
 }
 
 /** The commands of a strategy, as its declaration has them. */
@@ -139,7 +155,7 @@ export const strategiesPart = () => {
   return table(
     ['strategy', 'option', 'model', 'per item', 'for many items at once', 'regularly'],
     allStrategies().map((declared) => {
-      const commands = commandsIn(declared, 'store')
+      const commands = commandsIn(declared)
       const flags = declared.flags.map((flag) => code(`--${flag.name}`))
       const names = kinds.map((kind) =>
         [...new Set(commands.filter((command) => command.kind === kind).map(commandText))].join(', '),
@@ -154,7 +170,7 @@ export const strategiesPart = () => {
 const rights = [
   ['+ping', '+info', '+select', '+asking', '+readonly', '+time', '+client|setname', '+command|info'],
   ['+cluster|slots', '+cluster|nodes', '+cluster|info'],
-  ['+scan', '+type', '+pttl', '+pexpire', '+expire'],
+  ['+scan', '+dbsize', '+type', '+pttl', '+pexpire', '+expire'],
   ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],
   ['+eval', '+evalsha', '+script|load'],
   ['+zadd', '+zcard', '+zcount', '+zmscore', '+zrangebyscore', '+zrevrange', '+zrevrangebyscore'],
@@ -165,7 +181,7 @@ const rights = [
   ['+xadd', '+xlen', '+xrevrange'],
   ['+@hash'],
 ].flat()
-const patterns = ['~item:*', '~latest-*', '~millrace:*']
+const patterns = ['~item:*', '~latest-*', '~key:*', '~millrace:*']
 
 /** The ACL line of a user for Millrace; a test runs every strategy as that user. */
 export const aclPart = () =>

@@ -363,7 +363,7 @@ const checkAll = async (run) => {
  * @returns {Lines}
  */
 const linesOf = (more) => (cluster) =>
-  strategyNames()
+  strategyNames('ticks')
     .filter((name) => name !== 'hash-ttl')
     .flatMap((name) => {
       const only = cluster && scripted.includes(name) ? ' --spread' : ''

@@ -55,7 +55,7 @@ const ranges = [
   { first: 5, count: 0 },
 ]
 
-for (const name of strategyNames()) {
+for (const name of strategyNames('ticks')) {
   for (const cluster of [false, true]) {
     test(`${name}${cluster ? ' in a cluster' : ''}: each step carries every item once, or none`, () => {
       const scripted = name.startsWith('script')

@@ -243,12 +243,12 @@ test('the registry, the table of options and the samples know the same strategie
   assert.deepEqual(OPTIONS.find(({ name }) => name === 'strategy')?.choices, strategyNames())
   assert.deepEqual(
     [...new Set(samples.map(({ settings }) => settings.strategy ?? 'sorted-set'))].sort(),
-    strategyNames().sort(),
+    strategyNames('ticks').sort(),
   )
 })
 
 test('what must not be sent twice says so', () => {
-  const careful = strategyNames().flatMap((name) => {
+  const careful = strategyNames('ticks').flatMap((name) => {
     const plan = samplePlan({ strategy: /** @type {any} */ (name) }, { variant: 'HEXPIRE' })
     return strategyOf(plan)
       .steps()

@@ -38,8 +38,8 @@ const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: tr
 
 export const workload = 'latest'
 export const roles = Object.freeze({
-  writer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: 'store' }),
-  consumer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: 'fetch' }),
+  writer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['store'] }),
+  consumer: Object.freeze({ flow: /** @type {const} */ ('ticks'), play: ['fetch'] }),
 })
 /** The shared options that are about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])

@@ -1,0 +1,60 @@
+// What became of every operation of a run of clients. Exact, and without a clock: the same counts as a ledger of
+// items, where each operation is one.
+
+import { noCounts } from './ledger.js'
+
+/** @typedef {import('./ledger.js').Loss} Loss */
+
+/** @param {{ isMeasured: () => boolean }} needs whether what is begun now is after the warm-up */
+export const operationsOf = ({ isMeasured }) => {
+  const whole = noCounts()
+  const measured = noCounts()
+  const commands = { sent: 0, answered: 0, repeated: 0, refused: 0, itemsCarried: 0 }
+  /** @type {Record<string, number>} */
+  const failedBy = {}
+  /** @type {Record<string, number>} */
+  const repeatedBy = {}
+  return {
+    whole,
+    measured,
+    byAgent: new Map([[1, whole]]),
+    commands,
+    failedBy,
+    errorsBy: /** @type {Record<string, number>} */ ({}),
+    repeatedBy,
+    written: () => null,
+
+    /** An operation begins. @returns {boolean} whether it is measured */
+    begin() {
+      whole.offered++
+      const isIn = isMeasured()
+      if (isIn) measured.offered++
+      return isIn
+    },
+    /** @param {number} n @param {number} inWindow of them measured */
+    acked(n, inWindow) {
+      whole.acked += n
+      measured.acked += inWindow
+      commands.answered += n
+      commands.itemsCarried += n
+    },
+    /** @param {Loss} outcome @param {string} cause @param {boolean} inWindow */
+    lost(outcome, cause, inWindow) {
+      whole[outcome]++
+      if (inWindow) measured[outcome]++
+      if (outcome === 'failed' || outcome === 'uncertain') failedBy[cause] = (failedBy[cause] ?? 0) + 1
+    },
+    /** @param {string} cause */
+    retried(cause) {
+      commands.repeated++
+      repeatedBy[cause] = (repeatedBy[cause] ?? 0) + 1
+    },
+    isBalanced() {
+      const { offered, acked, failed, uncertain, dropped, unsettled } = whole
+      const causes = Object.values(failedBy).reduce((sum, n) => sum + n, 0)
+      return offered === acked + failed + uncertain + dropped + unsettled && causes === failed + uncertain
+    },
+  }
+}
+
+/** @typedef {ReturnType<typeof operationsOf>} Operations */

@@ -1,0 +1,39 @@
+// What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
+
+/**
+ * @param {import('../../settings.js').Settings} settings
+ * @param {import('./plan.js').Facts} facts
+ */
+export const clientsPart = (settings, facts) => {
+  const {
+    keys,
+    connections,
+    pipeline,
+    ratio,
+    order,
+    arrivals,
+    fill,
+    rate = 'max',
+    maxBehindMs = 5000,
+  } = settings
+  const rateHz = typeof rate === 'number' ? rate : null
+  return {
+    flow: /** @type {const} */ ('clients'),
+    quantity: keys,
+    items: keys,
+    periodMs: 1000,
+    chunks: 1,
+    spacingMs: 1000,
+    totalAgents: 1,
+    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: keys }],
+    pacing: /** @type {const} */ ('open'),
+    rate: /** @type {'max' | null} */ (rateHz === null ? 'max' : null),
+    nominalHz: rateHz,
+    once: false,
+    stamp: false,
+    ticks: null,
+    warmUpMs: settings.warmUpMs,
+    maxBehindMs,
+    clients: { connections, pipeline, ratio, order, arrivals, fill },
+  }
+}

@@ -1,0 +1,53 @@
+// GET and SET of single keys of a key space, and both in a ratio.
+import { payloadPutter } from '../../plan/payload.js'
+import { each, family, fixed, strategy } from '../declare.js'
+
+// With a key of 10 characters, on Redis 7.0.15 with jemalloc.
+const keyBytes = 72
+
+/** @param {...string} play */
+const roles = (...play) =>
+  Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play }) })
+
+const common = {
+  workload: 'lookup',
+  options: Object.freeze(['keys', 'fill', 'connections', 'pipeline', 'order', 'arrivals']),
+  keys: (/** @type {any} */ t) => ({
+    key: family('key:{n}', 'string', { keys: t.quantity, bytes: keyBytes + t.valueBytesStored }),
+  }),
+  operations: (/** @type {any} */ t, /** @type {any} */ k) => ({
+    get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
+    set: [each('SET', [k.key, fixed('value', t.valueBytes, payloadPutter(t))])],
+  }),
+  fill: 'set',
+  keepsKeys: true,
+  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
+    clients.fill && miss > 0
+      ? [
+          `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
+        ]
+      : [],
+  repeat: /** @type {const} */ ('safe'),
+}
+
+export const lookupGet = strategy({
+  ...common,
+  name: 'lookup-get',
+  title: 'GET of one key of many',
+  roles: roles('get'),
+})
+
+export const lookupSet = strategy({
+  ...common,
+  name: 'lookup-set',
+  title: 'SET of one key of many',
+  roles: roles('set'),
+})
+
+export const lookupMix = strategy({
+  ...common,
+  name: 'lookup-mix',
+  title: 'SET and GET of one key of many, in a ratio',
+  options: [...common.options, 'ratio'],
+  roles: roles('set', 'get'),
+})

@@ -1,0 +1,10 @@
+// What the strategies of each workload read of a plan.
+import { strategyNamed } from './index.js'
+import { termsOf as latest } from './latest/terms.js'
+import { termsOf as lookup } from './lookup/terms.js'
+
+/** @type {Readonly<Record<string, (plan: any) => any>>} */
+const byWorkload = Object.freeze({ latest, lookup })
+
+/** @param {{ strategy: string } & Record<string, any>} plan */
+export const termsOf = (plan) => byWorkload[strategyNamed(plan.strategy).workload](plan)

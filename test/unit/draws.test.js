@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { drawsOf, eachOnce, picksOf, scheduleOf } from '../../lib/plan/draws.js'
+
+const many = (/** @type {() => number} */ next, count = 100_000) => Array.from({ length: count }, next)
+
+test('uniform keys: each about as often, by chi-square; the same for a seed', () => {
+  const drawn = many(drawsOf({ order: 'uniform', count: 100, seed: 7 }))
+  const counts = new Map()
+  for (const n of drawn) counts.set(n, (counts.get(n) ?? 0) + 1)
+  assert.equal(counts.size, 100)
+  assert.ok(Math.min(...drawn) === 1 && Math.max(...drawn) === 100)
+  const chi = [...counts.values()].reduce((sum, n) => sum + (n - 1000) ** 2 / 1000, 0)
+  assert.ok(chi < 148, `chi-square of 99 degrees of freedom ${chi}`) // 0.1 % of all seeds are above
+  assert.deepEqual(many(drawsOf({ order: 'uniform', count: 100, seed: 7 })), drawn)
+  assert.notDeepEqual(many(drawsOf({ order: 'uniform', count: 100, seed: 8 })), drawn)
+})
+
+test('in order: round and round; each once: then no more', () => {
+  assert.deepEqual(many(drawsOf({ order: 'sequential', count: 3, seed: 0 }), 7), [1, 2, 3, 1, 2, 3, 1])
+  assert.deepEqual(many(eachOnce(3), 5), [1, 2, 3, -1, -1])
+})
+
+test('operations by their weights', () => {
+  const drawn = many(picksOf([1, 10], 3), 110_000)
+  const first = drawn.filter((kind) => kind === 0).length
+  assert.ok(Math.abs(first - 10_000) < 400, String(first)) // four standard deviations
+  assert.deepEqual(many(picksOf([0, 1], 3), 4), [1, 1, 1, 1])
+})
+
+test('a constant rate is due at even distances, and ends with the duration', () => {
+  const { due, limit } = scheduleOf({ rateHz: 200, arrivals: 'constant', seed: 1, durationMs: 1000 })
+  assert.deepEqual([due(0), due(1), due(200)], [0, 5, 1000])
+  assert.equal(limit, 200)
+})
+
+test('poisson arrivals: exponential gaps of the stated mean, by Kolmogorov-Smirnov', () => {
+  const { due } = scheduleOf({ rateHz: 1000, arrivals: 'poisson', seed: 5, durationMs: null })
+  const times = Array.from({ length: 20_000 }, (_, i) => due(i))
+  const gaps = times.map((ms, i) => ms - (times[i - 1] ?? 0)).sort((a, b) => a - b)
+  const distance = Math.max(...gaps.map((gap, i) => Math.abs(1 - Math.exp(-gap) - (i + 0.5) / gaps.length)))
+  assert.ok(distance < 1.95 / Math.sqrt(gaps.length), String(distance)) // 0.1 % of all seeds are above
+})
