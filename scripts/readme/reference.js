@@ -39,7 +39,7 @@ export const metricsPart = () =>
 
 /** The series of --metrics, as the registry declares them. */
 export const prometheusPart = () => {
-  const { registry } = metricsOf({ run: 'docs', nominalHz: null })
+  const { registry } = metricsOf({ run: 'docs', kind: 'producer', nominalHz: null })
   const series = registry
     .getMetricsAsArray()
     .map(
