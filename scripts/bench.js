@@ -15,8 +15,8 @@ import { members, strategyCosts, writerCases } from './bench/writer.js'
 
 const usage = `Usage: npm run bench -- [options] [part of a case's name...]
 
-  --rounds N   of each case; the medians are told (5; 1 with --quick)
-  --quick      10 seconds where a minute is wanted
+  --rounds N   of each case; prints the medians (5; 1 with --quick)
+  --quick      10 seconds instead of a minute
   --list       the names of the cases
   -h, --help   this text`
 

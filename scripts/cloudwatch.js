@@ -15,15 +15,15 @@ import { reportRun } from '../lib/report/write-report.js'
 
 const usage = `Usage: node scripts/cloudwatch.js [options] RESULTS...
 
-RESULTS are folders of runs, or folders that hold some, such as that of an experiment.
+RESULTS are folders of runs, or folders that contain some, such as that of an experiment.
 
-  --aws-region REGION        else as the endpoint's name or the AWS settings say
-  --replication-group ID     else as the endpoint is named
-  --cache-clusters ID,ID     of the nodes, else as they are named
+  --aws-region REGION        default: from the endpoint or the AWS settings
+  --replication-group ID     default: from the endpoint
+  --cache-clusters ID,ID     ids of the nodes; default: from their names
   -h, --help                 this text
 
-They join run.json and the table of the experiment, and a page that stands beside them (report.html) is drawn again.
-Points come minutes late: of a run that has just ended they are waited for, and Ctrl-C takes what there is.`
+The metrics are added to run.json and to the table of the experiment; an existing report.html is drawn again.
+Points arrive minutes late: for a run that has just ended the script waits, and Ctrl-C takes what there is.`
 
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 

@@ -55,7 +55,7 @@ const targetNames = new Set([
   'sentinel-password',
 ])
 const targetOptions = optionsOf('producer').filter(
-  ({ group, name }) => (group.startsWith('Where') && !targetNames.has(name)) || name === 'allow',
+  ({ group, name }) => (group.startsWith('Target') && !targetNames.has(name)) || name === 'allow',
 )
 
 const numbers = /** @type {const} */ ({

@@ -14,10 +14,10 @@ import { play } from './faults/play.js'
 const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
 
   --short          low rates and short faults
-  --scale N        rates times N, for a machine that cannot hold them (1)
-  --driver NAME    socket or ioredis; without it both, and ioredis without our handling beside them
-  --json           the outcomes as JSON, events and memory included; without it a table as Markdown
-  --list           the faults
+  --scale N        multiply the rates by N, for a machine that cannot sustain them (1)
+  --driver NAME    socket or ioredis; default: both, and ioredis without Millrace's retries
+  --json           print the outcomes as JSON, events and memory included, instead of a Markdown table
+  --list           list the faults
   -h, --help       this text`
 
 /** @param {import('./faults/cases.js').Pace} pace @param {number} scale */

@@ -1,99 +1,139 @@
-// Writes what docs/options.md and .env.example take from the table of options: node scripts/readme.js
-// With a folder of experiments' results, docs/results.md and the README's answers too: node scripts/readme.js results/experiments
-import { readFileSync, writeFileSync } from 'node:fs'
+// Writes the generated parts of README.md and docs/, or checks that they are current.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { defaultText, meaning } from '../lib/cli/help.js'
+import { shardAddedChart } from '../charts/shard-added.js'
 import { script } from '../lib/cli/script.js'
-import { VALUE_TYPES } from '../lib/cli/values.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { OPTIONS } from '../settings.js'
-import { between } from './readme/marks.js'
-import { answersPart, measuredPart, newestResults } from './readme/measured.js'
+import { textReport } from '../lib/report/text.js'
+import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
+import { between, partIn } from './readme/marks.js'
+import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
+import { answersPart, modelsPart } from './readme/models.js'
+import { envExample, optionsPart } from './readme/options.js'
+import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
+import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
 
-const told = OPTIONS.filter(({ hidden }) => !hidden)
-const groups = [...new Set(told.map(({ group }) => group))]
+const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The options as Markdown, a table for each group. */
-export function optionsTable() {
-  const tables = groups.map((group) => {
-    const rows = told
-      .filter((option) => option.group === group)
-      .map((option) => {
-        const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
-        const otherwise = option.otherwise ?? code(defaultText(option))
-        const cells = [
-          names,
-          option.help,
-          VALUE_TYPES[option.type].shape(option),
-          otherwise,
-          code(option.env),
-        ]
-        return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-      })
-    const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
-    return `**${group}**\n\n${head}\n${rows.join('\n')}`
-  })
-  return tables.join('\n\n')
+/** Wide enough that no line of the table breaks. */
+const sampleColumns = 100
+
+/** What a program prints, as it was measured. */
+const samplePart = () => {
+  const run = runDocumentNamed('sample')
+  if (!run) throw new Error('docs/data/sample.run.json is missing')
+  return `\`\`\`\n${textReport(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
-/** An example of `.env` that says every variable and changes nothing. */
-export function envExample() {
-  const paragraphs = groups.map((group) => {
-    const lines = told
-      .filter((option) => option.group === group)
-      .flatMap((option) => [
-        `# ${meaning(option)} (${defaultText(option)})`,
-        `#${option.env}=${exampleOf(option)}`,
-      ])
-    return [`## ${group}`, ...lines].join('\n')
-  })
-  const head = [
-    '# Copy to .env and take the # off the lines you need; what is given here is the default.',
-    '# The environment and the command line are stronger. A value with # or blanks goes in quotes.',
-    '# MILLRACE_NO_DOTENV=1 in the environment leaves .env out.',
+/**
+ * The generated parts: file, mark, text.
+ * @param {ReturnType<typeof documents>} experiments
+ * @param {(file: string) => string} read
+ * @returns {[file: string, mark: string, part: string][]}
+ */
+const partsOf = (experiments, read) => {
+  const models = experiments.get('models')
+  const shardAdded = runNamed('add-shard')
+  const results = 'docs/results.md'
+  return [
+    ...(models
+      ? /** @type {[string, string, string][]} */ ([
+          [
+            'README.md',
+            'picture',
+            pictureMarkup(
+              'charts/measured/models',
+              `${modelsFinding(models)}: server CPU and memory per item of nine data models`,
+            ),
+          ],
+          ['README.md', 'answers', answersPart(experiments)],
+          ['README.md', 'models', modelsPart(models)],
+          ['docs/data-models.md', 'models', modelsPart(models)],
+        ])
+      : []),
+    ...(shardAdded
+      ? /** @type {[string, string, string][]} */ ([
+          [
+            'README.md',
+            'add-shard',
+            pictureMarkup('charts/measured/add-shard', shardAddedChart(shardAdded).title),
+          ],
+          [
+            'docs/clusters-and-failures.md',
+            'add-shard',
+            pictureMarkup('../charts/measured/add-shard', shardAddedChart(shardAdded).title),
+          ],
+        ])
+      : []),
+    ['README.md', 'sample', samplePart()],
+    ['docs/data-models.md', 'strategies', strategiesPart()],
+    ['docs/data-models.md', 'keys', keysPart()],
+    ['docs/options.md', 'options', optionsPart()],
+    ['docs/reports.md', 'metrics', metricsPart()],
+    ['docs/reports.md', 'prometheus', prometheusPart()],
+    ['docs/safety.md', 'acl', aclPart()],
+    [results, 'measured', measuredPart(experiments)],
+    [results, 'older', olderPart(partIn(read(results), 'older'), experiments)],
   ]
-  return `${[head.join('\n'), ...paragraphs].join('\n\n')}\n`
 }
 
-/** docs/options.md with its tables written anew. @param {string} page */
-export const withOptionsTable = (page) => between(page, 'options', optionsTable())
+/**
+ * Every file with a generated part, as it must be.
+ * @param {(file: string) => string} [read]
+ * @returns {Record<string, string>} contents by path
+ */
+export const generatedFiles = (read = readProjectFile) => {
+  const experiments = documents()
+  /** @type {Record<string, string>} */
+  const pages = {}
+  for (const [file, mark, part] of partsOf(experiments, read))
+    pages[file] = between(pages[file] ?? read(file), mark, part, file)
+  return {
+    ...pages,
+    '.env.example': envExample(),
+    ...pictureFiles(experiments, runNamed('add-shard')),
+    ...measuredFiles(experiments),
+  }
+}
 
-/** @param {string} name */
-const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+/** @param {string} file */
+const readProjectFile = (file) => readFileSync(join(root, file), 'utf8')
 
-/** @param {string} text */
-const code = (text) => `\`${text}\``
+/** Paths of what differs from what is generated. */
+export const staleFiles = () =>
+  Object.entries(generatedFiles())
+    .filter(([file, text]) => !existsSync(join(root, file)) || readProjectFile(file) !== text)
+    .map(([file]) => file)
 
-/** @param {import('../settings.js').Option} option */
-const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
+const usage = `Usage: npm run readme [-- options] [RESULTS...]
 
-const usage = `Usage: node scripts/readme.js [RESULTS]
+Writes the generated parts of README.md and docs/, .env.example and the pictures.
+RESULTS are folders of finished experiments or of runs: their figures are taken
+into docs/data first, and every published table and ratio is computed from there.
 
-Writes the tables of options into docs/options.md and .env.example; with a folder
-of experiments' results, docs/results.md and the answers in README.md too.
-
+  --check      change nothing; exit code 4 if a generated part is not current
   -h, --help   this text`
 
-/** @param {string} name of a file of the project @param {(text: string) => string} change */
-const rewrite = (name, change) => {
-  const file = new URL(`../${name}`, import.meta.url)
-  writeFileSync(file, change(readFileSync(file, 'utf8')))
-}
-
-/** @param {Record<string, any>} _ @param {string[]} words */
-const work = async (_, words) => {
-  if (words.length > 1)
-    throw new OptionError(`one folder of results at most, not ${words.length}: ${words.join(', ')}`)
-  const root = fileURLToPath(new URL('..', import.meta.url))
-  const [results] = words
-  const measured = results === undefined ? null : await newestResults(results)
-  rewrite('docs/options.md', withOptionsTable)
-  if (measured) {
-    rewrite('README.md', (text) => between(text, 'answers', answersPart(measured)))
-    rewrite('docs/results.md', (text) => between(text, 'measured', measuredPart(measured, root)))
+/** @param {Record<string, any>} options @param {string[]} folders */
+const work = async ({ check }, folders) => {
+  if (check && folders.length > 0) throw new OptionError('--check takes no folder of results')
+  if (check) {
+    const stale = staleFiles()
+    for (const file of stale) process.stderr.write(`${file} is not current: npm run readme writes it\n`)
+    return stale.length > 0 ? ExitCode.invalid : ExitCode.done
   }
-  writeFileSync(new URL('../.env.example', import.meta.url), envExample())
+  for (const [name, text] of folders.flatMap((folder) => Object.entries(dataOf(folder))))
+    write(join(dataFolder, name), text)
+  for (const [file, text] of Object.entries(generatedFiles())) write(join(root, file), text)
   return ExitCode.done
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) script({ usage, options: {}, work })
+/** @param {string} file @param {string} text */
+const write = (file, text) => {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  script({ usage, options: { check: { type: 'boolean' } }, work })

@@ -11,9 +11,9 @@ import { allFiles, writeFiles } from '../lib/report/write-report.js'
 const usage = `Usage: node scripts/report.js RESULTS [--out DIR]
 
 Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the
-experiment whose results the folder holds.
+experiment in the folder RESULTS.
 
-  --out DIR   where to write them (into RESULTS)
+  --out DIR   where to write them (RESULTS)
   -h, --help  this text`
 
 await script({

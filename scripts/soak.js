@@ -12,9 +12,9 @@ import { stageOf } from './faults/stage.js'
 
 const usage = `Usage: node scripts/soak.js [options]
 
-  --minutes N     how long (30)
+  --minutes N     duration (30)
   --every N       seconds from one fault to the next (20)
-  --seed N        of the choice of faults (1)
+  --seed N        random seed of the faults (1)
   -h, --help      this text`
 
 const quantity = { socket: 20_000, ioredis: 4000 }

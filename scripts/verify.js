@@ -136,14 +136,13 @@ const checkedIn = async (document, settings) => {
   }
 }
 
-const usage = `Looks whether everything that a run had acknowledged is still there, byte by byte.
+const usage = `Verifies that everything a run had acknowledged is still there, byte by byte.
 
-Usage: node scripts/verify.js RESULTS [--json] [options of the target, as of consumer.js]
+Usage: node scripts/verify.js RESULTS [--json] [options of the target, as for consumer.js]
 
-RESULTS is the folder of a producer's run with --once and a long --ttl; it stands before options that have values.
-Without --host or --url it looks where the run wrote; a password comes by REDIS_PASSWORD. Embedded servers end with
-their producer, so there is nothing to look at then. Exit code 4: something acknowledged is missing, or is not what
-it was.`
+RESULTS is the folder of a producer's run with --once and a long --ttl; put it before options with values.
+Without --host or --url it reads where the run wrote; give the password in REDIS_PASSWORD. Local servers end with
+their producer, so nothing is left to verify. Exit code 4: something acknowledged is missing or has changed.`
 
 await concluded(async ({ env }) => {
   const argv = process.argv.slice(2)

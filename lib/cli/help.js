@@ -10,23 +10,23 @@ import { optionsOf } from '../../settings.js'
 const programs = {
   cleanup: {
     file: 'scripts/cleanup.js',
-    does: 'Removes what runs have left under a prefix, by the plans that stand there, and nothing else.',
+    does: 'Removes the keys that runs left under a prefix, according to their plans, and nothing else.',
     examples: [
-      ['what is there, and what would go', '--cluster --host cache.example.net --tls'],
+      ['count what would be removed', '--cluster --host cache.example.net --tls'],
       ['remove it', '--cluster --host cache.example.net --tls --yes'],
     ],
   },
   reshard: {
     file: 'scripts/reshard.js',
     words: 'move|add-shard|remove-shard|failover',
-    does: 'Changes a cluster while it serves, and says how long that took.',
+    does: 'Changes a cluster while it serves, and reports how long that took.',
     examples: [
-      ['1,500 slots to the third shard', 'move --slots 0-1499 --to 3 --host cache.example.net --tls'],
-      ['the replica of the second shard takes over', 'failover --shard 2'],
+      ['move 1,500 slots to the third shard', 'move --slots 0-1499 --to 3 --host cache.example.net --tls'],
+      ['let the replica of the second shard take over', 'failover --shard 2'],
     ],
   },
   producer: {
-    does: 'Writes items at a rate that is really held, and reports what they cost.',
+    does: 'Writes items at a fixed rate, and reports what they cost and whether the rate was sustained.',
     examples: [
       ['a minute against a private server, started here', '-q 50000 --duration 60s'],
       [
@@ -34,20 +34,20 @@ const programs = {
         '-q 300000 -t 8 --cluster --host cache.example.net --tls',
       ],
       ['lists, in ten chunks, into a private cluster', '-q 100000 -c 10 --sl --cluster'],
-      ['as much as the server takes, for another program', '--rate max --duration 30s --json > run.json'],
+      ['as fast as the server accepts items, result as JSON', '--rate max --duration 30s --json > run.json'],
     ],
   },
   consumer: {
-    does: 'Fetches the live items as an application would, and reports how fast, how fresh, and whether right.',
+    does: 'Fetches the live items as an application would, and reports how fast, how fresh and how correct they are.',
     examples: [
-      ['every second all items, beside a producer in another terminal', '--duration 60s'],
+      ['all items every second, with a producer in another terminal', '--duration 60s'],
       ['the newest 1,000 from the replicas of a private cluster', '--cluster --limit 1000'],
       [
         'eight consumers, every value checked byte by byte',
         '--cluster --host cache.example.net --tls --consumers 8 --verify',
       ],
       [
-        '32 consumers, four fetches a second each, for another program',
+        '32 consumers, four fetches a second each, result as JSON',
         '--consumers 32 -p 250 --limit 1000 --duration 30s --json > run.json',
       ],
     ],
@@ -55,14 +55,17 @@ const programs = {
 }
 
 const notes = [
-  'The command line beats the environment, that beats .env, and .env the defaults.',
-  'A variable is named MILLRACE_ and the option, as in MILLRACE_TOTAL_AGENTS; those of the target are ' +
-    'REDIS_HOST and the like. MILLRACE_NO_DOTENV=1 leaves .env out.',
+  'The command line overrides the environment, which overrides .env, which overrides the defaults.',
+  'Variables are named MILLRACE_ and the option, as in MILLRACE_TOTAL_AGENTS; those of the target are ' +
+    'REDIS_HOST and the like. MILLRACE_NO_DOTENV=1 ignores .env.',
   'Numbers may end in k or M, sizes in kB, MB, KiB or MiB. --no-json and so on switch a flag off.',
 ]
 
+/** The file of a program, as it is typed. @param {Program} program */
+export const programFile = (program) => programs[program].file ?? `${program}.js`
+
 /**
- * What holds when the option is not given.
+ * The value of an option that is not given.
  * @param {Option} option
  */
 export const defaultText = ({ otherwise, default: value, type }) =>
@@ -81,7 +84,8 @@ export function meaning({ help, choices = [] }) {
  * @param {number} columns
  */
 export function helpText(program, columns) {
-  const { does, examples, words, file = `${program}.js` } = programs[program]
+  const { does, examples, words } = programs[program]
+  const file = programFile(program)
   const help = yargs([])
     .detectLocale(false)
     .scriptName(`node ${file}`)

@@ -31,7 +31,7 @@ const secretNames = ['password', 'ask-password', 'sentinel-password']
 
 /** @param {string} name */
 const isTarget = (name) =>
-  writerOptions.some(({ name: own, group }) => own === name && group.startsWith('Where')) || name === 'allow'
+  writerOptions.some(({ name: own, group }) => own === name && group.startsWith('Target')) || name === 'allow'
 
 /** @param {string} name @param {string} side */
 const optionNamed = (name, side) => {

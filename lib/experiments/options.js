@@ -4,7 +4,7 @@ import { optionsOf } from '../../settings.js'
 /** @typedef {import('./schema.js').Options} Options */
 
 // What the runner decides for every run, and where it is.
-const runnersGroups = /^(Where|Output|How long|What may be done|CloudWatch)/
+const runnersGroups = /^(Target|Output|Duration|Permissions|CloudWatch)/
 const runnersOwn = ['agent']
 
 /** Long names that an experiment may set. @param {import('../../settings.js').Program} program */

@@ -85,7 +85,10 @@ export const svgOf = ({ title, option }, { look = 'light', width = 900, height =
             textStyle: { fontSize: 16, fontWeight: 600, color: '@ink' },
           },
           legend: { ...option.legend, top: top + 6, left: 8 },
-          grid: { ...option.grid, left: 12, top: option.grid.top + below, bottom: option.grid.bottom + 8 },
+          // Several grids have places of their own.
+          grid: Array.isArray(option.grid)
+            ? option.grid
+            : { ...option.grid, left: 12, top: option.grid.top + below, bottom: option.grid.bottom + 8 },
         },
         look,
       ),

@@ -1,15 +1,28 @@
-// Parts of README.md and docs/ that a program writes are between two marks.
+// Generated parts of README.md and docs/ are between two comments: <!-- name:start --> and <!-- name:end -->.
+
+/** @param {string} page @param {string} name @param {string} file for the complaint */
+const placeOf = (page, name, file) => {
+  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
+  const from = page.indexOf(start)
+  const to = page.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`${file} lacks ${start} or ${end}`)
+  return { from: from + start.length, to }
+}
 
 /**
- * A text with what stands between two marks written anew.
- * @param {string} text
+ * The page with the part between two marks replaced.
+ * @param {string} page
  * @param {string} name of the marks
  * @param {string} part
+ * @param {string} [file]
  */
-export const between = (text, name, part) => {
-  const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`]
-  const from = text.indexOf(start)
-  const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`the page lacks ${start} or ${end}`)
-  return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`
+export const between = (page, name, part, file = 'the page') => {
+  const { from, to } = placeOf(page, name, file)
+  return `${page.slice(0, from)}\n\n${part}\n\n${page.slice(to)}`
+}
+
+/** The part between two marks. @param {string} page @param {string} name */
+export const partIn = (page, name) => {
+  const { from, to } = placeOf(page, name, 'the page')
+  return page.slice(from, to).trim()
 }

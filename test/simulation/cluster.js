@@ -243,7 +243,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       const [connection] = node.waiting
       node.waiting.delete(connection)
       if (connection && !connection.closed) {
-        const { reply, count } = execute(node, connection, 1 + random.below(60))
+        const { reply, count } = execute(node, connection, 1 + random.below(node.slowness > 1 ? 3 : 60))
         connection.reply(reply)
         if (count > 0) node.waiting.add(connection)
       }

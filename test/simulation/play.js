@@ -114,6 +114,8 @@ const drawPlan = (random) => {
     name,
     cluster,
     masters,
+    // The run is ended while its last ticks are under way.
+    isCutShort: random.chance(0.1),
     spares: random.below(3),
     serviceMs,
     faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
@@ -129,8 +131,11 @@ const watchedLedger = (plan, elapsed) => {
   /** @type {TickPlayed[]} */
   const ticks = []
   const byAccount = new Map()
+  /** @type {string[]} */
+  const problems = []
   return {
     ticks,
+    problems,
     /** @type {typeof ledger} */
     ledger: {
       ...ledger,
@@ -157,7 +162,10 @@ const watchedLedger = (plan, elapsed) => {
         return account
       },
       lose(account, batch, from, to, outcome, cause) {
-        const { lost, first } = byAccount.get(account)
+        const { lost, first, tick, dueMs } = byAccount.get(account)
+        const behindMs = elapsed() - dueMs
+        if (outcome === 'dropped' && tick?.firstMs === null && behindMs < plan.maxBehindMs - 1)
+          problems.push(`a tick that was not begun is dropped ${behindMs.toFixed()} ms after it was due`)
         for (let m = batch.from[from]; m < batch.from[to]; m++) {
           const i = batch.members[m] + batch.first - first
           if (outcomes.indexOf(outcome) > outcomes.indexOf(lost[i] ?? 'acked')) lost[i] = outcome
@@ -170,8 +178,9 @@ const watchedLedger = (plan, elapsed) => {
       },
     },
     /** @param {import('../../lib/drivers/connection.js').Tick} tick */
-    offered({ account, chunk, values }) {
-      Object.assign(byAccount.get(account), { chunk, stamp: Number(values.score) })
+    offered(tick) {
+      const { account, chunk, values } = tick
+      Object.assign(byAccount.get(account), { tick, chunk, stamp: Number(values.score) })
     },
   }
 }
@@ -196,8 +205,8 @@ export const play = async ({ seed, keep, openDriver }) => {
   const scripts = ['store-item', 'store-items'].map(scriptSha)
   const steps = careful[name]?.() ?? strategyOf(plan).steps()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
-  const { ledger, ticks, offered } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
-  const recorded = { items: 0, problems: /** @type {string[]} */ ([]) }
+  const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
+  const recorded = { items: 0, problems }
   const initial = cluster.topology()
   /** @type {DriverOptions} */
   const options = {
@@ -260,8 +269,9 @@ export const play = async ({ seed, keep, openDriver }) => {
     }
     clock.after(1000, second)
     writing.start()
+    if (drawn.isCutShort) clock.after(drawn.faultsToMs / 2, () => writing?.stop())
     await writing.offered
-    const whole = await writing.settle(settleMs, new AbortController().signal)
+    const whole = await writing.settle(drawn.isCutShort ? 0 : settleMs, new AbortController().signal)
     if (!whole) driver.abandon()
     over = true
     driver.close()
@@ -277,6 +287,7 @@ export const play = async ({ seed, keep, openDriver }) => {
     ledger,
     ticks,
     whole,
+    isCutShort: drawn.isCutShort,
     mostWaiting,
     recorded,
     chunkOf: (/** @type {number} */ agentIndex, /** @type {number} */ k) => chunkId(plan, agentIndex, k),

@@ -12,7 +12,7 @@ import { lossy } from './faults.js'
 const longestRepeatMs = 4000
 
 /** @param {Played} played */
-const accounting = ({ ledger, ticks, recorded }) => {
+const accounting = ({ ledger, ticks, recorded, steps }) => {
   const problems = [...recorded.problems]
   if (!ledger.isBalanced()) problems.push('the ledger is not balanced')
   const whole = noCounts()
@@ -34,6 +34,9 @@ const accounting = ({ ledger, ticks, recorded }) => {
   compare('the whole', ledger.whole, whole)
   for (const [agent, counts] of ledger.byAgent)
     compare(`writer ${agent}`, counts, byAgent.get(agent) ?? noCounts())
+  const carried = whole.acked * steps.filter(({ kind }) => kind !== 'once').length
+  if (whole.acked === whole.offered && ledger.commands.itemsCarried !== carried)
+    problems.push(`${ledger.commands.itemsCarried} items were carried, and it was ${carried}`)
   if (recorded.items !== ledger.commands.itemsCarried)
     problems.push(`${recorded.items} latencies of ${ledger.commands.itemsCarried} items`)
   return problems
@@ -149,6 +152,7 @@ const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
 /** When all is well again, nothing is lost; and what loses nothing loses nothing. @param {Played} played */
 const recovery = (played) => {
   const { plan, ticks, lastFaultMs, whole, faults, steps, ledger } = played
+  if (played.isCutShort) return []
   if (!whole) return ['it did not settle']
   const problems = /** @type {string[]} */ ([])
   if (isScheduled(plan)) {

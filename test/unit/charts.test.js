@@ -318,7 +318,7 @@ test('names that begin alike are whole in the pictures, over as many lines as th
 
 test('in the terminal columns leave before the names of rows, and names that look alike are numbered', () => {
   const long = ['HyperLogLog on', 'HyperLogLog off', 'HyperLogLog on again'].map(
-    (phase) => `a list, on and off / ${phase} (rate held)`,
+    (phase) => `a list, on and off / ${phase} (target rate)`,
   )
   const { rows, ...experiment } = sampleExperiment()
   const told = (/** @type {number} */ columns) =>
@@ -376,7 +376,7 @@ const namesOf = (/** @type {any} */ areas) => areas.map((/** @type {any} */ [fro
 test('phases of a continuous run are areas of its charts, by what tells them apart', () => {
   const names = ['list', 'with a HyperLogLog']
   assert.deepEqual(namesOf(phased(names.map((name) => `writing / ${name}`)).areas), names)
-  assert.deepEqual(namesOf(phased(names.map((name) => `writing / ${name} (rate held)`)).areas), names)
+  assert.deepEqual(namesOf(phased(names.map((name) => `writing / ${name} (target rate)`)).areas), names)
   assert.deepEqual(namesOf(phased(['writing / list (a)', 'writing / list (b)']).areas), [
     'list (a)',
     'list (b)',

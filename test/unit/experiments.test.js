@@ -194,7 +194,7 @@ describe('the matrix', () => {
       .filter(({ name }) => name === '8 x 25,000')
       .map(({ variant, processes }) => [variant, processes])
     assert.deepEqual(counts, [
-      ['rate held', 8],
+      ['target rate', 8],
       ['as published', 8],
     ])
     const lua = cellsOf(experimentById('lua-batch'), { scale: 1 })
@@ -407,7 +407,7 @@ describe('a window of runs', () => {
     assert.deepEqual([unknown?.cpu_us_per_item_net, unknown?.idle], [null, why])
   })
 
-  test('a burst that an edge of the window cuts is part of the rate held; CPU is of the work that lies in it', () => {
+  test('a burst that an edge of the window cuts is part of the rate; CPU is of the work that lies in it', () => {
     /** @param {[number, number][]} counts offered and acked @param {object} [more] */
     const cut = (counts, more) => {
       const whole = run(counts.map(([, acked]) => acked))

@@ -1,29 +1,94 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { shardAddedChart } from '../../charts/shard-added.js'
 import { readSettings } from '../../lib/cli/options.js'
-import { newestResults } from '../../scripts/readme/measured.js'
-import { envExample, withOptionsTable } from '../../scripts/readme.js'
+import { dataFolder, dataOf, documents, runNamed } from '../../scripts/readme/data.js'
+import { changeWords } from '../../scripts/readme/findings.js'
+import { between } from '../../scripts/readme/marks.js'
+import { olderPart } from '../../scripts/readme/measured.js'
+import { answersPart } from '../../scripts/readme/models.js'
+import { envExample } from '../../scripts/readme/options.js'
+import { modelsFinding } from '../../scripts/readme/pictures.js'
+import { generatedFiles, staleFiles } from '../../scripts/readme.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @param {string} name */
 const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 
-test('docs/options.md has the tables of options as it is (else: node scripts/readme.js)', () => {
-  const page = fileText('docs/options.md')
-  assert.equal(page, withOptionsTable(page))
+test('generated parts of README.md and docs/, .env.example and pictures are current (else: npm run readme)', () => {
+  assert.deepEqual(staleFiles(), [])
 })
 
-test('.env.example is as the table of options (else: node scripts/readme.js)', () => {
-  assert.equal(fileText('.env.example'), envExample())
+test('a part that differs is written anew, and nothing else', () => {
+  const read = (/** @type {string} */ file) =>
+    file === 'docs/options.md'
+      ? `before\n${fileText(file).replace('items per interval', 'things')}after`
+      : fileText(file)
+  assert.equal(generatedFiles(read)['docs/options.md'], `before\n${fileText('docs/options.md')}after`)
+  assert.throws(() => between('# no marks', 'options', '', 'a.md'), /a\.md lacks <!-- options:start/)
 })
 
-test('a table that differs is written anew, and nothing else', () => {
-  const page = fileText('docs/options.md')
-  const stale = `before\n${page.replace('items per interval', 'things')}after`
-  assert.equal(withOptionsTable(stale), `before\n${page}after`)
-  assert.throws(() => withOptionsTable('# no marks'), /lacks/)
+test('published ratios follow from the runs in docs/data', (t) => {
+  const folder = ownFolder(t, 'data')
+  const cpu = 'server.cpu_us_per_item'
+  const listCosts = () => {
+    const found = documents(folder)
+      .get('models')
+      ?.ratios.find(({ label, figure }) => label.startsWith('list / sorted set') && figure === cpu)
+    assert.ok(found)
+    return found.ours.ratio
+  }
+  copyFileSync(join(dataFolder, 'models.ndjson'), join(folder, 'models.ndjson'))
+  const before = listCosts()
+  const doubled = fileText('docs/data/models.ndjson')
+    .split('\n')
+    .map((line) =>
+      line.startsWith('{"cell":"list--')
+        ? line.replace(/("server\.cpu_us_per_item":)([\d.]+)/, (_, name, value) => `${name}${2 * value}`)
+        : line,
+    )
+  writeFileSync(join(folder, 'models.ndjson'), doubled.join('\n'))
+  assert.ok(Math.abs(listCosts() / before - 2) < 1e-9)
+  assert.notEqual(answersPart(documents(folder)), answersPart(documents()))
+})
+
+test('a result is taken without the figures that no table shows', (t) => {
+  const folder = ownFolder(t, 'results')
+  const [terms, ...turns] = fileText('docs/data/models.ndjson').trim().split('\n')
+  const [document] = documents().values()
+  const more = turns.map((line) => {
+    const turn = JSON.parse(line)
+    for (const leg of turn.legs) leg.figures['ticks.late'] = 1
+    return JSON.stringify({ ...turn, timeline: null })
+  })
+  writeFileSync(join(folder, 'matrix.json'), JSON.stringify({ ...JSON.parse(terms), finished: true }))
+  writeFileSync(join(folder, 'turns.ndjson'), `${more.join('\n')}\n`)
+  writeFileSync(join(folder, 'experiment.json'), JSON.stringify(document))
+  const { 'models.ndjson': text } = dataOf(folder)
+  assert.ok(!text.includes('ticks.late'))
+  writeFileSync(join(folder, 'taken.ndjson'), text)
+  assert.deepEqual(documents(folder).get('models')?.ratios, document.ratios)
+})
+
+test('what is not a finished result is refused', (t) => {
+  const folder = ownFolder(t, 'none')
+  assert.throws(() => dataOf(folder), /neither experiment\.json nor run\.json/)
+  mkdirSync(folder, { recursive: true })
+  const warnings = [{ code: 'unfinished', message: '', invalidates: true }]
+  writeFileSync(join(folder, 'experiment.json'), JSON.stringify({ warnings }))
+  assert.throws(() => dataOf(folder), /not finished/)
+})
+
+test('an older result is dropped when newer data replace it', () => {
+  const older =
+    '| experiment |\n| --- |\n| list | 1 |\n| set | 2 |\n\n<details><summary><b>list</b>: a</summary>\n\nx\n\n</details>\n\n<details><summary><b>set</b>: b</summary>\n\ny\n\n</details>'
+  const left = olderPart(older, new Map([['list', /** @type {any} */ ({})]]))
+  assert.equal(
+    left,
+    '| experiment |\n| --- |\n| set | 2 |\n\n<details><summary><b>set</b>: b</summary>\n\ny\n\n</details>',
+  )
 })
 
 test('.env.example changes nothing, as it is and with every line in force', () => {
@@ -36,8 +101,40 @@ test('.env.example changes nothing, as it is and with every line in force', () =
   assert.deepEqual(read(envExample().replaceAll(/^#(\w+=)/gm, '$1')), read(''))
 })
 
-test('a folder without results of experiments is refused', async (t) => {
-  const root = ownFolder(t, 'readme')
-  await assert.rejects(newestResults(join(root, 'none')), /none cannot be read \(ENOENT\)/)
-  await assert.rejects(newestResults(root), /no result of a published experiment/)
+test('a picture is titled with what its data show, and with no more', () => {
+  const [models] = documents().values()
+  const titled = (/** @type {object} */ ours) =>
+    modelsFinding({
+      ...models,
+      ratios: models.ratios.map((ratio) => ({ ...ratio, ours: { ...ratio.ours, ...ours } })),
+    })
+  assert.equal(
+    titled({ ratio: 0.75, low: 0.7, high: 0.8 }),
+    'A list costs 25 % less CPU per item than a sorted set',
+  )
+  assert.equal(
+    titled({ ratio: 1.5, low: 1.2, high: 1.9 }),
+    'A list costs 50 % more CPU per item than a sorted set',
+  )
+  assert.match(titled({ ratio: 0.75, low: 0.5, high: 1.1 }), /^No clear difference/)
+
+  const run = runNamed('add-shard')
+  assert.ok(run)
+  const { offered } = run.items
+  assert.match(shardAddedChart(run).title, /no item is lost$/)
+  assert.match(
+    shardAddedChart({ ...run, items: { offered, acked: offered - 1200 } }).title,
+    /1,200 items are not acknowledged$/,
+  )
+})
+
+test('an interval that includes 1 is no difference', () => {
+  const ratio = (/** @type {number} */ value, /** @type {number} */ low, /** @type {number} */ high) =>
+    /** @type {any} */ ({ ours: { ratio: value, low, high } })
+  assert.equal(changeWords(ratio(0.75, 0.7, 0.8), 'CPU'), '25 % less CPU (20 to 30 %)')
+  assert.equal(changeWords(ratio(1.2, 1.1, 1.3), 'CPU'), '20 % more CPU (10 to 30 %)')
+  assert.equal(
+    changeWords(ratio(0.9, 0.7, 1.1), 'CPU'),
+    'no clear difference in CPU (ratio 0.90 (0.70 to 1.10))',
+  )
 })

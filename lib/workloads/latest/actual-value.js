@@ -21,12 +21,12 @@ const distinctValues = (s) => 64 ** identityWidth(s.payload, s.valueBytes)
 export const actualValue = strategy({
   workload,
   name: 'actual-value',
-  title: 'the values themselves in a sorted set by time',
+  title: 'values in a sorted set by time',
   flags: [
     {
       name: 'actual-value',
       env: 'SORTED_SET_CONTAINS_ACTUAL_VALUE',
-      help: 'the sorted set holds the values themselves',
+      help: 'a sorted set of the values themselves',
     },
   ],
   options: ofSortedSets,

@@ -29,7 +29,7 @@ const bucketsRead = ({ limit, buckets, quantity }) => {
 export const hashTtl = strategy({
   workload,
   name: 'hash-ttl',
-  title: 'fields with a lifetime of their own, a hundred or so in a hash',
+  title: 'hash fields with a ttl each, about a hundred per hash',
   variants: {
     HSETEX: [{ command: 'HSETEX', since: 'Redis 8.0, Valkey 9.0' }],
     HEXPIRE: [{ command: 'HEXPIRE', since: 'Redis 7.4' }],

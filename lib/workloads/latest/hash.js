@@ -20,7 +20,7 @@ const storeHash = script('store-hash', { calls: ['HSET', 'EXPIRE'], counts: 'HSE
 export const hash = strategy({
   workload,
   name: 'hash',
-  title: 'ids in a sorted set by time, each value in a hash of its own',
+  title: 'ids in a sorted set by time, each value in its own hash',
   options: ofSortedSets,
   keys: (t) => ({
     hash: family('latest-hash:{n}', 'hash', {

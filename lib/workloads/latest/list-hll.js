@@ -8,7 +8,7 @@ const hyperLogLogBytes = 12_304
 export const listHll = strategy({
   ...asList,
   name: 'list-hll',
-  title: 'a list of ids, and a HyperLogLog a minute that counts the unique ones',
+  title: 'ids in a list, and a HyperLogLog per minute that counts the unique ones',
   flags: [{ name: 'slh', implies: 'list', help: 'a list, and a HyperLogLog per minute' }],
   keys: (t) => ({
     ...listKeys(t),

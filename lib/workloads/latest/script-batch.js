@@ -9,8 +9,8 @@ const storeItems = (name) => script(name, { calls: ['SETEX', 'ZADD'], counts: 'S
 export const scriptBatch = strategy({
   workload,
   name: 'script-batch',
-  title: 'a sorted set and its values, written by a script a batch at a time',
-  flags: [{ name: 'ws', help: 'write through lua/store-items.lua, a chunk in one call' }],
+  title: 'ids in a sorted set by time, each value under its own key; a script call per batch',
+  flags: [{ name: 'ws', help: 'write with lua/store-items.lua, one call per chunk' }],
   options: ['sortedSets', 'placement', 'script'],
   oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),

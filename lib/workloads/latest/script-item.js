@@ -8,8 +8,8 @@ const storeItem = script('store-item', { calls: ['SETEX', 'ZADD'] })
 export const scriptItem = strategy({
   workload,
   name: 'script-item',
-  title: 'a sorted set and its values, written by a script an item at a time',
-  flags: [{ name: 'sk', help: 'write through lua/store-item.lua, one call an item' }],
+  title: 'ids in a sorted set by time, each value under its own key; a script call per item',
+  flags: [{ name: 'sk', help: 'write with lua/store-item.lua, one call per item' }],
   options: ['sortedSets', 'placement'],
   oneSlot: true,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t) }),

@@ -8,7 +8,7 @@ const entrySlack = 1.25
 export const stream = strategy({
   workload,
   name: 'stream',
-  title: 'ids and values in one stream that is cut to about the newest',
+  title: 'ids and values in one stream that is cut to approximately the newest',
   keys: (t) => ({
     stream: family('latest-stream', 'stream', {
       lifetimeS: t.lingerS,

@@ -1,0 +1,43 @@
+// Ratios in words: 'a quarter less' only where the interval excludes no difference.
+import { figureNamed, shownFigure } from '../../lib/report/figures.js'
+
+/**
+ * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ */
+
+/** @param {ExperimentDocument} document @param {string} label its start, without the variant @param {string} figure */
+export const ratioNamed = ({ id, ratios }, label, figure) => {
+  const found = ratios.find((ratio) => ratio.figure === figure && ratio.label.startsWith(label))
+  if (!found) throw new Error(`docs/data/${id}.ndjson has no ratio ${label} of ${figure}`)
+  return found
+}
+
+/** Whether the data show a difference. @param {ExperimentRatio} ratio */
+export const isClear = ({ ours: { low, high } }) => low !== null && high !== null && (low > 1 || high < 1)
+
+/** @param {number} ratio */
+const percentOff = (ratio) => Math.abs(Math.round((ratio - 1) * 100))
+
+/** `25 % less` @param {ExperimentRatio} ratio */
+export const differenceWords = ({ ours: { ratio } }) =>
+  `${percentOff(ratio)} % ${ratio < 1 ? 'less' : 'more'}`
+
+/** `25 % less CPU (20 to 30 %)`; with its interval. @param {ExperimentRatio} ratio @param {string} what */
+export const changeWords = (ratio, what) => {
+  const { low, high } = ratio.ours
+  if (low === null || high === null || !isClear(ratio))
+    return `no clear difference in ${what} (ratio ${ratioText(ratio)})`
+  const ends = [percentOff(low), percentOff(high)].sort((a, b) => a - b)
+  const range = ends[0] === ends[1] ? '' : ` (${ends[0]} to ${ends[1]} %)`
+  return `${differenceWords(ratio)} ${what}${range}`
+}
+
+/** `0.75 (0.67 to 0.84)` @param {ExperimentRatio} ratio */
+export const ratioText = ({ ours: { ratio, low, high } }) =>
+  low === null || high === null
+    ? ratio.toFixed(2)
+    : `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
+
+/** @param {string} name @param {number | undefined} value */
+export const figureText = (name, value) => shownFigure(figureNamed(name), value)

@@ -1,0 +1,68 @@
+// docs/options.md and .env.example, from the table of options in settings.js.
+import { defaultText, meaning, programFile } from '../../lib/cli/help.js'
+import { VALUE_TYPES } from '../../lib/cli/values.js'
+import { OPTIONS, optionsOf } from '../../settings.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {import('../../settings.js').Program} Program
+ */
+
+const isShown = (/** @type {Option} */ { hidden }) => !hidden
+
+/** @type {Program[]} */
+const programs = ['producer', 'consumer', 'cleanup', 'reshard']
+
+/** @param {string} name */
+const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+
+/** @param {string} text */
+const code = (text) => `\`${text}\``
+
+/** @param {Option} option */
+const rowOf = (option) => {
+  const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
+  const otherwise = option.otherwise ?? code(defaultText(option))
+  const values = VALUE_TYPES[option.type].shape(option)
+  const cells = [names, option.help, values, otherwise, code(option.env)]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+const head = '| option | meaning | values | default | environment |\n| --- | --- | --- | --- | --- |'
+
+/** @param {Program} program */
+const commandPart = (program) => {
+  const options = optionsOf(program).filter(isShown)
+  const groups = [...new Set(options.map(({ group }) => group))]
+  const tables = groups.map((group) => {
+    const rows = options.filter((option) => option.group === group).map(rowOf)
+    return `### ${program}: ${group}\n\n${head}\n${rows.join('\n')}`
+  })
+  return [`## ${programFile(program)}`, ...tables].join('\n\n')
+}
+
+/** The options as Markdown, by command and group. */
+export const optionsPart = () => programs.map(commandPart).join('\n\n')
+
+/** @param {Option} option */
+const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
+
+/** An example of `.env` that names every variable and changes nothing. */
+export function envExample() {
+  const options = OPTIONS.filter(isShown)
+  const paragraphs = [...new Set(options.map(({ group }) => group))].map((group) => {
+    const lines = options
+      .filter((option) => option.group === group)
+      .flatMap((option) => [
+        `# ${meaning(option)} (${defaultText(option)})`,
+        `#${option.env}=${exampleOf(option)}`,
+      ])
+    return [`## ${group}`, ...lines].join('\n')
+  })
+  const top = [
+    '# Copy this file to .env and remove the # from the lines you need. The values shown are the defaults.',
+    '# The environment and the command line override .env. Put a value with # or blanks in quotes.',
+    '# MILLRACE_NO_DOTENV=1 in the environment ignores .env.',
+  ]
+  return `${[top.join('\n'), ...paragraphs].join('\n\n')}\n`
+}

@@ -1,0 +1,101 @@
+// The two pictures of the README, light and dark, drawn from docs/data.
+import { modelsChart } from '../../charts/models.js'
+import { shardAddedChart } from '../../charts/shard-added.js'
+import { svgOf } from '../../lib/report/draw.js'
+import { figureNamed } from '../../lib/report/figures.js'
+import { centreOf } from '../../lib/report/statistics.js'
+import { differenceWords, isClear, ratioNamed } from './findings.js'
+
+/** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+const looks = /** @type {const} */ (['light', 'dark'])
+
+/** @param {string} name @param {{ title: string, height: number, option: Record<string, any> }} picture */
+const inBothLooks = (name, { title, height, option }) =>
+  Object.fromEntries(
+    looks.map((look) => [
+      `charts/measured/${name}-${look}.svg`,
+      `${svgOf({ title, note: '', option }, { look, width: 900, height })}\n`,
+    ]),
+  )
+
+/** `list (Redis 7.0)` is the case `list` in the variant `Redis 7.0`. @param {ExperimentDocument} document */
+export const modelRows = ({ rows }) => {
+  const cases = [...new Set(rows.map(({ factors }) => String(factors.case)))]
+  const variants = [...new Set(rows.map(({ factors }) => String(factors.variant)))]
+  const rowOf = (/** @type {string} */ name, /** @type {string} */ variant) =>
+    rows.find(({ factors }) => factors.case === name && factors.variant === variant)
+  return { cases, variants, rowOf }
+}
+
+/** What is printed of a row. @param {import('../../lib/report/experiment-document.js').ExperimentRow | undefined} row @param {string} figure */
+export const centre = (row, figure) => row?.figures[figure] && centreOf(row.figures[figure])
+
+/** @param {ExperimentDocument} document */
+const modelsPicture = (document) => {
+  const { cases, variants, rowOf } = modelRows(document)
+  const cpu = (/** @type {string} */ name) =>
+    Math.min(
+      ...variants.map(
+        (variant) => centre(rowOf(name, variant), 'server.cpu_us_per_item') ?? Number.POSITIVE_INFINITY,
+      ),
+    )
+  const rows = cases.toSorted((a, b) => cpu(a) - cpu(b))
+  const looksOf = [
+    { color: '@c1', symbol: 'circle' },
+    { color: '@c2', symbol: 'diamond' },
+  ]
+  return {
+    title: modelsFinding(document),
+    ...modelsChart({
+      rows,
+      series: variants.map((name, at) => ({
+        name,
+        ...looksOf[at],
+        figures: rows.map((row) => rowOf(row, name)?.figures),
+      })),
+      panels: [
+        { figure: 'server.cpu_us_per_item', left: 168, width: 330 },
+        { figure: 'server.memory_bytes_per_item', left: 548, width: 330 },
+      ].map((panel) => {
+        const { title, unit } = figureNamed(panel.figure)
+        return { ...panel, axis: `${title}, mean and 95 % interval`, unit }
+      }),
+    }),
+  }
+}
+
+/** The title of the first picture, and what its text says. @param {ExperimentDocument} document */
+export const modelsFinding = (document) => {
+  const ratio = ratioNamed(document, 'list / sorted set', 'server.cpu_us_per_item')
+  return isClear(ratio)
+    ? `A list costs ${differenceWords(ratio)} CPU per item than a sorted set`
+    : 'No clear difference in CPU per item between a list and a sorted set'
+}
+
+/**
+ * Files of the README's pictures, by path.
+ * @param {Map<string, ExperimentDocument>} experiments
+ * @param {import('./data.js').RunData | null} shardAdded
+ * @returns {Record<string, string>}
+ */
+export const pictureFiles = (experiments, shardAdded) => {
+  const models = experiments.get('models')
+  return {
+    ...(models && inBothLooks('models', modelsPicture(models))),
+    ...(shardAdded && inBothLooks('add-shard', shardAddedChart(shardAdded))),
+  }
+}
+
+/**
+ * A picture that follows the reader's light or dark page.
+ * @param {string} path without the look
+ * @param {string} words what it shows, for who cannot see it
+ */
+export const pictureMarkup = (path, words) =>
+  [
+    '<picture>',
+    `  <source media="(prefers-color-scheme: dark)" srcset="${path}-dark.svg">`,
+    `  <img alt="${words.replaceAll('"', '&quot;')}" src="${path}-light.svg">`,
+    '</picture>',
+  ].join('\n')

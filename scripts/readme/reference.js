@@ -1,0 +1,176 @@
+// Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user.
+
+import { FIGURES } from '../../lib/report/figures.js'
+import { metricsOf } from '../../lib/report/metrics.js'
+import { leaseKey } from '../../lib/target/leases.js'
+import { planKey } from '../../lib/target/plan-key.js'
+import { familiesOf } from '../../lib/workloads/derive.js'
+import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
+import { termsOf } from '../../lib/workloads/latest/terms.js'
+
+/** @param {string} text */
+const code = (text) => `\`${text}\``
+
+/** @param {string[]} titles @param {string[][]} rows */
+export const table = (titles, rows) =>
+  [
+    `| ${titles.join(' | ')} |`,
+    `|${' --- |'.repeat(titles.length)}`,
+    ...rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
+  ].join('\n')
+
+const unitNames = {
+  us: 'µs',
+  ms: 'ms',
+  pct: '%',
+  bytes: 'bytes',
+  mb: 'MB',
+  count: 'number',
+  rate: 'per second',
+  ratio: 'part of 1',
+}
+
+/** Every metric of a run, by the name that thresholds, comparisons and experiments use. */
+export const metricsPart = () =>
+  table(
+    ['metric', 'meaning', 'unit', 'better'],
+    FIGURES.map(({ name, title, unit, better }) => [code(name), title, unitNames[unit], better ?? '']),
+  )
+
+/** The series of --metrics, as the registry declares them. */
+export const prometheusPart = () => {
+  const { registry } = metricsOf({ run: 'docs', nominalHz: null })
+  const series = registry
+    .getMetricsAsArray()
+    .map(
+      (metric) =>
+        /** @type {{ name: string, help: string, type: string }} */ (/** @type {unknown} */ (metric)),
+    )
+  return table(
+    ['series', 'type', 'meaning'],
+    series.map(({ name, help, type }) => [code(name), type, help]),
+  )
+}
+
+/** @typedef {import('../../lib/workloads/declare.js').Declaration} Declaration */
+
+const terms = {
+  prefix: '',
+  quantity: 1000,
+  ttlS: 3,
+  once: false,
+  valueBytes: 128,
+  payload: /** @type {const} */ ('random'),
+  seed: 1,
+  stamp: false,
+  extraSets: [''],
+  buckets: 10,
+}
+
+/** What options change in the names of keys. */
+const placements = /** @type {const} */ ([
+  { option: '', sets: 1, placement: 'plain' },
+  { option: '`--ns N`', sets: 2, placement: 'plain' },
+  { option: '`--ns N --same-slot`', sets: 2, placement: 'same-slot' },
+  { option: '`--ns N --spread`', sets: 2, placement: 'spread' },
+])
+
+/** `item:<n>` @param {import('../../lib/workloads/declare.js').Family} family */
+const patternOf = ({ parts }) =>
+  code(parts.map((part) => (typeof part === 'string' ? part : `<${part.variable}>`)).join(''))
+
+/** @param {string} [readers] what consumers read */
+const leasePattern = (readers) =>
+  code(leaseKey({ prefix: '', totalAgents: 1, readers }, 1).replace(/1$/, '<agent>'))
+
+/** The keys of every strategy, as its declaration names them, and those of every run. */
+export const keysPart = () => {
+  /** @type {Map<string, { type: string, strategies: Set<string>, option: string }>} */
+  const found = new Map()
+  for (const { option, sets, placement } of placements)
+    for (const declared of allStrategies()) {
+      const taggedItems = declared.oneSlot && placement === 'spread'
+      const own = termsOf({ ...terms, sets: Array.from({ length: sets }, () => ''), placement, taggedItems })
+      for (const family of familiesOf(declared.keys(own))) {
+        const name = patternOf(family)
+        const known = found.get(name) ?? { type: family.type, strategies: new Set(), option }
+        known.strategies.add(declared.name)
+        if (family.pattern.includes('-extra')) known.option = '`--extra-sorted-sets N`'
+        found.set(name, known)
+      }
+    }
+  return table(
+    ['key', 'type', 'strategies', 'with'],
+    [
+      ...[...found].map(([name, { type, strategies, option }]) => [
+        name,
+        type,
+        [...strategies].join(', '),
+        option,
+      ]),
+      [code(planKey('')), 'hash', 'every run: its plan', ''],
+      [leasePattern(), 'string', 'a writer: its lease', '`-a auto`'],
+      [leasePattern('<strategy>'), 'string', 'a consumer: its lease', '`-a auto`'],
+    ],
+  )
+}
+
+/** @param {import('../../lib/workloads/declare.js').Command} command */
+const commandText = ({ name, args }) => {
+  const script = args.find((arg) => typeof arg === 'object' && 'script' in arg)
+  return script ? `${name} lua/${/** @type {any} */ (script).script}.lua` : name
+}
+
+/** @param {Declaration} declared @param {string} name of an operation */
+const commandsIn = (declared, name) => {
+  const own = termsOf({ ...terms, extraSets: [], sets: [''], placement: 'plain', taggedItems: false })
+  return declared.operations(own, declared.keys(own))[name]
+}
+
+/** Whether an item whose reply was lost may be written again. @param {string} name of a strategy */
+export const isSafeToRetry = (name) => {
+  const declared = strategyNamed(name)
+  return commandsIn(declared, 'store').every(({ repeat = declared.repeat }) => repeat === 'safe')
+}
+
+/** The commands of a strategy, as its declaration has them. */
+export const strategiesPart = () => {
+  const kinds = /** @type {const} */ (['each', 'gather', 'every'])
+  return table(
+    ['strategy', 'option', 'model', 'per item', 'for many items at once', 'regularly'],
+    allStrategies().map((declared) => {
+      const commands = commandsIn(declared, 'store')
+      const flags = declared.flags.map((flag) => code(`--${flag.name}`))
+      const names = kinds.map((kind) =>
+        [...new Set(commands.filter((command) => command.kind === kind).map(commandText))].join(', '),
+      )
+      const usual = declared.name === defaultStrategy ? 'default' : code(`--strategy ${declared.name}`)
+      return [code(declared.name), flags.join(' ') || usual, declared.title, ...names]
+    }),
+  )
+}
+
+// What a user must be allowed to do: commands of the strategies and readers, and of set-up, sampling and cleanup.
+const rights = [
+  ['+ping', '+info', '+select', '+asking', '+readonly', '+time', '+client|setname', '+command|info'],
+  ['+cluster|slots', '+cluster|nodes', '+cluster|info'],
+  ['+scan', '+type', '+pttl', '+pexpire', '+expire'],
+  ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],
+  ['+eval', '+evalsha', '+script|load'],
+  ['+zadd', '+zcard', '+zcount', '+zmscore', '+zrangebyscore', '+zrevrange', '+zrevrangebyscore'],
+  ['+zremrangebyscore', '+zremrangebyrank', '+zrem'],
+  ['+rpush', '+ltrim', '+llen', '+lrange'],
+  ['+sadd', '+scard', '+smembers', '+srandmember'],
+  ['+pfadd', '+pfcount'],
+  ['+xadd', '+xlen', '+xrevrange'],
+  ['+@hash'],
+].flat()
+const patterns = ['~item:*', '~latest-*', '~millrace:*']
+
+/** The ACL line of a user for Millrace; a test runs every strategy as that user. */
+export const aclPart = () =>
+  [
+    '```',
+    `ACL SETUSER millrace on >PASSWORD resetchannels resetkeys ${patterns.join(' ')} -@all ${rights.join(' ')}`,
+    '```',
+  ].join('\n')
