@@ -55,6 +55,7 @@ const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThrea
 // A pause of a second that nearly no CPU was used in is none of this program's own work.
 const stoppedFromMs = 1000
 const stoppedShare = 0.25
+const wakeMs = 100
 
 /**
  * How long this thread stood still, or 0 when it was at work or did not stand still for long.
@@ -108,11 +109,36 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
       reset: () => histogram.reset(),
       disable: () => histogram.disable(),
       p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
-      maxMs: () => (histogram.count === 0 ? 0 : histogram.max / 1e6),
     }
   }
 
-  const second = { use: meter(), delay: delays() }
+  /**
+   * The longest time between two turns of the loop. Taking it counts as a turn: after a pause the caller's timer may
+   * be the first to fire, and a monitor that is reset then has not seen the pause.
+   */
+  const pauses = () => {
+    let lastMs = clock()
+    let longestMs = 0
+    const wake = () => {
+      const nowMs = clock()
+      longestMs = Math.max(longestMs, nowMs - lastMs)
+      lastMs = nowMs
+    }
+    const timer = setInterval(wake, wakeMs).unref()
+    return {
+      longestMs() {
+        wake()
+        return longestMs
+      },
+      restart() {
+        lastMs = clock()
+        longestMs = 0
+      },
+      stop: () => clearInterval(timer),
+    }
+  }
+
+  const second = { use: meter(), delay: delays(), pause: pauses() }
   const window = { use: meter(), delay: delays() }
   let rssMax = 0
   let stoppedMax = 0
@@ -127,6 +153,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     startRun: () => {
       second.use.restart()
       second.delay.reset()
+      second.pause.restart()
       stoppedMax = 0
     },
 
@@ -139,11 +166,12 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     /** Since the sample before. @returns {ClientRow} */
     sample: () => {
       const { cpuS, threadMs, ...use } = second.use.read()
-      const stopped = stoppedMs(second.delay.maxMs(), threadMs)
+      const stopped = stoppedMs(second.pause.longestMs(), threadMs)
       stoppedMax = Math.max(stoppedMax, stopped)
       const row = { ...use, rss_mb: megabytes(rss()), loop_delay_ms_p99: second.delay.p99Ms() }
       second.use.restart()
       second.delay.reset()
+      second.pause.restart()
       return { ...row, ...(stopped > 0 && { stopped_ms: stopped }) }
     },
 
@@ -156,12 +184,13 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
         ...use,
         rss_mb_max: megabytes(rssMax),
         loop_delay_ms_p99: window.delay.p99Ms(),
-        stopped_ms: Math.max(stoppedMax, stoppedMs(second.delay.maxMs(), second.use.read().threadMs)),
+        stopped_ms: Math.max(stoppedMax, stoppedMs(second.pause.longestMs(), second.use.read().threadMs)),
       }
     },
 
     stop: () => {
       second.delay.disable()
+      second.pause.stop()
       window.delay.disable()
     },
   }

@@ -97,6 +97,12 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       return maps.every((map) => map === maps[0])
     })
 
+  /** The cluster as all of its nodes see it: just after a failover some still name the old master. */
+  const agreedView = async () => {
+    await oneMap(await view())
+    return view()
+  }
+
   /** @param {ClusterNode[]} nodes @param {{ slot: number, to: string }[]} moves @returns {Promise<Moved>} */
   const moveAll = async (nodes, moves) => {
     const startMs = clock()
@@ -148,7 +154,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
 
     /** @param {number[]} slots @param {string | number} to an address, or a shard's number from 1 */
     async move(slots, to) {
-      const nodes = await view()
+      const nodes = await agreedView()
       const receiver = masterNamed(nodes, to)
       return moveAll(
         nodes,
@@ -180,7 +186,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
       )
       const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
       for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
-      const nodes = await view()
+      const nodes = await agreedView()
       const owners = nodes
         .filter(({ role, slots }) => role === 'master' && slots.length > 0)
         .map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
@@ -192,7 +198,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
      * @param {string | number} shard an address, or a shard's number from 1
      */
     async removeShard(shard) {
-      const nodes = await view()
+      const nodes = await agreedView()
       const leaving = masterNamed(nodes, shard)
       const staying = nodes.filter(
         ({ id, role, slots, failed }) =>
@@ -215,13 +221,12 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
     /** The shard's replica becomes its master, without loss. @param {string | number} shard */
     async failover(shard) {
       const startMs = clock()
-      const nodes = await view()
+      const nodes = await agreedView()
       const master = masterNamed(nodes, shard)
       const replica = nodes.find(
         ({ masterId, failed, linked }) => masterId === master.id && !failed && linked,
       )
       if (!replica) throw new TargetError(`${master.address} has no replica that could take over`)
-      await oneMap(nodes)
       const request = () => ask(replica.address, 'CLUSTER', 'FAILOVER')
       await request()
       await until(

@@ -66,6 +66,20 @@ test('a pause is one in which the thread used next to no CPU', () => {
   assert.equal(stoppedMs(900, 0), 0, 'too short')
 })
 
+test('a pause is seen by the sample that ends it, and forgotten by the next', (t) => {
+  const time = { ms: 0 }
+  const health = clientHealth({ clock: () => time.ms })
+  t.after(health.stop)
+  health.startRun()
+  time.ms = 1500
+  assert.equal(health.sample().stopped_ms, 1500, 'no timer of the loop has fired since')
+  time.ms = 2100
+  assert.equal(health.sample().stopped_ms, undefined)
+  assert.equal(health.summary().stopped_ms, 1500)
+  health.startRun()
+  assert.equal(health.summary().stopped_ms, 0)
+})
+
 test('a loop that never waits is busy, one that waits is not', async (t) => {
   const health = clientHealth({ clock: performance.now.bind(performance) })
   t.after(health.stop)
