@@ -6,6 +6,7 @@ import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { storeScripts } from '../../lib/target/scripts.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -202,7 +203,7 @@ export const play = async ({ seed, keep, openDriver }) => {
   const random = seeded(seed + 0xc1)
   const clock = virtualClock({ random })
   const cluster = simulatedCluster({ clock, random, ...drawn })
-  const scripts = ['store-item', 'store-items'].map(scriptSha)
+  const scripts = storeScripts.map(scriptSha)
   const steps = careful[name]?.() ?? strategyOf(plan).steps()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
