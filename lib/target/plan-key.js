@@ -1,6 +1,7 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
 import { TargetError } from '../errors.js'
+import { epochIn } from '../measure/clocks.js'
 import {
   cardFault,
   cardHash,
@@ -110,8 +111,8 @@ export const readPlans = async (client, prefix, nowMs) => {
  * @param {string} prefix
  */
 export const plansUnder = async ({ topology: { masters, owners }, control }, prefix) => {
-  const client = control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
-  const [seconds, micros] = await client.time()
-  const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
+  const address = masters[owners ? owners[slotOf(planKey(prefix))] : 0]
+  const client = control(address)
+  const nowMs = epochIn(address, await client.time())
   return { ...(await readPlans(client, prefix, nowMs)), nowMs }
 }

@@ -42,6 +42,10 @@ const honest = {
   ZRANGEBYSCORE: () => '*0\r\n',
   GET: () => '$-1\r\n',
   COMMAND: () => '*0\r\n',
+  TIME: () => {
+    const nowMs = Date.now()
+    return `*2\r\n${bulk(String(Math.floor(nowMs / 1000)))}${bulk(String((nowMs % 1000) * 1000))}`
+  },
   PING: () => '+PONG\r\n',
 }
 
