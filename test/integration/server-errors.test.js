@@ -356,7 +356,7 @@ const closedDoors = [
     '--username other',
   ],
   ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
-  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'wrong', ''],
+  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'mistyped', ''],
   [
     'a user without rights',
     ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-set'),
