@@ -56,7 +56,7 @@ describe('the time of a run', () => {
         topology: { masters: ['a:1'] },
         control: () => ({ time: async () => answer }),
       })
-      const clock = await clockOf({ target, allow: [], steady, warn: assert.fail })
+      const clock = await clockOf({ target, allow: [], steady, warn: ({ message }) => assert.fail(message) })
       assert.equal(clock.now(), epochMs)
       assert.deepEqual(clock.figures(), [])
     }
