@@ -44,8 +44,12 @@ export const announcePlan = async (client, card, phase = 'begin') => {
     phase,
     leaseMs,
   )
-  const [nowMs, rival] = /** @type {[number, string]} */ (answer)
-  return { nowMs: Number(nowMs), rival: cardIn(rival) }
+  const [nowMs, rival] = Array.isArray(answer) ? answer : []
+  if (typeof nowMs !== 'number' || typeof rival !== 'string')
+    throw new TargetError(
+      `${planKey(card.prefix)}: the server does not answer as a script that announces a plan does`,
+    )
+  return { nowMs, rival: cardIn(rival) }
 }
 
 /**

@@ -150,6 +150,12 @@ const refused = [
     3,
     /no answer/,
   ],
+  [
+    'an answer of another kind to the plan',
+    ([name, ...args]) => (name === 'EVAL' && args.includes('begin') ? ':1\r\n' : undefined),
+    3,
+    /^millrace:plan: the server does not answer as/,
+  ],
   ['no answer to the leases', ([name]) => (name === 'SET' ? null : undefined), 3, /no answer/],
 ]
 

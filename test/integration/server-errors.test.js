@@ -295,7 +295,7 @@ const cases = [
 
 /** @param {import('node:test').TestContext} t @param {Case} each @param {string} driver */
 const provoked = async (t, each, driver) => {
-  const { load = '-q 1000 -c 5', line = '', anonymous, config, prepare, provoke, mend } = each
+  const { load = '-q 1000 -c 5', line = '--max-behind 60s', anonymous, config, prepare, provoke, mend } = each
   const server = await startServer(t, { config })
   await prepare?.(server)
   const program = startProducer(
