@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Every published table again, or one of your own: node scripts/experiment.js list | show ID | run ID... | run --all
 import { existsSync, readFileSync } from 'node:fs'
-import { clockTime, plainText, several } from '../lib/base/units.js'
+import { plainText, several } from '../lib/base/units.js'
 import { interrupts, programsEnv } from '../lib/cli/runner.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { experimentNamed, fileOf, ids } from '../lib/experiments/catalogue.js'
+import { spanWords } from '../lib/experiments/duration.js'
 import { figureNames } from '../lib/experiments/figures.js'
 import { cellsOf } from '../lib/experiments/matrix.js'
 import { typed } from '../lib/experiments/options.js'
@@ -148,11 +149,11 @@ const run = async (values, words, env) => {
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
-  const progress = progressOf({ plan, terms, say })
+  const progress = progressOf({ plan, terms, onTarget: target !== null, say })
   if (values['dry-run'] === true) {
     for (const { experiment, cells } of plan)
       print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
-    print(`about ${clockTime(progress.leftMs())} in all`)
+    print(`about ${spanWords(progress.leftMs())} in all`)
     return ExitCode.done
   }
   let isMeasured = true
