@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { optionsOf } from '../../settings.js'
-import { refuseStrangers, typedOptions, typedText } from '../cli/command-line.js'
+import { namesOf, refuseWords, typedLine } from '../cli/command-line.js'
 import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { slug } from '../experiments/matrix.js'
@@ -35,7 +35,7 @@ const isTarget = (name) =>
 
 /** @param {string} name @param {string} side */
 const optionNamed = (name, side) => {
-  const option = writerOptions.find((each) => each.name === name || each.aliases.includes(name))
+  const option = writerOptions.find((each) => namesOf(each).includes(name))
   if (!option || !ownNames.includes(option.name))
     throw new OptionError(
       `${side}: '${plainText(name).slice(0, 40)}' is no option in which two sides can differ; use options of the producer by their long names (strategy=list), server-bin=PATH, config.NAME=VALUE, millrace=FOLDER or name=LABEL`,
@@ -95,16 +95,16 @@ export const sideRequest = (text, side) => {
  * @returns {{ load: Options, where: Options }}
  */
 export const commonRequest = (argv) => {
-  const typed = typedOptions(argv, writerOptions)
-  refuseStrangers(typed, writerOptions)
+  const typed = typedLine(argv, writerOptions)
+  refuseWords(typed, writerOptions)
   /** @type {Record<string, string | boolean>} */
   const load = {}
   /** @type {Record<string, string | boolean>} */
   const where = {}
   for (const option of writerOptions) {
-    const text = typedText(typed, option)
-    if (text === undefined) continue
     const { name } = option
+    const text = typed.options.get(name)?.text
+    if (text === undefined) continue
     if (secretNames.includes(name))
       throw new OptionError(`--${name}: give the password as REDIS_PASSWORD, or by --password-file`)
     const value = option.type === 'flag' ? text === 'true' : text
