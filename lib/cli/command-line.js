@@ -130,6 +130,10 @@ export const typedLine = (argv, own) => {
         fault ??= error
       }
   }
+  // An address needs no --url in front.
+  const url = words.findIndex((word) => /^rediss?:\/\//.test(word))
+  if (url >= 0 && byName.has('url') && !given.has('url'))
+    given.set('url', { text: words.splice(url, 1)[0], named: '--url' })
   const isHelp = given.get('help')?.text === 'true'
   // Help is given whatever else was mistyped.
   if (fault && !isHelp) throw fault

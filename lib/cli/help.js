@@ -1,4 +1,5 @@
 // --help on one screen, and --help all.
+import { wrapped } from '../report/layout.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option
@@ -9,7 +10,7 @@
  * @property {string} [words] behind it
  * @property {string} does in a sentence
  * @property {readonly (readonly [what: string, line: string])[]} examples without the command
- * @property {string} [more] below the options
+ * @property {string} [more] below the options, a paragraph a line
  */
 
 /** @type {Record<Program, About>} */
@@ -108,22 +109,12 @@ const usage = ({ name, aliases, type, place }) => {
   return `${names} ${place ?? placeholders[type] ?? 'TEXT'}`.trimEnd()
 }
 
-/** @param {string} text @param {number} width @returns {string[]} */
-const wrapped = (text, width) => {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const line = lines[lines.length - 1]
-    if (line !== '' && line.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
-  }
-  return lines
-}
-
 /**
+ * Names at the left, and what is to be read of them wrapped at the right.
  * @param {readonly [left: string, right: string][]} rows
  * @param {number} columns
  */
-const table = (rows, columns) => {
+export const twoColumns = (rows, columns) => {
   const indent = Math.min(26, Math.max(...rows.map(([left]) => left.length)) + 4)
   return rows.flatMap(([left, right]) => {
     const lines = wrapped(right, columns - indent)
@@ -172,7 +163,7 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
   const parts = groups.map((group, i) => {
     const some = shown.filter((option) => (isShort ? option.brief !== undefined : option.group === group))
     const last = i === groups.length - 1 ? [own] : []
-    return [`${group || 'Options'}`, ...table([...rows(some), ...last], width)].join('\n')
+    return [`${group || 'Options'}`, ...twoColumns([...rows(some), ...last], width)].join('\n')
   })
   const isVaried = shown.some(({ env }) => env !== null)
   return [
@@ -188,7 +179,15 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
         ]
       : []),
     ...parts,
-    ...(more === undefined ? [] : [more]),
+    // What is indented is a table.
+    ...(more === undefined
+      ? []
+      : [
+          more
+            .split('\n')
+            .flatMap((line) => (line.startsWith('  ') ? line : wrapped(line, width)))
+            .join('\n'),
+        ]),
     ...(isVaried && !isShort ? [variables.flatMap((note) => wrapped(note, width)).join('\n')] : []),
   ].join('\n\n')
 }

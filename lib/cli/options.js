@@ -106,31 +106,13 @@ export function readSettings({ program, argv, columns = 80, ...from }) {
 }
 
 /**
- * What an address without --url in front is meant for.
- * @param {import('./command-line.js').Typed} typed
- * @param {readonly Option[]} options
- * @returns {import('./command-line.js').Typed}
- */
-const withUrl = (typed, options) => {
-  const url = typed.words.find((word) => /^rediss?:\/\//.test(word))
-  if (url === undefined || typed.options.has('url') || !options.some(({ name }) => name === 'url'))
-    return typed
-  return {
-    ...typed,
-    options: new Map([...typed.options, ['url', { text: url, named: '--url' }]]),
-    words: typed.words.filter((word) => word !== url),
-  }
-}
-
-/**
  * The settings that a command line, a file, the environment and `.env` make of these options.
- * @param {import('./command-line.js').Typed} line
+ * @param {import('./command-line.js').Typed} typed
  * @param {readonly Option[]} options
  * @param {{ env: NodeJS.ProcessEnv, dotenvText?: string, takesWords?: boolean }} from
  * @returns {Readonly<Settings>}
  */
-export const settingsOf = (line, options, { env, dotenvText = '', takesWords = false }) => {
-  const typed = withUrl(line, options)
+export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = false }) => {
   if (!takesWords) refuseWords(typed, options)
   const dotenvValues = variablesIn(dotenvText)
   refuseUnknownVariables(env, '')

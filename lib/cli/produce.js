@@ -2,6 +2,7 @@
 
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { openResults } from '../report/files.js'
 import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
@@ -19,19 +20,21 @@ import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
+import { strategyNamed } from '../workloads/index.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
 
 /**
  * @param {import('../../settings.js').Settings} settings
- * @param {import('./program.js').Guidance} guidance
+ * @param {import('./signals.js').Guidance} guidance
  */
 export const produce = (settings, { stop, stopNow, redact }) =>
   withUndo(async (undo) => {
     const screen = screenOf(settings)
     const { say, warn, warnings } = screen
     undo(screen.done)
+    say(`writes ${rhythmWords({ ...settings, flow: strategyNamed(settings.strategy).roles.writer.flow })}`)
     const results = await openResults({
       ...settings,
       epochMs: Date.now(),

@@ -186,6 +186,10 @@ export const VALUE_TYPES = Object.freeze({
     (text) => scaled(text, countUnits),
     () => 'a whole number',
   ),
+  number: ranged(
+    (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a number',
+  ),
   bytes: ranged(
     (text) => scaled(text, byteUnits),
     () => 'a size',

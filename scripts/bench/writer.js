@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { controlConnections } from '../../lib/target/control.js'
 import { startEmbedded } from '../../lib/target/embedded.js'
+import { peerPath, peers } from '../../lib/target/peers.js'
 import { allStrategies } from '../../lib/workloads/index.js'
-import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
 
 /**
