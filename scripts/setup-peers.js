@@ -16,11 +16,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { plainText } from '../lib/base/units.js'
 import { ExitCode } from '../lib/errors.js'
-import { plainText } from '../lib/report/units.js'
 import { peerPath, peers, peersFolder, standIns } from '../lib/target/peers.js'
 
 /** @typedef {import('../lib/target/peers.js').Peer} Peer */

@@ -1,7 +1,7 @@
 // The one parser of command lines: an argv becomes what was typed of each option, and the words between them.
 import { parseArgs } from 'node:util'
+import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
 import { shown } from './values.js'
 
 /**

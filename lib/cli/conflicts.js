@@ -112,7 +112,9 @@ const writerRules = [
   needsSortedSet('extraSortedSets', 0),
 
   (s, named) =>
-    s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
+    s.rate === 'max' &&
+    s.pacing !== 'open' &&
+    `${named('rate')} max with ${named('pacing')}: at the highest rate no batch is due at a time`,
 
   (s, named) =>
     s.intervals !== undefined &&

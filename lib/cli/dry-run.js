@@ -1,10 +1,11 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
+
+import { bytes, count, plainText, several } from '../base/units.js'
 import { ExitCode, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { rhythmWords } from '../plan/rhythm.js'
 import { tickValues } from '../plan/tick-values.js'
-import { bytes, count, plainText, several } from '../report/units.js'
 import { agentWords, readerWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
@@ -111,7 +112,7 @@ export const lookedAt = async (settings, { stop }) => {
   /** @type {string[]} */
   const warnings = []
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
-  const warn = (/** @type {import('../report/verdict.js').Warning} */ { message }) => warnings.push(message)
+  const warn = (/** @type {import('../result/verdict.js').Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
     const target = await unlessInterrupted(stop, openTarget(settings, { say: (line) => log.info(line) }))
     undo(() => target.close())

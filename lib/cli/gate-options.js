@@ -1,8 +1,9 @@
 // Options that `millrace compare` and `millrace diff` share.
+
+import { plainText } from '../base/units.js'
 import { smallestEffect } from '../compare/verdict.js'
 import { OptionError } from '../errors.js'
-import { thresholdOf } from '../report/thresholds.js'
-import { plainText } from '../report/units.js'
+import { thresholdOf } from '../result/thresholds.js'
 import { ownOptions } from './commands.js'
 
 export const gateOptions = ownOptions('Verdict', [

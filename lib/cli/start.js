@@ -1,8 +1,9 @@
 // What every command does around its work: options, help, secrets, its parent, and one place that turns errors into a
 // line and an exit code.
+
+import { plainText } from '../base/units.js'
 import { ExitCode, MillraceError, OptionError } from '../errors.js'
 import { redactor } from '../redact.js'
-import { plainText } from '../report/units.js'
 import { millraceVersion } from '../run/versions.js'
 import { asTargetError } from '../target/reason.js'
 import { fromParent } from './child.js'

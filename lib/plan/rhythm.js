@@ -1,5 +1,5 @@
 // How a load is spread over time, in words: in bursts or evenly, and for how long. Of settings, or of a plan.
-import { count, period, several } from '../report/units.js'
+import { count, period, several } from '../base/units.js'
 
 /**
  * @typedef {object} Rhythm

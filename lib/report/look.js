@@ -1,6 +1,6 @@
 // How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
 // units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
-import { bytes, clockTime, count, dash, micros, rate } from './units.js'
+import { bytes, clockTime, count, dash, micros, rate } from '../base/units.js'
 
 /** @typedef {'light' | 'dark'} LookName */
 

@@ -1,7 +1,7 @@
 // `millrace cleanup`: removes what runs have left under a prefix.
 import { optionsOf } from '../../../settings.js'
+import { count, plainText, several } from '../../base/units.js'
 import { ExitCode, TargetError } from '../../errors.js'
-import { count, plainText, several } from '../../report/units.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../target/access.js'
 import { clearLeavings, leasesUnder } from '../../target/leavings.js'

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { optionsOf } from '../../../settings.js'
+import { plainText } from '../../base/units.js'
 import { attachCloudWatch, storeJson } from '../../cloudwatch/attach.js'
 import { withCloudWatchOfRuns } from '../../cloudwatch/of-experiment.js'
 import { ExitCode, OptionError } from '../../errors.js'
 import { fetchReport } from '../../report/fetch-text.js'
-import { readExperiment } from '../../report/record.js'
 import { textReport } from '../../report/text.js'
-import { plainText } from '../../report/units.js'
 import { reportRun } from '../../report/write-report.js'
+import { readExperiment } from '../../result/record.js'
 
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 

@@ -1,6 +1,7 @@
 // `millrace completion`: what bash and zsh need to complete commands, options and their values.
+
+import { plainText } from '../../base/units.js'
 import { OptionError } from '../../errors.js'
-import { plainText } from '../../report/units.js'
 import { namesOf } from '../command-line.js'
 import { commandNamed, commands } from '../commands.js'
 

@@ -1,10 +1,10 @@
 // `millrace report`: everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
 import { existsSync } from 'node:fs'
+import { bytes, several } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
-import { codeOf, madeWithParents } from '../../report/files.js'
-import { readRecord } from '../../report/record.js'
-import { bytes, several } from '../../report/units.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
+import { codeOf, madeWithParents } from '../../result/files.js'
+import { readRecord } from '../../result/record.js'
 import { ownOptions } from '../commands.js'
 
 /** @type {import('../commands.js').Command} */

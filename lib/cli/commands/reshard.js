@@ -1,8 +1,8 @@
 // `millrace reshard`: changes a cluster while it serves, and times that.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
+import { count, period, several } from '../../base/units.js'
 import { ExitCode, OptionError, TargetError } from '../../errors.js'
-import { count, period, several } from '../../report/units.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { addressOf, endpointOf } from '../../target/address.js'
 import { findEmbedded } from '../../target/embedded.js'

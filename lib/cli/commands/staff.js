@@ -4,8 +4,8 @@ import { extname } from 'node:path'
 import { staffingChart } from '../../../charts/staffing.js'
 import { staffingAnswer } from '../../answers/staffing-answer.js'
 import { staffingText } from '../../answers/staffing-text.js'
+import { plainData } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
-import { plainData } from '../../report/units.js'
 import { staffOptions, staffRequest } from '../staff-options.js'
 
 /** @param {import('../../answers/staffing-answer.js').StaffingAnswer} answer @param {string} path @param {boolean} dark */
