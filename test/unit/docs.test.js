@@ -91,8 +91,10 @@ describe('command lines parse', () => {
       const { options, passed = [], takesWords } = await commandNamed(name)
       const typed = typedLine(argv, [...options, ...passed])
       if (typed.help) continue
+      // Files that a reader writes.
+      const given = new Map([...typed.options].filter(([option]) => option !== 'file'))
       assert.doesNotThrow(
-        () => settingsOf(typed, options, { env: {}, takesWords }),
+        () => settingsOf({ ...typed, options: given }, options, { env: {}, takesWords }),
         `${page}: ${words.join(' ')}`,
       )
       const behind = argv.indexOf('--')
