@@ -175,7 +175,7 @@ export const dryRunOfWriter = async (settings, { stop }) => {
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [
-    { title: 'plan', lines: [rhythmWords({ .../** @type {any} */ (settings), flow }), model.join(', ')] },
+    { title: 'plan', lines: [rhythmWords(plan), model.join(', ')] },
     { title: 'this process', lines: [shareWords(settings, plan, leases, isNext)] },
     { title: 'target', lines: [...lines, ...warnings.map((warning) => `warning: ${warning}`)] },
     { title: 'first item', lines: commands },

@@ -20,7 +20,6 @@ import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
-import { strategyNamed } from '../workloads/index.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
@@ -34,7 +33,6 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const screen = screenOf(settings)
     const { say, warn, warnings } = screen
     undo(screen.done)
-    say(`writes ${rhythmWords({ ...settings, flow: strategyNamed(settings.strategy).roles.writer.flow })}`)
     const results = await openResults({
       ...settings,
       epochMs: Date.now(),
@@ -58,6 +56,7 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
     const whole = planOf(settings, facts)
     const card = cardOf(whole, millraceVersion())
+    say(`writes ${rhythmWords(whole)}`)
     const look = preflight({
       target,
       plan: whole,

@@ -266,7 +266,7 @@ const compare = async ({ settings: values, typed, env }) => {
       ? `${JSON.stringify(document(), null, 2)}\n`
       : comparisonText(comparison, { columns: process.stdout.columns ?? 110, all: values.all }),
   )
-  say(`results in ${store.folder}`)
+  say(`page: ${store.folder}/compare.html, picture: ${store.folder}/charts/changes.svg`)
   if (signal.aborted) return ExitCode.interrupted
   return isValid ? exitCodeOf(comparison.rulings, gate) : ExitCode.invalid
 }

@@ -4,10 +4,10 @@ import { optionsOf } from '../../../settings.js'
 import { count, period, several } from '../../base/units.js'
 import { ExitCode, OptionError, TargetError } from '../../errors.js'
 import { unlessInterrupted } from '../../run/start-up.js'
-import { addressOf, endpointOf } from '../../target/address.js'
+import { addressOf } from '../../target/address.js'
 import { findEmbedded } from '../../target/embedded.js'
 import { addServers } from '../../target/embedded-changes.js'
-import { isDone, providerCommand, RefusedChange, seenWords, slotsChanged } from '../../target/managed.js'
+import { isDone, RefusedChange, seenWords, slotsChanged } from '../../target/managed.js'
 import { openTarget } from '../../target/open.js'
 import { resharding } from '../../target/reshard.js'
 import { slotsIn } from '../../target/slot-shares.js'
@@ -89,18 +89,14 @@ const made = async (change, settings, target, cluster) => {
   return told(await cluster.move(slots, placeIn(settings.to)))
 }
 
-/**
- * The place of the shard that was named, from 1; null where none was.
- * @param {ReshardSettings} settings
- * @param {Target} target
- */
-const shardNamed = ({ shard }, { topology: { masters } }) => {
-  const at = shard === undefined ? 0 : /^\d+$/.test(shard) ? Number(shard) : masters.indexOf(shard) + 1
-  return at || null
-}
+/** Where a provider's users make the change. @param {Change} change */
+const providerWords = (change) =>
+  `make the change with the tools of your provider (ElastiCache: ${
+    change === 'failover' ? 'test-failover' : 'modify-replication-group-shard-configuration'
+  } of aws elasticache)`
 
 /**
- * Where only the provider may change the cluster: says how, waits, and tells what is seen of it.
+ * Where only the provider may change the cluster: waits, and reports what is seen of the change.
  * @param {Change} change
  * @param {ReshardSettings} settings
  * @param {Target} target
@@ -108,14 +104,7 @@ const shardNamed = ({ shard }, { topology: { masters } }) => {
  */
 const watched = async (change, settings, target, { say, stop }) => {
   const before = target.topology
-  const { line, unknown } = providerCommand(change, {
-    host: settings.host ?? endpointOf(target.address).host,
-    masters: before.masters.map((address) => endpointOf(address).host),
-    shard: shardNamed(settings, target),
-  })
-  for (const words of unknown) say(words)
-  process.stdout.write(`${line}\n`)
-  say(`type that where the cluster is yours; its change is waited for, up to ${period(settings.waitMs)}`)
+  say(`${providerWords(change)}; it is waited for, up to ${period(settings.waitMs)}`)
   const startMs = performance.now()
   const tookMs = () => performance.now() - startMs
   const pause = (/** @type {number} */ ms) => sleep(ms, undefined, { signal: stop }).catch(() => {})
