@@ -61,7 +61,7 @@ export const progressOf = ({ plan, terms, onTarget, say }) => {
       const before = several(turns.length, 'run')
       const after = result ? `is done with its ${before}` : `goes on after ${before}`
       const how = resumed ? after : several(cells.length * terms.repeat, 'run')
-      say(`${id}: ${question} ${how}, ${leftWords()} to go for all; ${folder}`)
+      say(`${id}: ${question} ${how}, about ${leftWords()} in all; ${folder}`)
     },
     /** @param {Turn} turn @param {TurnResult} result @param {number} tookMs */
     turn({ cell, round }, result, tookMs) {
