@@ -414,6 +414,8 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
+  ['--threshold p99<20ms', "no figure is called 'p99'; did you mean latency.intended.p99?"],
+  ['--threshold cpu_us_per_item<5', 'did you mean server.cpu_us_per_item?'],
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
@@ -842,6 +844,7 @@ test('the password of other tools is never echoed, and understood', () => {
     /^--agent must be .* not shown: a password is given as REDIS_PASSWORD/,
   )
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p' }).password, 'p')
+  assert.equal(read('-q 5', { REDISCLI_AUTH: 'p' }).host, undefined)
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p', REDIS_PASSWORD: 'q' }).password, 'q')
 })
 
