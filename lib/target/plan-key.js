@@ -1,5 +1,7 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
+
+import { period } from '../base/units.js'
 import { TargetError } from '../errors.js'
 import { epochIn } from '../measure/clocks.js'
 import {
@@ -13,7 +15,6 @@ import {
   rivalsOf,
 } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
-import { period } from '../report/units.js'
 import { slotOf } from '../wire/slot.js'
 import { scriptBody } from '../workloads/lua.js'
 
