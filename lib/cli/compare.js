@@ -24,7 +24,7 @@ import { progressOf } from '../experiments/progress.js'
 import { runTurns } from '../experiments/runner.js'
 import { openMatrix } from '../experiments/store.js'
 import { hardware } from '../experiments/summary.js'
-import { writeFiles } from '../report/write-report.js'
+import { writeFiles, writeRunPages } from '../report/write-report.js'
 import { millraceVersion } from '../run/versions.js'
 import { withUndo } from '../undo.js'
 import { gateOptions, gateUsage, readGate } from './gate-options.js'
@@ -137,7 +137,12 @@ const compare = async (values, words, { separator, env }) => {
   const question = `${b.name} against ${a.name}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
-  const progress = progressOf({ plan: [{ experiment: { id }, cells }], terms: timing, onTarget: target !== null, say })
+  const progress = progressOf({
+    plan: [{ experiment: { id }, cells }],
+    terms: timing,
+    onTarget: target !== null,
+    say,
+  })
   if (values['dry-run'] === true) {
     const sure =
       plan.looks.length > 1 ? `, fewer if it can tell earlier (it looks after ${plan.looks.join(', ')})` : ''
@@ -229,12 +234,20 @@ const compare = async (values, words, { separator, env }) => {
   await store.tell(document())
   if (!signal.aborted) await store.finish()
   const { comparison, rounds, isValid } = found()
+  const runs = rounds.map(({ round }) => ({
+    a: `cells/a/round-${round}/run`,
+    b: `cells/b/round-${round}/run`,
+  }))
+  await writeRunPages(
+    store.folder,
+    runs.flatMap(({ a: first, b: second }) => [first, second]),
+  )
   const facts = {
     command,
     method: `${several(rounds.length, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${plan.looks.length > 1 ? `, until sure (looks after ${plan.looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`,
     where: `${[...new Set(store.turns.flatMap(({ servers = [] }) => servers))].join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
     firsts: rounds.map(({ first }) => first),
-    runs: rounds.map(({ round }) => `cells/b/round-${round}/run`),
+    runs,
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gate))

@@ -20,7 +20,7 @@ import { runSections } from './run-sections.js'
  * @typedef {object} Sections
  * @property {string} title
  * @property {string} question what was asked
- * @property {{ good: boolean, word: string, sentence: string }} verdict
+ * @property {{ good: boolean, neutral?: boolean, word: string, sentence: string }} verdict neutral: neither good news nor bad
  * @property {{ label: string, text: string }[]} highlights
  * @property {{ label: string, text: string }[]} facts
  * @property {Table[]} tables

@@ -224,7 +224,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     method: '6 rounds',
     where: '7.0.15',
     firsts: /** @type {('a' | 'b')[]} */ (['a', 'b', 'b', 'a', 'a', 'b']),
-    runs: ['cells/b/round-1/run'],
+    runs: [{ a: 'cells/a/round-1/run', b: 'cells/b/round-1/run' }],
     isValid: true,
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
@@ -240,7 +240,11 @@ test('the page says first what was found, then shows it, and folds the rest', ()
       ['1 more metric', '1 more metric', false],
     ],
   )
-  assert.equal(sections.tables[1].rows[0][0].link, 'cells/b/round-1/run/run.json')
+  assert.deepEqual(sections.tables[1].rows[0].map(({ link }) => link).filter(Boolean), [
+    'cells/a/round-1/run/report.html',
+    'cells/b/round-1/run/report.html',
+  ])
+  assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
   assert.deepEqual(
     comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,
     'Not valid',

@@ -28,6 +28,17 @@ const pageScript = () =>
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
+/** @type {{ hash: string, packing: Promise<Buffer> } | undefined} */
+let echarts
+
+/** The library of the charts, packed once for all pages that this process writes. */
+const packedCharts = () => {
+  if (echarts) return echarts
+  const text = readFileSync(bundlePath(), 'utf8')
+  echarts = { hash: hashOf(text), packing: packed(text, { level: 9 }) }
+  return echarts
+}
+
 /** @param {Table} table */
 const tableOf = ({
   title: what,
@@ -121,7 +132,7 @@ const mainOf = (sections, pictures) => {
     parts.filter(({ fold }) => fold === '').map(({ body }) => body)
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
-  return html`<p class="verdict${!verdict.good && ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
 ${warningList(early)}
 ${tilesOf(sections)}
 ${pictures.length > 0 && html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>`}
@@ -144,13 +155,12 @@ export const pageOf = async (sections, all, version) => {
   const pictures = all.filter(({ inOverview }) => !inOverview)
   const style = source('style.css')
   const script = pageScript()
-  const echarts = readFileSync(bundlePath(), 'utf8')
-  const packing = packed(echarts, { level: 9 })
+  const { hash, packing } = packedCharts()
   // Nothing may be fetched, and only what was written here may run.
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)} ${hashOf(echarts)}`,
+    `script-src ${hashOf(script)} ${hash}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
