@@ -1,5 +1,5 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/result/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 /** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -32,7 +32,7 @@ export const ratiosChart = {
       [ratio, low, high, theirs].flatMap((value) => (value !== null && value > 0 ? [logOf(value)] : [])),
     )
     const all = [...ends, ...rounds.map(({ value: [log] }) => log)]
-    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${figureNamed(figure).title}`))
+    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${measureNamed(figure).title}`))
     const series = [
       {
         type: 'scatter',

@@ -1,6 +1,6 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
-import { figureNamed } from '../lib/result/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 import { centreOf } from '../lib/result/statistics.js'
 
@@ -13,7 +13,7 @@ import { centreOf } from '../lib/result/statistics.js'
  * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
  */
 export const rowFigures = (column, experiment) => {
-  const { title, unit, axis } = figureNamed(column)
+  const { title, unit, axis } = measureNamed(column)
   const published = experiment.rows.map((row) =>
     isComparable(column, row) ? (row.published?.[column] ?? null) : null,
   )

@@ -15,15 +15,19 @@ import { runSections } from './run-sections.js'
  * @property {{ title: string, left?: true }[]} columns
  * @property {Cell[][]} rows
  * @property {true} [more] not among what everybody wants to see
+ * @property {true} [answer] among what a text always shows
  *
  * @typedef {object} Sections
  * @property {string} title
  * @property {string} question what was asked
  * @property {{ good: boolean, word: string, sentence: string }} verdict
+ * @property {{ label: string, text: string }[]} [answer] of a run: what it cost, and why
+ * @property {string} [repeat] the command line that repeats it
  * @property {{ label: string, text: string }[]} highlights
  * @property {{ label: string, text: string }[]} facts
  * @property {Table[]} tables
  * @property {{ text: string, serious: boolean }[]} warnings
+ * @property {{ text: string, passed: boolean }[]} [limits]
  * @property {true} [chartsFirst] the picture is the answer, and tables follow it
  */
 

@@ -182,12 +182,12 @@ test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
 })
 
 test('the JSON of github-action-benchmark has the values of the other side, by what is better', () => {
-  const [first] = benchmarkData(comparisonOf(0.8), 'lower')
+  const [first] = benchmarkData(comparisonOf(0.8), 'less')
   assert.deepEqual([first.name, first.unit], ['server CPU per item', 'us'])
   assert.ok(Math.abs(first.value - 8.08) < 0.01, String(first.value))
   assert.match(String(first.range), /^± 0\.0\d+$/)
   assert.deepEqual(
-    benchmarkData(comparisonOf(0.8), 'higher').map(({ name }) => name),
+    benchmarkData(comparisonOf(0.8), 'more').map(({ name }) => name),
     ['rate achieved'],
   )
 })
