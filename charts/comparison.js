@@ -8,7 +8,7 @@ import {
   uprightAxis,
   whiskers,
 } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/result/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 /**
  * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison
@@ -194,7 +194,7 @@ export const runsInOrder = {
   option: ({ rows, firsts, baseline, other }) => {
     const [row] = rows.filter(({ primary }) => primary)
     if (!row || firsts.length === 0) return null
-    const { unit, axis } = figureNamed(row.figure.name)
+    const { unit, axis } = measureNamed(row.figure.name)
     const points = (/** @type {'a' | 'b'} */ side) =>
       firsts.map((first, round) => [2 * round + (first === side ? 1 : 2), row[side][round]])
     const lines = [

@@ -1,5 +1,5 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/result/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 /** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -33,7 +33,7 @@ export const ratiosChart = {
     )
     const all = [...ends, ...rounds.map(({ value: [log] }) => log)]
     const max = +(Math.max(leastReach, ...all) * 1.06).toFixed(4)
-    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${figureNamed(figure).title}`))
+    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${measureNamed(figure).title}`))
     const series = [
       {
         type: 'scatter',

@@ -1,7 +1,7 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
 import { formatted } from '../lib/report/look.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
-import { figureNamed } from '../lib/result/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 import { centreOf } from '../lib/result/statistics.js'
 
@@ -18,7 +18,7 @@ const intervalOf = ({ low, high }, unit) =>
  * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
  */
 export const rowFigures = (column, experiment) => {
-  const { title, unit, axis } = figureNamed(column)
+  const { title, unit, axis } = measureNamed(column)
   const published = experiment.rows.map((row) =>
     isComparable(column, row) ? (row.published?.[column] ?? null) : null,
   )

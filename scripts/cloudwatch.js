@@ -8,8 +8,7 @@ import { script } from '../lib/cli/script.js'
 import { attachCloudWatch, storeJson } from '../lib/cloudwatch/attach.js'
 import { withCloudWatchOfRuns } from '../lib/cloudwatch/of-experiment.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { fetchReport } from '../lib/report/fetch-text.js'
-import { textReport } from '../lib/report/text.js'
+import { runText } from '../lib/report/text.js'
 import { reportRun } from '../lib/report/write-report.js'
 import { readExperiment } from '../lib/result/record.js'
 
@@ -95,9 +94,8 @@ await script({
       if (!whole) failed++
       else {
         await redraw(folder)
-        const text = whole.kind === 'consumer' ? fetchReport : textReport
         process.stdout.write(
-          `${text(/** @type {any} */ (whole), { columns: process.stdout.columns ?? 100 })}\n`,
+          runText(/** @type {any} */ (whole), { columns: process.stdout.columns, verbose: true }),
         )
       }
     }

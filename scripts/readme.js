@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { textReport } from '../lib/report/text.js'
+import { runText } from '../lib/report/text.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
 import { between, partIn } from './readme/marks.js'
 import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
@@ -23,7 +23,7 @@ const sampleColumns = 100
 const samplePart = () => {
   const run = runDocumentNamed('sample')
   if (!run) throw new Error('docs/data/sample.run.json is missing')
-  return `\`\`\`\n${textReport(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
+  return `\`\`\`\n${runText(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
 /**

@@ -1,19 +1,21 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
 
+import { join } from 'node:path'
 import { bytes, period, plainText } from '../base/units.js'
 import { liveView } from '../report/live.js'
+import { runText } from '../report/text.js'
 import { logTo } from './log.js'
 
-/** @typedef {import('../result/verdict.js').Warning} Warning */
+/** @typedef {import('../result/ruling.js').Warning} Warning */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
 
 /**
- * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'>} settings
+ * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
  * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
  */
-export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process) => {
+export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { stdout, stderr } = process) => {
   const isTTY = stderr.isTTY === true
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null
@@ -64,21 +66,20 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
         log.warn({ kind }, plainText(text)),
     },
     /**
-     * @template {object} Document
-     * @param {Document} document
+     * @param {import('../result/document.js').RunDocument} document
      * @param {Pick<import('../result/files.js').Results, 'folder' | 'fault'>} results
-     * @param {(document: Document, look: { columns: number, color: boolean }) => string} report
      */
-    result(document, { folder, fault }, report) {
+    result(document, { folder, fault }) {
       view?.done()
       view = null
       // What is stored nowhere is printed, even if nothing was asked to be.
       if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
-        const columns = stdout.columns ?? 100
-        stdout.write(`${report(document, { columns, color: stdout.isTTY === true })}\n`)
+        const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
+        const look = { columns: stdout.columns, color: stdout.isTTY === true, verbose, report: stored }
+        stdout.write(runText(document, look))
       }
-      if (!fault()) log.info(`results in ${folder}`)
+      if (!fault() && (json || quiet)) log.info(`results in ${folder}`)
     },
     done: () => {
       view?.done()

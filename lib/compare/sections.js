@@ -29,7 +29,7 @@ import {
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
   fold: title,
-  ...(!more && { inSummary: /** @type {true} */ (true) }),
+  ...(more && { more: /** @type {true} */ (true) }),
   note: more
     ? 'Without verdicts: of twenty metrics one differs by chance.'
     : `Geometric means. 'Would show' is the smallest change that as many runs show in four of five tries.`,
@@ -109,7 +109,6 @@ export const comparisonSections = (comparison, facts) => {
         ? [
             {
               title: 'Thresholds',
-              inSummary: /** @type {true} */ (true),
               columns: [{ title: 'result', left: /** @type {true} */ (true) }],
               rows: rulings.map((ruling) => [cell(rulingWords(ruling))]),
             },
@@ -134,6 +133,7 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
   return {
     title: 'Rounds',
     fold: 'Rounds',
+    more: true,
     note: 'One run of each side a round, in turn: ABBA.',
     columns: [
       { title: 'round', left: true },

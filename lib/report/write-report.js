@@ -8,12 +8,10 @@ import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { pngOf, svgOf } from './draw.js'
-import { fetchReport } from './fetch-text.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
 import { sectionsOf } from './sections.js'
-import { sectionsText } from './sections-text.js'
-import { textReport } from './text.js'
+import { sectionsText } from './text.js'
 
 /**
  * @typedef {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} ResultRecord
@@ -64,13 +62,6 @@ export const reportRun = async (folder) => {
   await writeFiles(folder, await pageFiles(await readRecord(folder)))
 }
 
-/** Of a run what the program itself prints. @param {ResultRecord} record @param {import('./sections.js').Sections} sections */
-const textOf = (record, sections) => {
-  if (record.kind === 'experiment') return sectionsText(sections)
-  const { run } = record
-  return run.kind === 'consumer' ? fetchReport(/** @type {any} */ (run)) : textReport(run)
-}
-
 /**
  * Everything that can be made of a result.
  * @param {ResultRecord} record
@@ -91,7 +82,7 @@ export const allFiles = async (record) => {
     .map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
   return {
     ...files,
-    'report.txt': textOf(record, sections),
+    'report.txt': sectionsText(sections, { columns: 120, verbose: true }),
     'report.md': markdownReport(sections, shown),
     ...csvFiles(record),
   }

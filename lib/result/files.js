@@ -158,7 +158,7 @@ const openFiles = async (folder, onFailure) => {
  * @param {string} [options.run] as typed; else it is named by time and strategy
  * @param {number} options.epochMs
  * @param {string} options.strategy
- * @param {(warning: import('./verdict.js').Warning) => void} options.onWarning called once at most
+ * @param {(warning: import('./ruling.js').Warning) => void} options.onWarning called once at most
  * @param {(data: any) => any} [options.redact] takes secrets out
  */
 export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {

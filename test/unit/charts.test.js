@@ -7,7 +7,7 @@ import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { alignedTable } from '../../lib/report/layout.js'
 import { drawn, formatted, placedLabels } from '../../lib/report/look.js'
-import { sectionsText } from '../../lib/report/sections-text.js'
+import { sectionsText } from '../../lib/report/text.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 

@@ -418,7 +418,10 @@ const bad = /** @type {[string, string][]} */ ([
   ['--value-size 1.5B', "not '1.5B'"],
   ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
   ['--rate abc', "--rate must be max or a number of operations a second, such as 20000 or 20k, not 'abc'"],
-  ['--rate 300000', '--rate must be max: items are written at --quantity per --period, a number is for lookups'],
+  [
+    '--rate 300000',
+    '--rate must be max: items are written at --quantity per --period, a number is for lookups',
+  ],
   ['--strategy lists', '--strategy must be one of sorted-set, actual-value'],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
