@@ -209,7 +209,7 @@ describe('CloudWatch on loopback', () => {
       assert.deepEqual(figures['cloudwatch.master.cpu_pct'].samples, [30])
       assert.deepEqual(figures['cloudwatch.replica.engine_cpu_pct'].samples, [50])
     }
-    const compared = await added([folder, folder], {}, 'compare.js')
+    const compared = await added([folder, folder, '--all'], {}, 'compare.js')
     assert.match(compared.stdout, /cloudwatch\.master\.cpu_pct +30 % +30 %/)
   })
 

@@ -49,6 +49,19 @@ describe('the time of a run', () => {
     assert.equal(clock.figures().length, 3)
   })
 
+  test('is ours where the answer to TIME is no time', async () => {
+    const steady = steadyClock({ wall: () => epochMs, monotonic: () => 0 })
+    for (const answer of ['OK', ['x', 'y'], [], [1]]) {
+      const target = /** @type {any} */ ({
+        topology: { masters: ['a:1'] },
+        control: () => ({ time: async () => answer }),
+      })
+      const clock = await clockOf({ target, allow: [], steady, warn: ({ message }) => assert.fail(message) })
+      assert.equal(clock.now(), epochMs)
+      assert.deepEqual(clock.figures(), [])
+    }
+  })
+
   test('a box whose clock is off by more than a second is refused, unless that is allowed', async () => {
     const ahead = world({ boxAheadMs: 3_600_000 })
     await assert.rejects(ahead.open(), (error) => {
