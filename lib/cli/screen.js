@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { bytes, period, plainText } from '../base/units.js'
+import { wrapped } from '../report/layout.js'
 import { liveView } from '../report/live.js'
 import { runText } from '../report/text.js'
 import { logTo } from './log.js'
@@ -10,6 +11,8 @@ import { logTo } from './log.js'
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
+// '[12:34:56] INFO: '
+const logIndent = 17
 
 /**
  * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
@@ -35,24 +38,29 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
   /** @type {Warning[]} */
   const warnings = []
+  // A log line of a terminal is as narrow as the terminal, behind its time and level.
+  const shown = (/** @type {string} */ text) =>
+    isTTY
+      ? wrapped(plainText(text), Math.max(20, (stderr.columns || 80) - logIndent)).join(
+          `\n${' '.repeat(logIndent)}`,
+        )
+      : plainText(text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
-    log.warn({ code: warning.code }, plainText(warning.message))
+    log.warn({ code: warning.code }, shown(warning.message))
   }
   let toldMs = 0
 
   return {
     warnings,
     warn,
-    say: (/** @type {string} */ line) => log.info(plainText(line)),
+    say: (/** @type {string} */ line) => log.info(shown(line)),
     lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
     rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
     guarded: (/** @type {string} */ reason) =>
       warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
-      show: (
-        /** @type {import('../report/live.js').Snapshot | import('../report/live.js').FetchSnapshot} */ snapshot,
-      ) => view?.update(snapshot),
+      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
         toldMs ||= performance.now()
         if (performance.now() - toldMs < patienceMs || share === 1) return
@@ -62,8 +70,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       onReady: (/** @type {{ encodeMs: number, tapeBytes: number }} */ { encodeMs, tapeBytes }) => {
         if (tapeBytes > 0) log.info(`encoded ${bytes(tapeBytes)} of commands in ${period(encodeMs)}`)
       },
-      onEvent: (/** @type {string} */ kind, /** @type {string} */ text) =>
-        log.warn({ kind }, plainText(text)),
+      onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },
     /**
      * @param {import('../result/document.js').RunDocument} document

@@ -20,6 +20,9 @@ import { sectionsText } from './text.js'
 
 const darkName = (/** @type {string} */ name) => `${name}-dark`
 
+/** The answer before what was asked. @param {import('./sections.js').Sections} sections */
+const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
+
 /**
  * The page and the charts as SVG: what stands in the folder of every run.
  * @param {ResultRecord} record
@@ -28,7 +31,7 @@ const darkName = (/** @type {string} */ name) => `${name}-dark`
 export const pageFiles = async (record) => {
   const pictures = picturesOf(record)
   // What the page holds is packed by another thread while this one draws.
-  const page = pageOf(sectionsOf(record), pictures, millraceVersion())
+  const page = pageOf(inOneList(sectionsOf(record)), pictures, millraceVersion())
   const charts = Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]))
   return { 'report.html': await page, ...charts }
 }
@@ -83,7 +86,7 @@ export const allFiles = async (record) => {
   return {
     ...files,
     'report.txt': sectionsText(sections, { columns: 120, verbose: true }),
-    'report.md': markdownReport(sections, shown),
+    'report.md': markdownReport(inOneList(sections), shown),
     ...csvFiles(record),
   }
 }

@@ -187,8 +187,8 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
   return {
     run: name,
     folder,
-    interval: (/** @type {object} */ line) => intervals.append(redact(plainData(line))),
-    event: (/** @type {object} */ line) => events.append(redact(plainData(line))),
+    interval: (/** @type {object} */ line) => intervals.append(redact(plainData({ run: name, ...line }))),
+    event: (/** @type {object} */ line) => events.append(redact(plainData({ run: name, ...line }))),
     /** Settles the line files, so that what they missed can stand in the document. */
     end,
     /** Why the stored result is not complete. */

@@ -37,7 +37,7 @@ import { sleep } from './settlement.js'
  * @property {() => Promise<readonly PlanCard[]>} readCards
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} show
+ * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
  * @property {(warning: import('../result/ruling.js').Warning) => void} warn
