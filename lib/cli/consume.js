@@ -1,7 +1,6 @@
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
 
-import { fetchReport } from '../report/fetch-text.js'
-import { fetchDocument } from '../result/fetch-document.js'
+import { resultDocument } from '../result/document.js'
 import { openResults } from '../result/files.js'
 import { claimReaders, readerWords } from '../run/agents.js'
 import { findPlan } from '../run/find-plan.js'
@@ -11,6 +10,7 @@ import { versionsOf } from '../run/versions.js'
 import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { withUndo } from '../undo.js'
+import { commandLineOf } from './again.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
@@ -73,12 +73,13 @@ export const consume = (given, { stop, stopNow, redact }) =>
     })
     await results.end()
     const { kind, origin } = target
-    const measured = fetchDocument({
+    const measured = resultDocument({
       ...parts,
       run: results.run,
+      commandLine: commandLineOf('consumer', process.argv),
       versions: versionsOf(target),
       target: { kind, origin },
       warnings,
     })
-    return await concludeRun(measured, { settings, results, screen, report: fetchReport, stop, stopNow })
+    return await concludeRun(measured, { settings, results, screen, stop, stopNow })
   })

@@ -4,14 +4,13 @@ import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { rhythmWords } from '../plan/rhythm.js'
-import { textReport } from '../report/text.js'
-import { runDocument } from '../result/document.js'
+import { resultDocument } from '../result/document.js'
 import { openResults } from '../result/files.js'
 import { agentWords, claimAgents } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { guardOf } from '../run/guard.js'
-import { placementWarnings } from '../run/placement.js'
+import { placementWarnings, sharedKeysOf } from '../run/placement.js'
 import { lengthMs } from '../run/second.js'
 import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { millraceVersion, versionsOf } from '../run/versions.js'
@@ -20,6 +19,7 @@ import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
+import { commandLineOf } from './again.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
@@ -104,13 +104,14 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     })
     await results.end()
     const { kind, origin } = target
-    const measured = runDocument({
+    const measured = resultDocument({
       ...parts,
       kind: 'producer',
       run: results.run,
+      commandLine: commandLineOf('producer', process.argv),
       versions: versionsOf(target),
-      target: { kind, origin, found },
+      target: { kind, origin, found, shared_keys: sharedKeysOf(plan, target.topology) },
       warnings,
     })
-    return await concludeRun(measured, { settings, results, screen, report: textReport, stop, stopNow })
+    return await concludeRun(measured, { settings, results, screen, stop, stopNow })
   })

@@ -38,7 +38,7 @@ test('what a round has in common falls out of its pair', () => {
   const paired = pairedOf(pairs)
   assert.equal(paired.verdict, 'worse')
   assert.ok(paired.low !== null && paired.high !== null && paired.low > 0.07 && paired.high < 0.13)
-  assert.equal(pairedOf(pairs, { better: 'higher' }).verdict, 'better')
+  assert.equal(pairedOf(pairs, { better: 'more' }).verdict, 'better')
   const separate = separateOf(
     pairs.map(({ a }) => a),
     pairs.map(({ b }) => b),

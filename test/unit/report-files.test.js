@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/errors.js'
 import { redactor } from '../../lib/redact.js'
-import { runDocument } from '../../lib/result/document.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { openResults, runName } from '../../lib/result/files.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
@@ -26,7 +26,7 @@ const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
 }
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/result/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })
@@ -37,7 +37,7 @@ const lines = (/** @type {string} */ path) =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
-const document = runDocument(sampleParts())
+const document = resultDocument(sampleParts())
 
 test('runName is the moment and the strategy', () => {
   assert.equal(runName(epochMs, 'list'), '2026-11-21T07-30-05-list')

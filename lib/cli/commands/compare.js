@@ -26,7 +26,7 @@ import { progressOf } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
-import { writeFiles } from '../../report/write-report.js'
+import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { millraceVersion } from '../../run/versions.js'
 import { withUndo } from '../../undo.js'
 import { strategyNames } from '../../workloads/index.js'
@@ -196,12 +196,20 @@ const compare = async ({ settings: values, typed, env }) => {
   await store.tell(document())
   if (!signal.aborted) await store.finish()
   const { comparison, rounds, isValid } = found()
+  const runs = rounds.map(({ round }) => ({
+    a: `cells/a/round-${round}/run`,
+    b: `cells/b/round-${round}/run`,
+  }))
+  await writeRunPages(
+    store.folder,
+    runs.flatMap(({ a: first, b: second }) => [first, second]),
+  )
   const facts = {
     command,
     method: `${several(rounds.length, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${plan.looks.length > 1 ? `, until sure (looks after ${plan.looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`,
     where: `${[...new Set(store.turns.flatMap(({ servers = [] }) => servers))].join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
     firsts: rounds.map(({ first }) => first),
-    runs: rounds.map(({ round }) => `cells/b/round-${round}/run`),
+    runs,
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gate))

@@ -1,19 +1,29 @@
-// The figures of a run by the names that thresholds, comparisons and experiments use.
-
+// The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
+// this version or an earlier one.
 import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
+import { isSupported } from './samples.js'
 
 /**
  * @typedef {'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
- * @typedef {Record<string, any>} Document run.json of a producer or a consumer
+ * @typedef {'less' | 'more' | 'neither'} Better
+ * @typedef {Record<string, any>} Document run.json of any kind
  *
- * @typedef {object} Figure
+ * @typedef {object} MeasureRow
  * @property {string} name
  * @property {string} title
  * @property {Unit} unit
- * @property {'lower' | 'higher' | null} better null: neither
+ * @property {Better} better
  * @property {string} axis the title of an axis
  * @property {(document: Document) => number | null} value null: not measured
+ *
+ * @typedef {object} Measure as run.json has it
+ * @property {string} name
+ * @property {number} value
+ * @property {Unit} unit
+ * @property {Better} better
+ * @property {number | null} count independent samples behind it; null: not counted
+ * @property {number | null} spread the value is known to within this; null: not known
  */
 
 const unitWords = {
@@ -62,9 +72,9 @@ const cloudWatch =
 /** A name without the units of its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
 const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
 
-/** @param {string} name @param {Document} document @returns {number | null} */
-const at = (name, document) => {
-  const found = name
+/** What a document has under a name. @param {string} name @param {Document} document @returns {any} */
+const partOf = (name, document) =>
+  name
     .split('.')
     .reduce(
       (part, key) =>
@@ -73,14 +83,18 @@ const at = (name, document) => {
           : (part[key] ?? part[`${key}_us`] ?? part[`${key}_ms`]),
       /** @type {any} */ (document),
     )
+
+/** @param {string} name @param {Document} document @returns {number | null} */
+const at = (name, document) => {
+  const found = partOf(name, document)
   return isNumber(found) ? found : null
 }
 
-/** @typedef {[name: string, title: string, unit: Unit, better: Figure['better'], value?: Figure['value'], axis?: string]} Row */
+/** @typedef {[name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
 
 /** @param {string} name @param {string} title @param {Unit} unit @param {string[]} [which] @returns {Row[]} */
 const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
-  which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'lower'])
+  which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'less'])
 
 /** What an item costs the servers: without what they use while idle, and with it. */
 export const netCost = 'server.cpu_us_per_item_net'
@@ -88,39 +102,33 @@ export const grossCost = 'server.cpu_us_per_item'
 
 /** @type {Row[]} */
 const rows = [
-  ['rate.nominal', 'rate asked', 'rate', null],
-  ['rate.achieved', 'rate achieved', 'rate', 'higher'],
-  [netCost, 'server CPU per item, net of the idle cost', 'us', 'lower'],
-  [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'lower'],
-  [grossCost, 'server CPU per item', 'us', 'lower'],
-  ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', null],
-  ['client.cpu_us_per_item', 'client CPU per item', 'us', 'lower'],
-  ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'lower'],
-  ['server.net_bytes_per_item', 'network per item', 'bytes', 'lower'],
-  ['master.cpu_pct', 'CPU of the masters', 'pct', 'lower', nodes('master', 'cpu_pct')],
-  ['master.engine_cpu_pct', 'engine CPU of the masters', 'pct', 'lower', nodes('master', 'engine_cpu_pct')],
+  ['rate.nominal', 'target rate', 'rate', 'neither'],
+  ['rate.achieved', 'rate achieved', 'rate', 'more'],
+  [netCost, 'server CPU per item, net of the idle cost', 'us', 'less'],
+  [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
+  [grossCost, 'server CPU per item', 'us', 'less'],
+  ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
+  ['client.cpu_us_per_item', 'client CPU per item', 'us', 'less'],
+  ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
+  ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
+  ['master.cpu_pct', 'CPU of the masters', 'pct', 'less', nodes('master', 'cpu_pct')],
+  ['master.engine_cpu_pct', 'engine CPU of the masters', 'pct', 'less', nodes('master', 'engine_cpu_pct')],
   [
     'hottest_master.cpu_pct',
-    'CPU of the hottest master',
+    'CPU of the busiest master',
     'pct',
-    'lower',
+    'less',
     nodes('master', 'cpu_pct', extreme(Math.max)),
   ],
   [
     'coldest_master.cpu_pct',
-    'CPU of the coldest master',
+    'CPU of the least busy master',
     'pct',
-    null,
+    'neither',
     nodes('master', 'cpu_pct', extreme(Math.min)),
   ],
-  ['replica.cpu_pct', 'CPU of the replicas', 'pct', 'lower', nodes('replica', 'cpu_pct')],
-  [
-    'replica.engine_cpu_pct',
-    'engine CPU of the replicas',
-    'pct',
-    'lower',
-    nodes('replica', 'engine_cpu_pct'),
-  ],
+  ['replica.cpu_pct', 'CPU of the replicas', 'pct', 'less', nodes('replica', 'cpu_pct')],
+  ['replica.engine_cpu_pct', 'engine CPU of the replicas', 'pct', 'less', nodes('replica', 'engine_cpu_pct')],
   ...['master', 'replica'].flatMap((role) =>
     /** @type {const} */ ([
       ['cpu_pct', 'CPUUtilization', '% of all vCPUs'],
@@ -131,7 +139,7 @@ const rows = [
           `cloudwatch.${role}.${key}`,
           `${metric} of the ${role}s`,
           'pct',
-          'lower',
+          'less',
           cloudWatch(role, metric),
           axis,
         ]),
@@ -140,39 +148,44 @@ const rows = [
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),
-  ['items.failed', 'items failed', 'count', 'lower'],
-  ['items.uncertain', 'items uncertain', 'count', 'lower'],
-  ['items.dropped', 'items dropped', 'count', 'lower'],
-  ['items.unsettled', 'items unsettled', 'count', 'lower'],
-  ['commands.repeated', 'commands repeated', 'count', 'lower'],
-  ['ticks.late', 'ticks late', 'count', 'lower'],
+  ['items.failed', 'items failed', 'count', 'less'],
+  ['items.uncertain', 'items uncertain', 'count', 'less'],
+  ['items.dropped', 'items dropped', 'count', 'less'],
+  ['items.unsettled', 'items unsettled', 'count', 'less'],
+  ['commands.repeated', 'commands retried', 'count', 'less'],
+  ['ticks.late', 'ticks late', 'count', 'less'],
   ...percentilesOf('ticks.lateness', 'lateness', 'us', ['p50', 'p99']),
-  ['server.evicted', 'keys evicted', 'count', 'lower'],
-  ['server.share', 'our share of all items', 'ratio', null],
-  ['client.cpu_pct', 'client CPU', 'pct', 'lower'],
-  ['client.thread_cpu_pct', 'CPU of the sending thread', 'pct', 'lower'],
-  ['client.busy_pct', 'busiest client thread', 'pct', 'lower'],
-  ['client.rss_mb_max', 'client memory', 'mb', 'lower'],
-  ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'lower'],
-  ['fetches.count', 'fetches', 'count', null],
-  ['fetches.failed', 'fetches failed', 'count', 'lower'],
-  ['fetches.overrun', 'fetches overrun', 'count', 'lower'],
-  ['fetches.items_p50', 'items of a fetch', 'count', null],
+  ['server.evicted', 'keys evicted', 'count', 'less'],
+  ['server.share', 'our share of all items', 'ratio', 'neither'],
+  ['client.cpu_pct', 'client CPU', 'pct', 'less'],
+  ['client.thread_cpu_pct', 'CPU of the sending thread', 'pct', 'less'],
+  ['client.busy_pct', 'busiest client thread', 'pct', 'less'],
+  ['client.rss_mb_max', 'client memory', 'mb', 'less'],
+  ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'less'],
+  ['fetches.count', 'fetches', 'count', 'neither'],
+  ['fetches.failed', 'fetches failed', 'count', 'less'],
+  ['fetches.overrun', 'fetches missed', 'count', 'less'],
+  ['fetches.items_p50', 'items of a fetch', 'count', 'neither'],
   ...percentilesOf('fetches.duration_ms', 'fetch', 'ms'),
   ...percentilesOf('fetches.ids_ms', 'ids of a fetch', 'ms'),
   ...percentilesOf('fetches.values_ms', 'values of a fetch', 'ms'),
-  ['rate.items', 'items read', 'rate', 'higher'],
-  ['rate.value_bytes', 'bytes read a second', 'bytes', 'higher'],
+  ['rate.items', 'items read', 'rate', 'more'],
+  ['rate.value_bytes', 'bytes read a second', 'bytes', 'more'],
   ...percentilesOf('freshness_ms', 'age of the newest item', 'ms'),
   ...percentilesOf('replication_ms', 'replication delay', 'ms'),
   ...['checked', 'missing', 'lagging', 'expired', 'stale', 'corrupt', 'unexpected'].map(
     (key) =>
-      /** @type {Row} */ ([`verify.${key}`, `values ${key}`, 'count', key === 'checked' ? null : 'lower']),
+      /** @type {Row} */ ([
+        `verify.${key}`,
+        `values ${key}`,
+        'count',
+        key === 'checked' ? 'neither' : 'less',
+      ]),
   ),
 ]
 
-/** @type {readonly Figure[]} */
-export const FIGURES = Object.freeze(
+/** @type {readonly MeasureRow[]} */
+export const MEASURES = Object.freeze(
   rows.map(([name, title, unit, better, value, axis = unitWords[unit]]) =>
     Object.freeze({
       name,
@@ -185,18 +198,34 @@ export const FIGURES = Object.freeze(
   ),
 )
 
-const byName = new Map(FIGURES.map((figure) => [bare(figure.name), figure]))
+const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
 
 /**
  * The figure of that name, with or without the units of its sections.
  * @param {string} name
- * @returns {Figure}
+ * @returns {MeasureRow}
  */
-export const figureNamed = (name) => {
+export const measureNamed = (name) => {
   const figure = byName.get(bare(name))
   if (figure) return figure
-  const names = FIGURES.map((known) => known.name)
+  const names = MEASURES.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
   const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
   throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
 }
+
+/**
+ * All that was measured. A percentile with too few samples beyond it is left out.
+ * @param {Document} document
+ * @returns {Measure[]}
+ */
+export const measuresOf = (document) =>
+  MEASURES.flatMap(({ name, unit, better, value: read }) => {
+    const value = read(document)
+    const [, section, last] = /^(.*)\.([^.]+)$/.exec(bare(name)) ?? []
+    const within = partOf(section, document)
+    const samples = within && 'p50' in within ? within : {}
+    if (value === null || !isSupported(samples, last)) return []
+    const spread = at(`${name}_uncertainty`, document)
+    return [{ name, value, unit, better, count: samples.count ?? null, spread }]
+  })
