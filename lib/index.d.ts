@@ -7,20 +7,7 @@ export interface RunOptions {
   /** items per interval, shared by all agents; the same ones in every interval, unless --once */
   quantity?: number | string
   /** data model: how items are stored */
-  strategy?:
-    | 'sorted-set'
-    | 'actual-value'
-    | 'script-batch'
-    | 'script-item'
-    | 'list'
-    | 'list-hll'
-    | 'set'
-    | 'hash'
-    | 'stream'
-    | 'hash-ttl'
-    | 'lookup-get'
-    | 'lookup-set'
-    | 'lookup-mix'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix'
   /** a sorted set of the values themselves */
   actualValue?: boolean
   /** write with lua/store-items.lua, one call per chunk */
