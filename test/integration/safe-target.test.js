@@ -66,7 +66,11 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       const { code, stderr, document } = await runProducer(t, short, { env: place.env })
       assertDone({ code, document, stderr })
-      const [found, memory] = messages(stderr)
+      const [load, found, memory] = messages(stderr)
+      assert.match(
+        load,
+        /^writes \S+ items\/s in bursts of \S+ every \S+ m?s \(--rate \d+ spaces them evenly\), for /,
+      )
       const address = `${place.server.host}:${place.server.port}`
       assert.match(
         found,
