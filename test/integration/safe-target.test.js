@@ -406,7 +406,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
       assertDone({ code, document, stderr })
       assert.equal(document.target.found.nodes.length, 6)
-      assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
+      assert.match(messages(stderr)[1], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
     }
     await onMasters(cluster, 'set', 'foreign', 'x').catch(() => {})
     const [first] = cluster.nodes
