@@ -239,19 +239,16 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     isValid: true,
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
-  assert.deepEqual(
-    [failed.verdict.good, failed.verdict.word, failed.chartsFirst],
-    [false, 'Threshold failed', true],
-  )
+  assert.deepEqual([failed.verdict.good, failed.verdict.word], [false, 'Threshold failed'])
   assert.match(failed.verdict.sentence, /^<list> is worse than a & b: server CPU per item \+30 %/)
   const sections = comparisonSections(comparisonOf(0.8), facts)
   assert.equal(sections.verdict.good, true)
   assert.deepEqual(
-    sections.tables.map(({ title, more }) => [title, more === true]),
+    sections.tables.map(({ title, fold, inSummary }) => [title, fold, inSummary === true]),
     [
-      ['Metrics with a verdict', false],
-      ['Rounds', true],
-      ['1 more metric', true],
+      ['Metrics with a verdict', 'Metrics with a verdict', true],
+      ['Rounds', 'Rounds', false],
+      ['1 more metric', '1 more metric', false],
     ],
   )
   assert.equal(sections.tables[1].rows[0][0].link, 'cells/b/round-1/run/run.json')

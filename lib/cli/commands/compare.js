@@ -1,7 +1,7 @@
 // `millrace compare A B`: runs two sides in turn, and says what differs and how sure that is.
 import { readdir } from 'node:fs/promises'
 import { optionsOf } from '../../../settings.js'
-import { clockTime, plainText, several } from '../../base/units.js'
+import { plainText, several } from '../../base/units.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { comparisonFiles } from '../../compare/files.js'
@@ -19,6 +19,7 @@ import {
 import { roundsOf } from '../../compare/rounds.js'
 import { comparisonText } from '../../compare/text.js'
 import { ExitCode, OptionError } from '../../errors.js'
+import { spanWords } from '../../experiments/duration.js'
 import { argumentsOf, typed as typedWords } from '../../experiments/options.js'
 import { placesOf, shownTarget } from '../../experiments/places.js'
 import { progressOf } from '../../experiments/progress.js'
@@ -97,12 +98,17 @@ const compare = async ({ settings: values, typed, env }) => {
   const question = `${b.name} against ${a.name}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
-  const progress = progressOf({ plan: [{ experiment: { id }, cells }], terms: timing, say })
+  const progress = progressOf({
+    plan: [{ experiment: { id }, cells }],
+    terms: timing,
+    onTarget: target !== null,
+    say,
+  })
   if (values['dry-run']) {
     const sure =
       plan.looks.length > 1 ? `, fewer if it can tell earlier (it looks after ${plan.looks.join(', ')})` : ''
     process.stdout.write(
-      `${plainText(question)} ${several(plan.rounds, 'round')} of 2 runs at most ${clockTime(progress.leftMs())}${sure}\n`,
+      `${plainText(question)} 2 cells, ${several(plan.rounds, 'round')}: about ${spanWords(progress.leftMs())}${sure}\n`,
     )
     return ExitCode.done
   }

@@ -1,9 +1,10 @@
 // `millrace experiment`: every published table again, or one of your own.
 import { existsSync, readFileSync } from 'node:fs'
 import { optionsOf } from '../../../settings.js'
-import { clockTime, plainText, several } from '../../base/units.js'
+import { plainText, several } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
 import { experimentNamed, fileOf, ids } from '../../experiments/catalogue.js'
+import { spanWords } from '../../experiments/duration.js'
 import { figureNames } from '../../experiments/figures.js'
 import { cellsOf } from '../../experiments/matrix.js'
 import { typed as typedWords } from '../../experiments/options.js'
@@ -111,11 +112,11 @@ const run = async ({ settings: values, typed, env }, words) => {
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
-  const progress = progressOf({ plan, terms, say })
+  const progress = progressOf({ plan, terms, onTarget: target !== null, say })
   if (values['dry-run']) {
     for (const { experiment, cells } of plan)
       print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
-    print(`about ${clockTime(progress.leftMs())} in all`)
+    print(`about ${spanWords(progress.leftMs())} in all`)
     return ExitCode.done
   }
   let isMeasured = true
