@@ -1,5 +1,6 @@
 // The servers' clocks beside ours, by their TIME: scores, cut-offs and ages are by the servers' time, so that boxes whose
 // clocks differ write and read one load. Milliseconds; an offset is how far a server is ahead of us.
+import { TargetError } from '../errors.js'
 
 /**
  * @typedef {{ address: string, offset_ms: number, rtt_ms: number }} ClockFigures
@@ -10,6 +11,8 @@
 export const clockLimitMs = 1000
 
 const samples = 3
+// The end of the year 9999: further no date is written.
+const latestMs = 253_402_300_800_000
 
 /**
  * This box's time, that does not jump when its clock is set.
@@ -43,8 +46,11 @@ export const clocksOf = ({ time, epochMs }) => {
     const sentMs = epochMs()
     const [seconds, micros] = await time(address)
     const rttMs = epochMs() - sentMs
+    const serverMs = Number(seconds) * 1000 + Number(micros) / 1000
+    if (!(serverMs >= 0 && serverMs < latestMs))
+      throw new TargetError(`${address}: its answer to TIME makes no sense`)
     // The answer was written in the middle, give or take half the way.
-    return { offsetMs: Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + rttMs / 2), rttMs }
+    return { offsetMs: serverMs - (sentMs + rttMs / 2), rttMs }
   }
   const measure = async (/** @type {string} */ address, /** @type {number} */ times) => {
     let best = await sampled(address)
@@ -59,7 +65,7 @@ export const clocksOf = ({ time, epochMs }) => {
   }
 
   return {
-    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
+    /** A node that does not answer, or with nonsense, keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
     measure: async (addresses, times = samples) => {
       await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },

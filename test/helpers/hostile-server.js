@@ -43,6 +43,10 @@ const honest = {
   GET: () => '$-1\r\n',
   COMMAND: () => '*0\r\n',
   PING: () => '+PONG\r\n',
+  TIME: () => {
+    const ms = Date.now()
+    return `*2\r\n${bulk(String(Math.floor(ms / 1000)))}${bulk(String((ms % 1000) * 1000))}`
+  },
 }
 
 /** The commands in a buffer, and how far they reach. @param {Buffer} bytes */

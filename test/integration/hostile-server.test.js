@@ -131,6 +131,18 @@ const refused = [
     '--cluster',
   ],
   [
+    'slots without end',
+    ([name, sub]) =>
+      name === 'INFO'
+        ? bulk(infoText({ cluster_enabled: 1 }))
+        : name === 'CLUSTER' && sub.toUpperCase() === 'SLOTS'
+          ? `*1\r\n*3\r\n:0\r\n:9007199254740991\r\n*2\r\n${bulk('127.0.0.1')}:6379\r\n`
+          : undefined,
+    3,
+    /CLUSTER SLOTS makes no sense/,
+    '--cluster',
+  ],
+  [
     'slots that are none',
     ([name, sub]) =>
       name === 'INFO'
@@ -206,6 +218,12 @@ const during = [
     ([name], who) => (who === 'millrace' && name === 'SETEX' ? '$99999999999999999999\r\n' : undefined),
   ],
   ['no answer', ([name], who) => (who === 'millrace' && name === 'SETEX' ? null : undefined)],
+  ['a time that is none', ([name]) => (name === 'TIME' ? `*2\r\n${bulk('x')}${bulk(nasty)}` : undefined)],
+  ['a text where the time belongs', ([name]) => (name === 'TIME' ? '+OK\r\n' : undefined)],
+  [
+    'a time beyond all calendars',
+    ([name]) => (name === 'TIME' ? '*2\r\n:9007199254740991\r\n:0\r\n' : undefined),
+  ],
   ['numbers where texts belong', ([name]) => (name === 'INFO' ? ':5\r\n' : undefined)],
   ['a list where a text belongs', ([name]) => (name === 'INFO' ? '*1\r\n*1\r\n:1\r\n' : undefined)],
   [
@@ -229,7 +247,7 @@ for (const driver of ['socket', 'ioredis'])
         const { offered, acked, failed, uncertain, dropped, unsettled } = ended.document.items
         assert.equal(offered, 40)
         assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
-        if (/INFO|text|more answers/.test(what)) return
+        if (/INFO|text|time|more answers/.test(what)) return
         assert.equal(ended.code, 4)
       })
   })
