@@ -43,8 +43,10 @@ export const announcePlan = async (client, card, phase = 'begin') => {
     phase,
     leaseMs,
   )
-  const [nowMs, rival] = /** @type {[number, string]} */ (answer)
-  return { nowMs: Number(nowMs), rival: cardIn(rival) }
+  if (!Array.isArray(answer) || !Number.isFinite(answer[0]))
+    throw new TargetError('the answer of the target to the script announce-plan makes no sense')
+  const [nowMs, rival] = answer
+  return { nowMs, rival: cardIn(String(rival)) }
 }
 
 /**

@@ -38,7 +38,8 @@ const honest = {
   TYPE: () => '+none\r\n',
   PTTL: () => ':-2\r\n',
   HGETALL: () => '*0\r\n',
-  EVAL: () => ':1\r\n',
+  // The script that announces a plan returns the time and no other plan, the others 1.
+  EVAL: ([, script]) => (script.includes('rival') ? `*2\r\n:${Date.now()}\r\n$0\r\n\r\n` : ':1\r\n'),
   ZRANGEBYSCORE: () => '*0\r\n',
   GET: () => '$-1\r\n',
   COMMAND: () => '*0\r\n',
