@@ -1,9 +1,9 @@
 // The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
 // bounded; redirects are the library's, and what it gives up is asked again here.
-import { TargetError } from '../errors.js'
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
+import { connected } from './connected.js'
 import { readAgain } from './read-again.js'
 import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
@@ -193,12 +193,7 @@ export const ioredisReadDriver = async (options) => {
     return mains
   }
 
-  try {
-    await client.connect()
-  } catch (error) {
-    disconnect(client)
-    throw new TargetError(`${server}: ${messageOf(error)}`, { code: 'CONNECT', cause: error })
-  }
+  await connected(client, server, target.access)
   started = true
 
   return {
