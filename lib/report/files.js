@@ -15,8 +15,7 @@ const unfinishedName = 'run.json.part'
 const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
 // What a start leaves that comes to nothing; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, ...lineNames]
-const isOfStart = (/** @type {string} */ name) =>
-  ofStart.includes(name) || name.startsWith(`${lockName}.`)
+const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
 
 /** @param {unknown} error */
 export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
