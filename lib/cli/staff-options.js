@@ -77,7 +77,7 @@ const amount = (name, given) => {
   const value = Number(digits?.replaceAll('_', ''))
   if (unit === '%') return { value, unit: 'pct' }
   const counted = countUnits.get(unit)
-  if (counted !== undefined) return { value: value * counted, unit: 'count' }
+  if (counted !== undefined) return { value: value * counted, unit: 'number' }
   const scale = byteUnits.get(unit?.toLowerCase())
   if (scale === undefined)
     throw new OptionError(

@@ -2,6 +2,7 @@
 // compared byte by byte, and looked for in its sorted set where it has one.
 
 import { count, plainText } from '../base/units.js'
+import { ReadError } from '../drivers/read-driver.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
@@ -177,7 +178,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     const places = Uint32Array.from(ns, (_, i) => i)
     const refused = await driver.values(list, places, value, sink, 0)
     const [cause] = Object.keys(refused)
-    if (cause) throw new Error(`${refused[cause]} items could not be read: ${cause}`)
+    if (cause) throw new ReadError(cause, `${count(refused[cause])} items could not be read: ${cause}`)
   }
 
   /**
