@@ -3,7 +3,7 @@
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
-import { connected } from './connected.js'
+import { connectClient } from './ioredis-connect.js'
 import { readAgain } from './read-again.js'
 import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
@@ -189,11 +189,11 @@ export const ioredisReadDriver = async (options) => {
     if (mains) return mains
     mains = clientOf(options, 'master', target.topology.masters[0])
     mains.on('error', () => {})
-    await mains.connect()
+    await connectClient(mains, target.topology.masters[0], target.access)
     return mains
   }
 
-  await connected(client, server, target.access)
+  await connectClient(client, server, target.access)
   started = true
 
   return {

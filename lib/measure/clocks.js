@@ -27,6 +27,18 @@ export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now
   }
 }
 
+/**
+ * Epoch milliseconds of an answer to TIME.
+ * @param {string} address
+ * @param {readonly unknown[]} answer seconds and microseconds
+ */
+export const epochIn = (address, [seconds, micros]) => {
+  const epochMs = Number(seconds) * 1000 + Number(micros) / 1000
+  if (!(epochMs >= 0 && epochMs < latestMs))
+    throw new TargetError(`${address}: its answer to TIME is not a time`)
+  return epochMs
+}
+
 /** How far two measurements differ for certain. @param {Measured} a @param {Measured} b */
 const differenceMs = (a, b) => {
   const sureMs = Math.abs(b.offsetMs - a.offsetMs) - (a.rttMs + b.rttMs) / 2
@@ -44,13 +56,10 @@ export const clocksOf = ({ time, epochMs }) => {
 
   const sampled = async (/** @type {string} */ address) => {
     const sentMs = epochMs()
-    const [seconds, micros] = await time(address)
+    const theirsMs = epochIn(address, await time(address))
     const rttMs = epochMs() - sentMs
-    const serverMs = Number(seconds) * 1000 + Number(micros) / 1000
-    if (!(serverMs >= 0 && serverMs < latestMs))
-      throw new TargetError(`${address}: its answer to TIME makes no sense`)
     // The answer was written in the middle, give or take half the way.
-    return { offsetMs: serverMs - (sentMs + rttMs / 2), rttMs }
+    return { offsetMs: theirsMs - (sentMs + rttMs / 2), rttMs }
   }
   const measure = async (/** @type {string} */ address, /** @type {number} */ times) => {
     let best = await sampled(address)
@@ -65,7 +74,7 @@ export const clocksOf = ({ time, epochMs }) => {
   }
 
   return {
-    /** A node that does not answer, or with nonsense, keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
+    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
     measure: async (addresses, times = samples) => {
       await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },

@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { connected } from '../../lib/drivers/connected.js'
+import { connectClient } from '../../lib/drivers/ioredis-connect.js'
 import { TargetError } from '../../lib/errors.js'
 import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
@@ -298,7 +298,7 @@ const cases = [
 
 /** @param {import('node:test').TestContext} t @param {Case} each @param {string} driver */
 const provoked = async (t, each, driver) => {
-  const { load = '-q 1000 -c 5', line = '', anonymous, config, prepare, provoke, mend } = each
+  const { load = '-q 1000 -c 5', line = '--max-behind 60s', anonymous, config, prepare, provoke, mend } = each
   const server = await startServer(t, { config })
   await prepare?.(server)
   const program = startProducer(
@@ -359,7 +359,7 @@ const closedDoors = [
     '--username other',
   ],
   ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
-  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'wrong', ''],
+  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'mistyped', ''],
   [
     'a user without rights',
     ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-set'),
@@ -449,7 +449,7 @@ test('a client of the library that a server refuses names the reason', async (t)
   const { host, port, password } = server
   const client = new Redis({ host, port, password, lazyConnect: true, enableOfflineQueue: false })
   client.on('error', () => {})
-  await assert.rejects(connected(client, `${host}:${port}`, { password, tls: null }), (error) => {
+  await assert.rejects(connectClient(client, `${host}:${port}`, { password, tls: null }), (error) => {
     assert.ok(error instanceof TargetError)
     assert.match(error.message, /raise maxclients or close some \(ERR max number of clients reached\)$/)
     return true

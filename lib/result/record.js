@@ -2,18 +2,18 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
 import { isHistogram, mergedCurve } from '../measure/latency.js'
 import { faultIn } from '../shape.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
-import { plainText } from './units.js'
 
 /**
- * @typedef {import('./result.js').RunDocument} RunDocument
+ * @typedef {import('./document.js').RunDocument} RunDocument
  * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
  *
- * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, hdr: string }} SecondLatency
+ * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
  * @typedef {object} Second a line of intervals.ndjson; what was not measured is null or absent
  * @property {number} at_ms
