@@ -74,7 +74,7 @@ export const clocksOf = ({ time, epochMs }) => {
   }
 
   return {
-    /** A node that does not answer, or with nonsense, keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
+    /** A node that does not answer keeps what was known of it. @param {readonly string[]} addresses @param {number} [times] */
     measure: async (addresses, times = samples) => {
       await Promise.all(addresses.map((address) => measure(address, times).catch(() => {})))
     },
