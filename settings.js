@@ -115,7 +115,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [otherwise] what holds without a value, where that is no fixed default
  * @property {string} help
  * @property {true} [secret] its value is never shown
- * @property {true} [repeatable] given more than once, or once with commas
+ * @property {',' | '\n'} [repeatable] given more than once, or once with such between
  * @property {true} [hidden] experiments set it, and nobody else has a use for it
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
@@ -153,6 +153,10 @@ const groups = {
       default: defaultStrategy,
       help: 'data model: how items are stored' },
     ...strategyFlags(),
+    { name: 'model', for: both, key: 'strategy', type: 'model',
+      help: 'your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
+    { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
+      help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
       default: 'store-items',
       help: 'the script of --ws; return-zero stores nothing, to measure what passing the arguments costs' },
@@ -360,7 +364,7 @@ const groups = {
       help: 'folder of the results' },
     { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
       help: 'a page with charts beside run.json; --no-report leaves it to scripts/report.js' },
-    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both, default: 'none',
+    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: ',', for: both, default: 'none',
       help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live metrics to Prometheus on this port of this machine only, or on address:port' },

@@ -151,8 +151,11 @@ await concluded(async ({ env }) => {
     return ExitCode.done
   }
   const at = argv.findIndex((word) => !word.startsWith('-'))
+  // The options come first: they may name the model of the run.
+  const options = argv.toSpliced(at, 1)
+  if (at >= 0) settingsOf(options, env)
   const document = await documentIn(argv[at])
-  const settings = placed(document, argv.toSpliced(at, 1), env)
+  const settings = placed(document, options, env)
   const checked = await checkedIn(document, settings)
   if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
   else process.stdout.write(`${words(checked, document)}\n`)

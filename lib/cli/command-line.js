@@ -69,7 +69,7 @@ export function refuseStrangers(typed, options) {
  */
 export function typedText(typed, { name, type, repeatable }) {
   const value = typed[name]
-  if (repeatable && Array.isArray(value)) return value.join(',')
+  if (repeatable && Array.isArray(value)) return value.join(repeatable)
   if (Array.isArray(value) && type !== 'flag') throw new OptionError(`--${name} is given twice`)
   if (type !== 'flag' && value === false) throw new OptionError(`unknown option --no-${name}`)
   return value === undefined ? undefined : String(value)

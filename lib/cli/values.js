@@ -1,6 +1,7 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
 import { absoluteThreshold } from '../report/thresholds.js'
+import { loadCommands, loadModel } from '../workloads/own/load.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option
@@ -223,6 +224,19 @@ export const VALUE_TYPES = Object.freeze({
       Object.freeze(text === 'none' ? [] : text.split(',').map((part) => absoluteThreshold(part).text)),
     expects: () => 'limits of figures, as in latency.intended.p99<20ms',
     shape: () => 'FIGURE<LIMIT',
+  },
+  /** @type {ValueType} */
+  model: {
+    // What is wrong in the file is said with its line.
+    read: (path) => loadModel(path),
+    expects: () => 'a file .js or .yaml',
+    shape: () => 'path',
+  },
+  /** @type {ValueType} */
+  commands: {
+    read: (text) => loadCommands(text.split('\n').filter((line) => line.trim() !== '')),
+    expects: () => 'a command',
+    shape: () => 'command',
   },
   /** @type {ValueType} */
   listener: {

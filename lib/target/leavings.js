@@ -32,7 +32,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   const { masters, owners } = target.topology
   const marker = planKey(prefix)
   const holder = masters[owners ? owners[slotOf(marker)] : 0]
-  const typesFor = ownersBook(target, nowMs)
+  const typesFor = ownersBook(target, nowMs, { prefixes: [prefix] })
   if (!(await typesFor(marker)).includes('hash'))
     throw new TargetError(
       `${target.address}: no plan of Millrace stands under the prefix '${prefix}', so nothing there is known to be ours; correct --prefix (plans leave with the last of their keys)`,

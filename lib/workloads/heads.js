@@ -6,7 +6,9 @@ import { termsOf } from './terms.js'
 
 /** Names without a variable, and the texts before the first variable of the others. */
 export const headsOf = () => {
-  const families = allStrategies().flatMap((declared) =>
+  // Those of a user's model may be any text: its keys are known by their plan alone.
+  const ours = allStrategies().filter(({ model }) => model === null)
+  const families = ours.flatMap((declared) =>
     familiesOf(declared.keys(termsOf({ ...anyPlan, strategy: declared.name }))),
   )
   const isWhole = (/** @type {import('./declare.js').Family} */ { parts }) => parts.length === 1

@@ -22,11 +22,8 @@ export const register = (declared) => {
   registry.set(declared.name, declared)
 }
 
-/** Adds a user's model, or the same after a change; no built-in strategy has its name. @param {Readonly<Declaration>} declared */
-export const registerModel = (declared) => {
-  if (registry.get(declared.name)?.model === null) register(declared)
-  registry.set(declared.name, declared)
-}
+/** Adds a user's model, in place of one of the same name that was read before. @param {Readonly<Declaration>} declared */
+export const registerModel = (declared) => registry.set(declared.name, declared)
 
 for (const declared of [
   sortedSet,

@@ -160,7 +160,7 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
       ],
       value: valueCommand,
       dated: isRanked && shape === 'scored',
-      unique: k[key].type === 'list' || namesIn(k[key].parts).includes('minute'),
+      unique: k[key].type === 'list' || key.includes('{minute}'),
     }),
     ids: idOf,
     check: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
