@@ -36,6 +36,7 @@ Runs A and B in turn (ABBA), on local servers or on a target, and says for each 
 beyond 3 %, or cannot tell. A is the baseline. Each side is one word or more in quotes:
 
   strategy=list chunks=4     options of the producer in which the sides differ, by their long names
+  list, ./feed.yaml          a strategy, or the file of your own model, alone
   server-bin=PATH            another server program
   config.appendonly=yes      a line of the local servers' configuration
   millrace=FOLDER            another version of Millrace

@@ -9,6 +9,8 @@ import { slug } from '../experiments/matrix.js'
 import { argumentsOf, ownOptions } from '../experiments/options.js'
 import { plainText } from '../report/units.js'
 import { findServerBinary } from '../target/embedded-binary.js'
+import { isStrategy } from '../workloads/index.js'
+import { isModelFile } from '../workloads/own/load.js'
 
 /**
  * @typedef {import('../experiments/schema.js').Options} Options
@@ -51,8 +53,14 @@ const homeIn = (folder, side) => {
   return home
 }
 
+/** A strategy or the file of a model, named alone. @param {string} word */
+const asOption = (word) => {
+  if (isStrategy(word)) return `strategy=${word}`
+  return !word.includes('=') && isModelFile(word) ? `model=${word}` : word
+}
+
 /**
- * 'strategy=list config.appendonly=yes'; 'default' has nothing of its own.
+ * 'strategy=list config.appendonly=yes'; 'default' has nothing of its own; 'list' and './feed.yaml' are strategies.
  * @param {string} text
  * @param {string} side A or B, for complaints
  * @returns {SideRequest}
@@ -65,7 +73,7 @@ export const sideRequest = (text, side) => {
   const request = { name: '', options: {}, server: null, config: [], home: null, words: {} }
   for (const word of words) {
     if (word === 'default') continue
-    const [, name, value] = /^([^=]+)=(.+)$/s.exec(word) ?? []
+    const [, name, value] = /^([^=]+)=(.+)$/s.exec(asOption(word)) ?? []
     if (word.startsWith('-'))
       throw new OptionError(
         `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}; common options come behind --`,

@@ -26,7 +26,7 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
- * @property {import('../workloads/own/model.js').CardModel} [model] of a user's own
+ * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
@@ -111,6 +111,9 @@ export const differingTerms = (theirs, ours) => {
   return words.slice(0, 3).join(', ') || `another ${another}`
 }
 
+/** @param {import('../workloads/own/model.js').PlanModel} model */
+const cardModel = ({ title, ...model }) => model
+
 /**
  * @param {Plan} plan
  * @param {string} version
@@ -135,7 +138,7 @@ export const cardOf = (plan, version) => ({
   once: plan.once,
   paced: isScheduled(plan),
   prefix: plan.prefix,
-  ...(plan.model && { model: plan.model }),
+  ...(plan.model && { model: cardModel(plan.model) }),
   version,
 })
 

@@ -11,8 +11,8 @@ import { agentRange } from './ranges.js'
 /**
  * @typedef {import('../../settings.js').Settings} Settings
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
- * @typedef {import('../workloads/own/model.js').CardModel} CardModel
- * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: CardModel }>} Plan
+ * @typedef {import('../workloads/own/model.js').PlanModel} PlanModel
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is

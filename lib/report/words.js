@@ -70,9 +70,10 @@ export const planWords = (plan) => {
   if (plan.flow === 'clients') return clientsWords(plan)
   const { strategy, valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix } = plan
   const members = plan.membersInCommand ?? plan.maxMembers
+  const model = plan.model ? `${strategy} (${plainText(plan.model.title)})` : strategy
   const cut = members ? `at most ${count(members)} members a command` : 'commands not cut'
   return facts([
-    strategy,
+    model,
     load(plan),
     chunks > 1 && `${count(chunks)} chunks`,
     `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,

@@ -72,17 +72,25 @@ export const typed = async (client, keys) => {
 /** The master that owns a key. @param {Target} target @param {string} key */
 export const ownerOf = ({ topology: { masters, owners } }, key) => masters[owners ? owners[slotOf(key)] : 0]
 
+/** Of SCAN's patterns. @param {string} prefix */
+export const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
+
 /**
- * The prefixes of plans on all masters of a cluster: each plan is on one of them, its keys are on all.
+ * The prefixes of plans on all masters: each plan is on one of them, its keys are on all.
  * @param {Target} target
+ * @param {{ under?: string, most?: number }} [options] under: a prefix of these prefixes; most: names looked at on a
+ *   master
  * @returns {Promise<string[]>}
  */
-export const plannedPrefixes = async ({ topology: { masters }, control }) => {
+export const plannedPrefixes = async (
+  { topology: { masters }, control },
+  { under = '', most = mostNames } = {},
+) => {
   /** @type {Set<string>} */
   const prefixes = new Set()
-  for (const master of masters.length > 1 ? masters : []) {
-    let left = mostNames
-    for await (const keys of scan(control(master), { match: '*millrace:plan' })) {
+  for (const master of masters) {
+    let left = most
+    for await (const keys of scan(control(master), { match: planKey(`${escaped(under)}*`) })) {
       for (const key of keys) prefixes.add(prefixOfPlan(key) ?? '')
       left -= scanCount
       if (left <= 0) break

@@ -190,7 +190,9 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
   const nodes = /** @type {FoundNode[]} */ ([])
   const known = target.nodes()
   const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
-  const prefixes = await answerOf(target.address, target.access, plannedPrefixes(target))
+  // Of a single server they are among the names that are looked at.
+  const prefixes =
+    masters.length > 1 ? await answerOf(target.address, target.access, plannedPrefixes(target)) : []
   for (const [i, { address, role, masterAddress }] of known.entries()) {
     const text = told[i]
     if (text === undefined) continue

@@ -16,7 +16,7 @@ import {
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
-import { cardModel } from './own/model.js'
+import { planModel } from './own/model.js'
 import { stencilOf } from './stencil.js'
 import { termsOf } from './terms.js'
 
@@ -64,7 +64,7 @@ export const strategyOf = (plan) => {
     declared,
     terms,
     /** Of a user's own, as plans name it; else null. */
-    model: cardModel(declared, terms),
+    model: planModel(declared, terms),
     /** The commands that store an interval's items. */
     steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
     flow,

@@ -12,7 +12,8 @@ import { termsOf } from './terms.js'
  * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
  * @typedef {import('./patterns.js').CardKey} CardKey
  *
- * @typedef {object} CardModel a user's model as its plan names it, for programs that have not its file
+ * @typedef {object} PlanModel a user's model as its plan names it, for programs that have not its file
+ * @property {string} title of the plan alone, not of its card in the target
  * @property {string} digest
  * @property {readonly CardKey[]} keys
  * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
@@ -50,10 +51,11 @@ export const modelDeclaration = (fields) =>
 /**
  * @param {Declaration} declared
  * @param {any} terms
- * @returns {CardModel | null} null: a built-in strategy
+ * @returns {PlanModel | null} null: a built-in strategy
  */
-export const cardModel = ({ model, keys }, terms) =>
+export const planModel = ({ model, title, keys }, terms) =>
   model && {
+    title,
     ...model,
     keys: familiesOf(keys(terms)).flatMap((family) => cardKey(family) ?? []),
     lifetimeS: longestS(keys(terms)),
