@@ -12,7 +12,14 @@ import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
 import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
-import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
+import {
+  aclPart,
+  keysPart,
+  metricsPart,
+  placeholdersPart,
+  prometheusPart,
+  strategiesPart,
+} from './readme/reference.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,6 +33,10 @@ const samplePart = () => {
   return `\`\`\`\n${textReport(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
+/** A file of docs/examples as a block. @param {string} name */
+const examplePart = (name) =>
+  `\`\`\`${name.split('.').at(-1)}\n${readFileSync(join(root, 'docs/examples', name), 'utf8').trimEnd()}\n\`\`\``
+
 /**
  * The generated parts: file, mark, text.
  * @param {ReturnType<typeof documents>} experiments
@@ -36,6 +47,7 @@ const partsOf = (experiments, read) => {
   const models = experiments.get('models')
   const shardAdded = runNamed('add-shard')
   const results = 'docs/results.md'
+  const ownModel = 'docs/your-own-model.md'
   return [
     ...(models
       ? /** @type {[string, string, string][]} */ ([
@@ -70,6 +82,9 @@ const partsOf = (experiments, read) => {
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
+    [ownModel, 'placeholders', placeholdersPart()],
+    [ownModel, 'session-store', examplePart('session-store.yaml')],
+    [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reports.md', 'metrics', metricsPart()],
     ['docs/reports.md', 'prometheus', prometheusPart()],
     ['docs/safety.md', 'acl', aclPart()],

@@ -28,12 +28,12 @@ export const placeholders = Object.freeze(
     key: 'its key, item:{n}',
     value: 'its value, as --value-size and --payload say',
     ttl: 'seconds of --ttl',
-    time: 'the time of the tick in epoch milliseconds',
-    oldest: 'the oldest time that is alive: {time} less {ttl}',
+    time: 'epoch milliseconds of the tick',
+    oldest: 'the time before which items have expired, by --ttl',
     minute: 'epoch seconds / 60',
     writer: 'the number of the writer that owns the item',
-    count: 'how many items the command carries',
-    random: '{random a b}: a number from a to b, always the same for an item',
+    count: 'number of items that the command carries',
+    random: 'a whole number from a to b, each as likely; always the same for an item and a --seed',
   }),
 )
 
