@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
 import { batchOf } from '../../lib/drivers/batch.js'
 import { typesOf } from '../../lib/plan/ownership.js'
 import { cardFault, cardHash, cardOf, markerS } from '../../lib/plan/plan-card.js'
@@ -70,7 +71,7 @@ test('keys that differ by item are gathered apart, and braces make a tag', () =>
 })
 
 test('{random a b} is uniform, the same for an item, and another by its seed', () => {
-  const t = termsOf({ ...planFor('sorted-set'), strategy: 'x' })
+  const t = termsOf(planFor('sorted-set'))
   const draw = random(t, 5, 24)
   const counts = new Array(20).fill(0)
   const items = 20_000
@@ -85,7 +86,7 @@ test('{random a b} is uniform, the same for an item, and another by its seed', (
 })
 
 test('{writer} is the owner of the item, also of items that are written once', () => {
-  const of = writer(termsOf({ ...planFor('sorted-set', { totalAgents: 3, quantity: 10 }), strategy: 'x' })).of
+  const of = writer(termsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).of
   assert.deepEqual(
     Array.from({ length: 12 }, (_, i) => of?.(i + 1)),
     [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 1, 1],
@@ -148,6 +149,44 @@ test('retries: what is done twice by a command is never retried', () => {
   assert.deepEqual(repeats('SETEX {key} {ttl} {value}'), [true])
   assert.deepEqual(repeats('RPUSH l {n}...'), [false])
   assert.deepEqual(repeats('INCR c:{n}'), [false])
+})
+
+test('memory per item is told where a key stands for an item, or one holds each once', () => {
+  const countedBy = (/** @type {string[]} */ ...lines) => {
+    const { countedBy: by, keysAnItem } = strategyOf(
+      planFor(loadCommands(lines), { quantity: 1000 }),
+    ).holders()
+    return [by, keysAnItem]
+  }
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'ZADD z {time} {key}...'), ['keys', 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'HSET h:{n} f {value}'), ['keys', 2])
+  assert.deepEqual(countedBy('HSET h f:{n} {value}...'), ['holders', 0])
+  assert.deepEqual(countedBy('INCR c:{random 1 1000}'), [null, 0])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 1000}'), [null, 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}'), ['keys', 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}:{minute}'), [null, 1])
+})
+
+test('options: a model and a strategy exclude each other, and rules of sorted sets hold', () => {
+  const path = 'docs/examples/session-store.yaml'
+  const settingsOf = (/** @type {string[]} */ ...argv) =>
+    /** @type {any} */ (readSettings({ program: 'producer', argv, env: {} }))
+  assert.equal(settingsOf('--model', path).strategy, 'session-store')
+  assert.equal(settingsOf('--command', 'SADD s {n}...', '--command', 'SADD t {n}...').strategy, 'own-sadd')
+  for (const [argv, message] of /** @type {[string[], RegExp][]} */ ([
+    [
+      ['--model', path, '--strategy', 'list'],
+      /^--strategy list and --model exclude each other$|^--strategy and --model exclude each other$/,
+    ],
+    [['--model', path, '--command', 'SADD s {n}'], /exclude each other$/],
+    [['--model', path, '--ns', '3'], /^--ns: --model keeps no sorted set$/],
+    [
+      ['--cluster', '--command', 'SMOVE a:{n} b:{n} {n}'],
+      /SMOVE .*its keys are in several slots of a cluster/,
+    ],
+  ]))
+    assert.throws(() => settingsOf(...argv), { message })
+  settingsOf('--cluster', '--command', 'SMOVE a:{n}{{t}} b:{n}{{t}} {n}')
 })
 
 /** Lines of --command, and the end of the one line that says what is wrong. @type {[lines: string[], message: RegExp][]} */
