@@ -133,6 +133,17 @@ test('a rate limiter in JavaScript counts every request once', async (t) => {
   assert.equal(await cli(server, 'KEYS', '*'), 'limit:1000:29922930')
 })
 
+test('what a server lacks is named before anything is written', async (t) => {
+  const server = await startServer(t)
+  const line = ['--command', 'HSETEX h EX {ttl} FIELDS 1 f:{n} {value}', '--duration', '1s']
+  const refused = await runProducer(t, line, { env: at(server) })
+  if ((await cli(server, 'COMMAND', 'INFO', 'HSETEX')) === '') {
+    assert.equal(refused.code, 3, refused.stderr)
+    assert.match(refused.stderr, /has no command HSETEX, as the model own-hsetex needs$/m)
+    assert.equal(await cli(server, 'DBSIZE'), '0')
+  } else assertDone(refused)
+})
+
 test('keys of a model in a cluster are where their slots are, and are known on every master', async (t) => {
   const { nodes, access } = await startCluster(t, { replicas: 0 })
   const servers = nodes.map((node) => ({ ...node, ...access }))
