@@ -71,7 +71,7 @@ const flowRules = [
     if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
     return (
       typeof s.rate === 'number' &&
-      `${named('rate')}: items are written at --quantity per --period; a number is for lookups, else it is max`
+      `${named('rate')} must be max: items are written at --quantity per --period, a number is for lookups`
     )
   },
   (s, named) =>
@@ -121,7 +121,9 @@ const writerRules = [
   needsSortedSet('extraSortedSets', 0),
 
   (s, named) =>
-    s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
+    s.rate === 'max' &&
+    s.pacing !== 'open' &&
+    `${named('rate')} max with ${named('pacing')}: at the highest rate no batch is due at a time`,
 
   (s, named) =>
     s.intervals !== undefined &&

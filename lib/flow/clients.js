@@ -1,5 +1,6 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
+import { systemTimers } from '../base/timers.js'
 import { refresherOf } from '../drivers/refresher.js'
 import { slotMapOf } from '../drivers/slot-map.js'
 import { storyOf } from '../drivers/story.js'
@@ -37,6 +38,7 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {import('../wire/decode.js').Tally} tally
  * @property {() => number} clock
  * @property {() => number} random
+ * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  */
 
@@ -62,6 +64,7 @@ export const clientsFlow = async (needs) => {
     tally,
     clock,
     random,
+    timers = systemTimers,
     onEvent,
   } = needs
   const map = slotMapOf(target.topology)
@@ -80,7 +83,8 @@ export const clientsFlow = async (needs) => {
   let next = 0 // of a schedule
   let turn = 0 // whose client it is at an open rate
   let lastSettledMs = 0
-  let silenced = false
+  /** @type {Set<string>} addresses that a fresh connection is made to, to see whether they are silent */
+  const probed = new Set()
   /** @type {() => void} */
   let finish = () => {}
   const offered = new Promise((resolve) => {
@@ -97,6 +101,7 @@ export const clientsFlow = async (needs) => {
       if (left.size > 0) story.left(left, map.ownerOf)
     },
     clock,
+    timers,
   })
 
   /** @param {number} client @param {string} address */
@@ -123,6 +128,7 @@ export const clientsFlow = async (needs) => {
     if (closed || connection.isUp()) return
     connection.connect().then(
       () => {
+        if (closed) return
         story.up(connection.address)
         more(connection.client)
       },
@@ -130,7 +136,7 @@ export const clientsFlow = async (needs) => {
         story.down(connection.address, error instanceof Error ? error.message : String(error))
         refresher.request()
         const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
-        setTimeout(() => {
+        timers.setTimeout(() => {
           const isOwner = map.addresses().includes(connection.address)
           if (isOwner) reconnect(connection, attempt + 1)
           else {
@@ -184,7 +190,7 @@ export const clientsFlow = async (needs) => {
       notBeforeMs: waitMs > 0 ? clock() + waitMs : 0,
     })
     waiting++
-    if (waitMs > 0) setTimeout(more, waitMs + 1, client)
+    if (waitMs > 0) timers.setTimeout(more, waitMs + 1, client)
   }
 
   /** @param {ClientConnection} connection @param {number} place @param {string} line */
@@ -239,7 +245,7 @@ export const clientsFlow = async (needs) => {
     story.down(address, error?.message ?? 'closed the connection')
     refresher.request()
     reconnect(connection, 0)
-    if (running || waiting > 0) setImmediate(more, client)
+    if (running || waiting > 0) timers.setImmediate(() => more(client))
   }
 
   /** The connection that carries an operation now; null: it is not there yet. @param {number} client @param {number} kind @param {number} n */
@@ -386,36 +392,39 @@ export const clientsFlow = async (needs) => {
     due(nowMs)
     endOfWrites()
     const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
-    timer = setTimeout(tick, Math.max(1, dueMs - clock()))
+    timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 
   const stop = () => {
     running = false
-    clearTimeout(timer)
+    timers.clearTimeout(timer)
     finish()
   }
 
-  /** A connection that is silent while a new one is answered is given up. @param {ClientConnection} connection */
-  const probe = async (connection) => {
-    if (silenced) return
-    silenced = true
+  /** Connections that are silent while a new one to their node is answered are given up. @param {string} address */
+  const probe = async (address) => {
+    if (probed.has(address)) return
+    probed.add(address)
     try {
-      const fresh = await target.dial(connection.address, { onBytes: () => {}, onClose: () => {} })
+      const fresh = await target.dial(address, { onBytes: () => {}, onClose: () => {} })
       fresh.destroy()
-      if (connection.silentMs() > silentLimitMs) {
-        onEvent(
-          'half-open',
-          `${connection.address}: silent for ${Math.round(connection.silentMs())} ms, and a new connection is answered: given up`,
-        )
-        connection.cut()
-      }
+      const silent = allConnections().filter((each) => each.address === address && isSilent(each))
+      if (silent.length === 0) return
+      const longestMs = Math.max(...silent.map((connection) => connection.silentMs()))
+      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
+      onEvent(
+        'half-open',
+        `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
+      )
+      for (const connection of silent) connection.cut()
     } catch {
       // The server itself is silent.
     } finally {
-      silenced = false
+      probed.delete(address)
     }
   }
 
+  const isSilent = (/** @type {ClientConnection} */ connection) => connection.silentMs() > silentLimitMs
   const allConnections = () => pools.flatMap((pool) => [...pool.values()])
 
   const connectAll = async () => {
@@ -433,7 +442,7 @@ export const clientsFlow = async (needs) => {
   } catch (error) {
     closed = true
     refresher.close()
-    for (const connection of allConnections()) connection.cut()
+    for (const connection of allConnections()) connection.close()
     throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
   }
 
@@ -451,7 +460,7 @@ export const clientsFlow = async (needs) => {
     /** Once a second: silent connections, the age of the map, and what happened. */
     watch() {
       if (closed) return
-      for (const connection of allConnections()) if (connection.silentMs() > silentLimitMs) probe(connection)
+      for (const connection of allConnections()) if (isSilent(connection)) probe(connection.address)
       const nowMs = clock()
       for (let client = 0; client < plan.clients; client++) if (retries[client].length > 0) more(client)
       if (schedule && running) due(nowMs)
@@ -462,7 +471,7 @@ export const clientsFlow = async (needs) => {
     async settle(limitMs, atOnce) {
       const open = () => inFlight.some((count) => count > 0)
       for (const deadline = clock() + limitMs; open() && clock() < deadline && !atOnce.aborted; )
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
       return !open()
     },
     /** What has no outcome yet is unsettled: the run has ended first. */
@@ -475,9 +484,9 @@ export const clientsFlow = async (needs) => {
     },
     close() {
       closed = true
-      clearTimeout(timer)
+      timers.clearTimeout(timer)
       refresher.close()
-      for (const connection of allConnections()) connection.cut()
+      for (const connection of allConnections()) connection.close()
     },
     waitingBytes: () => allConnections().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => allConnections().length,

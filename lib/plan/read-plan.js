@@ -1,7 +1,7 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
 import { OPTIONS } from '../../settings.js'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { plainText } from '../report/units.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'

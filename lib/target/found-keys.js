@@ -1,5 +1,5 @@
 // What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
-import { isGenuine, isLease, prefixOf, prefixOfPlan, typesOf } from '../plan/ownership.js'
+import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOf } from '../plan/ownership.js'
 import { slotOf } from '../wire/slot.js'
 import { planKey, plansIn } from './plan-key.js'
 
@@ -108,6 +108,7 @@ export const plannedPrefixes = async (
 export const ownersBook = (target, nowMs, { db, prefixes }) => {
   /** @type {Map<string, Promise<((key: string) => string | null)[]>>} */
   const books = new Map()
+  const prefixOf = prefixReader()
 
   /** @param {string} prefix */
   const read = async (prefix) => {

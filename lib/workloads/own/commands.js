@@ -1,7 +1,7 @@
 // What is known of Redis commands: where their keys are, which type of key they need, and whether a lost reply allows a
 // retry.
 import { createRequire } from 'node:module'
-import { nearest } from '../../report/nearest.js'
+import { nearest } from '../../base/nearest.js'
 
 const require = createRequire(import.meta.url)
 /** @type {typeof import('@ioredis/commands')} */

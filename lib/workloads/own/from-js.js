@@ -2,9 +2,9 @@
 // Complaints name the line of the file.
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
+import { nearest } from '../../base/nearest.js'
+import { plainText } from '../../base/units.js'
 import { MillraceError, OptionError } from '../../errors.js'
-import { nearest } from '../../report/nearest.js'
-import { plainText } from '../../report/units.js'
 import { stepsOf } from '../bind.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'

@@ -1,7 +1,7 @@
 // A model in lines, as --command gives them, or in YAML.
 import { LineCounter, parseDocument } from 'yaml'
+import { plainText } from '../../base/units.js'
 import { OptionError } from '../../errors.js'
-import { plainText } from '../../report/units.js'
 import { firstFault } from '../../shape.js'
 import { compile } from './compile.js'
 import { declarationOf } from './declared.js'

@@ -1,6 +1,6 @@
 // The text of a command as a model writes it: words, and the placeholders in them, each with the character (from 0) at
 // which it begins. Pure.
-import { nearest } from '../../report/nearest.js'
+import { nearest } from '../../base/nearest.js'
 
 /**
  * @typedef {{ name: string, args: number[] }} Placeholder
