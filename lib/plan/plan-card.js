@@ -26,7 +26,7 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
- * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title'>} [model] of a user's own
+ * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title' | 'source'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
@@ -112,7 +112,7 @@ export const differingTerms = (theirs, ours) => {
 }
 
 /** @param {import('../workloads/own/model.js').PlanModel} model */
-const cardModel = ({ title, ...model }) => model
+const cardModel = ({ title, source, ...model }) => model
 
 /**
  * @param {Plan} plan
@@ -172,7 +172,7 @@ const isModel = (value) =>
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
-  periodMs: wholeIn(1, 86_400_000),
+  periodMs: (value) => Number.isFinite(value) && value >= 1 && value <= 86_400_000,
   chunks: wholeIn(1, 100e6),
   totalAgents: wholeIn(1, 10_000),
   sets: textsIn(1, 16_384),

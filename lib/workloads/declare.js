@@ -110,7 +110,8 @@
  * @property {boolean} oneSlot a command's keys must be in one slot
  * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
  * @property {Repeat} repeat
- * @property {{ digest: string } | null} model of a user's own: which it is
+ * @property {{ digest: string, source: Record<string, string> } | null} model of a user's own: which it is, and the option
+ *   that gave it
  */
 
 /** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */

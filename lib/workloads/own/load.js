@@ -26,11 +26,15 @@ const readers = /** @type {Record<string, typeof modelOfYaml>} */ ({
   '.cjs': modelOfJs,
 })
 
-/** Whether a path would be read as a model, by its ending. @param {string} path */
-export const isModelFile = (path) => extname(path) in readers
+/** Whether a word is the path of a model, by its ending. @param {string} word */
+export const isModelFile = (word) => !word.includes('=') && extname(word) in readers
 
-/** @param {import('../declare.js').Declaration} declared @param {string} place */
-const registered = (declared, place) => {
+/**
+ * @param {import('../declare.js').Declaration} declared
+ * @param {string} place
+ * @param {import('./model.js').Source} source
+ */
+const registered = (declared, place, source) => {
   const { name } = declared
   if (!new RegExp(namePattern).test(name))
     throw new OptionError(
@@ -38,7 +42,7 @@ const registered = (declared, place) => {
     )
   if (isStrategy(name) && strategyNamed(name).model === null)
     throw new OptionError(`${place}: ${name} is a built-in strategy; give the model another name`)
-  registerModel(declared)
+  registerModel({ ...declared, model: { digest: declared.model?.digest ?? '', source } })
   return name
 }
 
@@ -47,8 +51,9 @@ export const loadModel = (path) => {
   const read = readers[extname(path)]
   if (!read) throw new OptionError(`--model: ${plainText(path)} is not a .js or .yaml file`)
   const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase())
-  return registered(declared, place)
+  return registered(declared, place, { model: path })
 }
 
 /** The strategy of commands, by its name. @param {readonly string[]} lines */
-export const loadCommands = (lines) => registered(modelOfLines(lines), '--command')
+export const loadCommands = (lines) =>
+  registered(modelOfLines(lines), '--command', { command: lines.join('\n') })

@@ -12,8 +12,11 @@ import { termsOf } from './terms.js'
  * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
  * @typedef {import('./patterns.js').CardKey} CardKey
  *
+ * @typedef {Record<string, string>} Source the option that names it, and its text
+ *
  * @typedef {object} PlanModel a user's model as its plan names it, for programs that have not its file
- * @property {string} title of the plan alone, not of its card in the target
+ * @property {string} title of the plan alone, not of its card in the target, as the source
+ * @property {Source} source
  * @property {string} digest
  * @property {readonly CardKey[]} keys
  * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
@@ -45,7 +48,7 @@ export const modelDeclaration = (fields) =>
     repeat: 'never',
     ...fields,
     keepsKeys: longestS(fields.keys(sampleTerms())) === null,
-    model: { digest: digestOf(fields) },
+    model: { digest: digestOf(fields), source: {} },
   })
 
 /**
