@@ -162,7 +162,7 @@ const groups = {
     { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(),
       default: defaultStrategy,
       help: 'data model: how items are stored',
-      briefFor: { producer: 'how items are stored (--help all; --model: your own)' } },
+      briefFor: { producer: 'how items are stored; --model: your own' } },
     { name: 'model', for: both, key: 'strategy', type: 'model',
       help: 'your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',

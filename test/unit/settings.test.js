@@ -370,6 +370,8 @@ test('every option is read by its own name and by its variable', () => {
         metrics: '9100',
         rate: 'max',
         ratio: '1:2',
+        model: 'docs/examples/session-store.yaml',
+        command: 'SADD s {n}',
       }[option.name] ??
       option.choices?.at(-1) ??
       'h'
