@@ -36,7 +36,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} connections clients, each with a connection to every node
  * @property {number} pipeline operations in flight of each
  * @property {readonly [number, number]} ratio writes, reads
- * @property {'uniform' | 'sequential'} order
+ * @property {string} order uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%
  * @property {'constant' | 'poisson'} arrivals
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
@@ -232,8 +232,9 @@ const groups = {
       help: 'operations that a client has in flight at most' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
-    { name: 'order', key: 'order', type: 'choice', choices: ['uniform', 'sequential'], default: 'uniform',
-      help: 'which key is next: uniform (each as likely) or sequential (in order, round and round)' },
+    { name: 'order', key: 'order', type: 'order', default: 'uniform',
+      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
+        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],

@@ -1,5 +1,6 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
+import { orderOf } from '../plan/popularity.js'
 import { absoluteThreshold } from '../result/thresholds.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
@@ -263,6 +264,13 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: () => 'max or a number of operations a second, such as 20000 or 20k',
     shape: () => 'max, or operations a second',
+  },
+  /** @type {ValueType} */
+  order: {
+    read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
+    expects: () =>
+      'uniform, sequential, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
+    shape: () => 'uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%',
   },
   /** @type {ValueType} */
   ratio: {

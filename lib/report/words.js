@@ -48,12 +48,18 @@ const sets = ({ sets = [], extraSets = [], placement }) => {
   ])
 }
 
+/** @param {string} order */
+const orderWords = (order) => {
+  if (order === 'uniform') return 'each as likely'
+  return order === 'sequential' ? 'in order' : `as popular as ${order} says`
+}
+
 /** @param {Record<string, any>} plan */
 const clientsWords = ({ strategy, quantity, valueBytes, payload, warmUpMs, prefix, nominalHz, clients }) => {
   const { connections, pipeline, ratio, order, arrivals, fill } = clients
   return facts([
     strategy,
-    `${count(quantity)} keys, ${order === 'uniform' ? 'each as likely' : 'in order'}${fill ? ', filled before' : ''}`,
+    `${count(quantity)} keys, ${orderWords(order)}${fill ? ', filled before' : ''}`,
     `${several(connections, 'connection')}, ${pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`} in flight each`,
     nominalHz === null
       ? 'closed loop'

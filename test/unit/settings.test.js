@@ -227,6 +227,8 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
+  ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
+  ['--strategy lookup-get --order hot:10%:90%', 'order', 'hot:10%:90%'],
   ['--strategy lookup-get --rate 5 --arrivals poisson', 'arrivals', 'poisson'],
   ['--pacing closed', 'pacing', 'closed'],
   ['--driver ioredis', 'driver', 'ioredis'],
@@ -370,6 +372,7 @@ test('every option is read by its own name and by its variable', () => {
         metrics: '9100',
         rate: 'max',
         ratio: '1:2',
+        order: 'zipf:1.2',
         model: 'docs/examples/session-store.yaml',
         command: 'SADD s {n}',
       }[option.name] ??
