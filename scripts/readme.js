@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { textReport } from '../lib/report/text.js'
+import { runText } from '../lib/report/text.js'
+import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
 import { between, partIn } from './readme/marks.js'
 import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
@@ -20,6 +21,7 @@ import {
   prometheusPart,
   strategiesPart,
 } from './readme/reference.js'
+import { typesFile } from './readme/types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -30,7 +32,7 @@ const sampleColumns = 100
 const samplePart = () => {
   const run = runDocumentNamed('sample')
   if (!run) throw new Error('docs/data/sample.run.json is missing')
-  return `\`\`\`\n${textReport(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
+  return `\`\`\`\n${runText(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
 /** A file of docs/examples as a block. @param {string} name */
@@ -107,10 +109,21 @@ export const generatedFiles = (read = readProjectFile) => {
   return {
     ...pages,
     '.env.example': envExample(),
+    ...schemaFiles(),
+    'lib/index.d.ts': typesFile(),
     ...pictureFiles(experiments, runNamed('add-shard')),
     ...measuredFiles(experiments),
   }
 }
+
+/** The schemas of a run's files, as they ship. @returns {Record<string, string>} */
+const schemaFiles = () =>
+  Object.fromEntries(
+    Object.entries(publishedSchemas).map(([name, schema]) => [
+      `docs/schemas/${name}`,
+      `${JSON.stringify(schema, null, 2)}\n`,
+    ]),
+  )
 
 /** @param {string} file */
 const readProjectFile = (file) => readFileSync(join(root, file), 'utf8')
