@@ -41,7 +41,7 @@ export const staffOptions = ownOptions('Options', [
   {
     name: 'from',
     type: 'path',
-    repeatable: true,
+    repeatable: ',',
     help: 'measured loads instead of --nodes, --mean and --sd: the folder of a run, or a JSON export of aws cloudwatch get-metric-data or get-metric-statistics; may be repeated, a file a node',
   },
   {

@@ -50,6 +50,8 @@ const itemsIn = (share, chunks, ticks) =>
  */
 export const contradictionIn = ({ plan, written, items }) => {
   const { strategy, chunks, agents, quantity } = plan
+  if (plan.model && !isStrategy(strategy))
+    return `it is of the model '${plainText(strategy).slice(0, 40)}'; add --model with its file`
   if (!isStrategy(strategy))
     return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
   const outside = agents.find(

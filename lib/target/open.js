@@ -209,10 +209,12 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         loading.set(what, asked)
         return asked
       },
-      /** Which of these commands the servers know. @param {string[]} names */
+      /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
         const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))
-        return new Set(names.filter((_, i) => replies[i] !== null && replies[i]?.length !== 0))
+        return new Map(
+          names.flatMap((name, i) => (replies[i]?.length > 0 ? [[name, Number(replies[i][3])]] : [])),
+        )
       },
       close,
     }

@@ -14,6 +14,7 @@
  * @property {(n: number) => string | number | Part[]} [of] of item n
  * @property {Hole} [hole] at a tick: a place of fixed width
  * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
+ * @property {boolean} [drawn] `of` draws a number from the range; else the number i of it is `of(i)`
  * @property {number} [width] of item n, in place: so many bytes that `put` writes
  * @property {(n: number, out: Buffer, at: number) => void} [put]
  * @property {number} [shift] of a minute: how many before the one under way
@@ -109,6 +110,8 @@
  * @property {boolean} oneSlot a command's keys must be in one slot
  * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
  * @property {Repeat} repeat
+ * @property {{ digest: string, source: Record<string, string> } | null} model of a user's own: which it is, and the option
+ *   that gave it
  */
 
 /** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */
@@ -132,6 +135,8 @@ export const count = variable('count', 'command', { plus: 0, times: 1 })
 /** One more than that: the keys of a script that is given an index and every item. */
 export const countAndOne = variable('count', 'command', { plus: 1, times: 1 })
 
+/** A number from `range` that is drawn for the item. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
+export const drawn = (name, of, range) => variable(name, 'item', { of, range, drawn: true })
 /** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
 export const number = (name, of, range) => variable(name, 'item', { of, range })
 /** @param {string} name @param {number} parts */
@@ -194,8 +199,20 @@ export const partsOf = (pattern, own) => {
  * @returns {Family}
  */
 export const family = (pattern, type, options = {}) => {
-  const { of = {}, lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0 } = options
-  const parts = partsOf(pattern, of)
+  const { of = {}, ...rest } = options
+  return familyOf(pattern, type, partsOf(pattern, of), rest)
+}
+
+/**
+ * The same of a pattern that has been read already.
+ * @param {string} pattern
+ * @param {string} type
+ * @param {(string | Variable)[]} parts
+ * @param {Omit<FamilyOptions, 'of'>} [options]
+ * @returns {Family}
+ */
+export const familyOf = (pattern, type, parts, options = {}) => {
+  const { lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0 } = options
   return Object.freeze({ family: 'key', pattern, type, parts, lifetimeS, keys, bytes, holds, bytesAnItem })
 }
 
@@ -303,6 +320,7 @@ export const strategy = (declaration) => {
     counters: () => [],
     oneSlot: false,
     keepsNewest: false,
+    model: null,
     ...declaration,
   })
 }

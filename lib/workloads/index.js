@@ -22,6 +22,9 @@ export const register = (declared) => {
   registry.set(declared.name, declared)
 }
 
+/** Adds a user's model, in place of one of the same name that was read before. @param {Readonly<Declaration>} declared */
+export const registerModel = (declared) => registry.set(declared.name, declared)
+
 for (const declared of [
   sortedSet,
   actualValue,

@@ -16,6 +16,7 @@ import {
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
+import { planModel } from './own/model.js'
 import { stencilOf } from './stencil.js'
 import { termsOf } from './terms.js'
 
@@ -62,6 +63,8 @@ export const strategyOf = (plan) => {
   return {
     declared,
     terms,
+    /** Of a user's own, as plans name it; else null. */
+    model: planModel(declared, terms),
     /** The commands that store an interval's items. */
     steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
     flow,

@@ -128,6 +128,8 @@ test('the published command line', () => {
 })
 
 const good = /** @type {[string, string, unknown][]} */ ([
+  ['--model docs/examples/session-store.yaml', 'strategy', 'session-store'],
+  ['--command SADD\ts\t{n} --command GET\tt:{n}', 'strategy', 'own-sadd-get'],
   ['-q 300k', 'quantity', 300_000],
   ['--quantity=1_000', 'quantity', 1000],
   ['-q 1.5M', 'quantity', 1_500_000],
@@ -226,6 +228,8 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
+  ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
+  ['--strategy lookup-get --order hot:10%:90%', 'order', 'hot:10%:90%'],
   ['--strategy lookup-get --rate 5 --arrivals poisson', 'arrivals', 'poisson'],
   ['--pacing closed', 'pacing', 'closed'],
   ['--driver ioredis', 'driver', 'ioredis'],
@@ -373,6 +377,9 @@ test('every option is read by its own name and by its variable', () => {
         metrics: '9100',
         rate: 'max',
         ratio: '1:2',
+        order: 'zipf:1.2',
+        model: 'docs/examples/session-store.yaml',
+        command: 'SADD s {n}',
       }[option.name] ??
       option.choices?.at(-1) ??
       'h'
