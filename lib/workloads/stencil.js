@@ -7,28 +7,14 @@ import { keyIn } from './bind.js'
 /**
  * @typedef {import('./declare.js').Command} Command
  * @typedef {import('./declare.js').Variable} Variable
- * @typedef {{ bytes: Buffer, laid: Uint32Array, renew: () => void }} OutBuffer
+ * @typedef {NonNullable<Variable['put']>} Put
  *
  * @typedef {object} Stencilled
  * @property {string} name
  * @property {number} most bytes that one command takes
- * @property {(n: number, out: OutBuffer, at: number) => number} put returns where the next command begins
+ * @property {(n: number, out: Buffer, at: number) => number} put returns where the next command begins
  * @property {(n: number) => number} slotOf
  */
-
-/** A buffer that remembers which stencil lies where, so that mostly digits change. @param {number} size @returns {OutBuffer} */
-export const outBuffer = (size) => {
-  const out = {
-    bytes: Buffer.allocUnsafeSlow(size),
-    laid: new Uint32Array(size),
-    /** The socket keeps the bytes. */
-    renew() {
-      out.bytes = Buffer.allocUnsafeSlow(size)
-      out.laid.fill(0)
-    },
-  }
-  return out
-}
 
 const digitsOf = (/** @type {number} */ x) =>
   x < 10
@@ -47,17 +33,24 @@ const digitsOf = (/** @type {number} */ x) =>
                 ? 7
                 : String(x).length
 
+// '00' to '99'
+const pairs = Buffer.from(Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0')).join(''))
+
 const putDigits = (/** @type {Buffer} */ out, /** @type {number} */ end, /** @type {number} */ x) => {
   let at = end
   let rest = x
-  do {
-    const next = Math.floor(rest / 10)
-    out[--at] = 48 + rest - next * 10
+  while (rest >= 100) {
+    const next = Math.floor(rest / 100)
+    const pair = (rest - next * 100) * 2
+    out[--at] = pairs[pair + 1]
+    out[--at] = pairs[pair]
     rest = next
-  } while (rest > 0)
+  }
+  if (rest >= 10) {
+    out[--at] = pairs[rest * 2 + 1]
+    out[--at] = pairs[rest * 2]
+  } else out[--at] = 48 + rest
 }
-
-let stencils = 0
 
 /**
  * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
@@ -69,12 +62,14 @@ export const stencilOf = ({ name, args }, prefix) => {
   const variables = flat.filter((part) => typeof part === 'object')
   const numbers = variables.filter(({ put }) => !put)
   if (numbers.length > 6) throw new TypeError(`${name}: too many numbers in one command`)
-  /** @type {{ id: number, bytes: Buffer, holes: { variable: Variable, at: number, end: number }[], size: number }[]} */
+  /** @type {{ bytes: Buffer, digits: { number: number, end: number }[], texts: { put: Put, at: number }[], size: number }[]} */
   const known = []
+  const values = numbers.map(() => 0)
 
   /** @param {number} widths @param {number} n */
   const make = (widths, n) => {
-    const holes = /** @type {{ variable: Variable, at: number, end: number }[]} */ ([])
+    const digits = /** @type {{ number: number, end: number }[]} */ ([])
+    const texts = /** @type {{ put: Put, at: number }[]} */ ([])
     const encoded = [name, ...args.map((arg) => partsOf(arg, prefix).map((part) => asPart(part, n)))]
     const bytes = Buffer.alloc(sizeOf(encoded))
     encode(encoded, bytes, 0, noValues)
@@ -86,12 +81,13 @@ export const stencilOf = ({ name, args }, prefix) => {
       const total = widthsOf.reduce((sum, width) => sum + width, 0)
       let place = at + headerOf(total)
       for (const [i, part] of parts.entries()) {
-        if (typeof part === 'object') holes.push({ variable: part, at: place, end: place + widthsOf[i] })
+        if (typeof part === 'object' && part.put) texts.push({ put: part.put, at: place })
+        else if (typeof part === 'object') digits.push({ number: digits.length, end: place + widthsOf[i] })
         place += widthsOf[i]
       }
       at = place + 2
     }
-    known[widths] = { id: ++stencils, bytes, holes, size: bytes.length }
+    known[widths] = { bytes, digits, texts, size: bytes.length }
     return known[widths]
   }
 
@@ -104,20 +100,14 @@ export const stencilOf = ({ name, args }, prefix) => {
     most,
     put(n, out, at) {
       let widths = 0
-      for (let v = 0; v < numbers.length; v++) widths = widths * 16 + digitsOf(numberOf(numbers[v], n))
-      const stencil = known[widths] ?? make(widths, n)
-      const { bytes, laid } = out
-      const { holes, size } = stencil
-      if (laid[at] !== stencil.id) {
-        bytes.set(stencil.bytes, at)
-        laid.fill(0, at, at + size)
-        laid[at] = stencil.id
+      for (let v = 0; v < numbers.length; v++) {
+        values[v] = numberOf(numbers[v], n)
+        widths = widths * 16 + digitsOf(values[v])
       }
-      for (let h = 0; h < holes.length; h++) {
-        const { variable, at: place, end } = holes[h]
-        if (variable.put) variable.put(n, bytes, at + place)
-        else putDigits(bytes, at + end, numberOf(variable, n))
-      }
+      const { bytes, digits, texts, size } = known[widths] ?? make(widths, n)
+      out.set(bytes, at)
+      for (let h = 0; h < digits.length; h++) putDigits(out, at + digits[h].end, values[digits[h].number])
+      for (let h = 0; h < texts.length; h++) texts[h].put(n, out, at + texts[h].at)
       return at + size
     },
     slotOf: (n) =>

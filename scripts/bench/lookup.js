@@ -75,7 +75,16 @@ const toolsOf = (room, { host, port }) => {
         const operations = Math.round((guessHz * seconds) / 1000) * 1000
         const text = await outputOf('redis-benchmark', [
           ...['-h', host, '-p', String(port), '--dbnum', String(otherDb), '-t', 'get', '--csv'],
-          ...['-c', String(connections), '-P', String(pipeline), '-r', String(keys), '-n', String(operations)],
+          ...[
+            '-c',
+            String(connections),
+            '-P',
+            String(pipeline),
+            '-r',
+            String(keys),
+            '-n',
+            String(operations),
+          ],
         ])
         return { operations, opsPerS: Number(/"GET","([\d.]+)"/.exec(text)?.[1]) }
       }),
@@ -83,7 +92,17 @@ const toolsOf = (room, { host, port }) => {
       memtier: ({ connections, pipeline }, seconds) =>
         timed(async () => {
           const text = await outputOf('memtier_benchmark', [
-            ...['-s', host, '-p', String(port), '--select-db', String(otherDb), '-t', '1', '--hide-histogram'],
+            ...[
+              '-s',
+              host,
+              '-p',
+              String(port),
+              '--select-db',
+              String(otherDb),
+              '-t',
+              '1',
+              '--hide-histogram',
+            ],
             ...['-c', String(connections), '--pipeline', String(pipeline), '--ratio', '0:1'],
             ...['--key-prefix', 'key:', '--key-minimum', '1', '--key-maximum', String(keys)],
             ...['--test-time', String(seconds)],
