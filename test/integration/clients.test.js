@@ -1,6 +1,6 @@
 // The flow of clients against real servers: every operation has an outcome, whatever happens to connections and slots.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { drawsOf, eachOnce, picksOf, scheduleOf } from '../../lib/plan/draws.js'
@@ -77,8 +77,12 @@ const assertWhole = ({ ledger }) => {
 describe('one server', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
+  const closers = /** @type {(() => any)[]} */ ([])
+  before(async () => {
+    server = await startServer({ after: (fn) => closers.push(fn) })
+  })
+  after(() => Promise.all(closers.map((close) => close())))
   const at = async (/** @type {Scope} */ t) => {
-    server ??= await startServer({ after: (fn) => process.once('beforeExit', fn) })
     t.after(() => server.redis.flushall())
     return { masters: [addressOf(server)], access: { password: server.password } }
   }
