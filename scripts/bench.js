@@ -8,6 +8,7 @@ import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { alignedTable } from '../lib/report/layout.js'
 import { consumerCases } from './bench/consumer.js'
+import { fallen, leastRounds, record } from './bench/gate.js'
 import { lookupCases } from './bench/lookup.js'
 import { verdict } from './bench/room.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
@@ -15,7 +16,11 @@ import { members, strategyCosts, writerCases } from './bench/writer.js'
 /** @typedef {import('./bench/room.js').Case} Case */
 
 const usage = `Usage: npm run bench -- [options] [part of a case's name...]
+       npm run bench -- gate [--record] [--rounds N]
 
+  gate         the ratios to other tools alone, held against those of docs/data/bench.json: prints those that fell by
+               more than their noise, and ends with 99 then (quick rounds, 5 of them)
+  --record     writes the ratios to docs/data/bench.json instead
   --rounds N   of each case; prints the medians (5; 1 with --quick)
   --quick      10 seconds instead of a minute
   --list       the names of the cases
@@ -26,9 +31,13 @@ const all = [...cases, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {
-  const rounds = Number(options.rounds ?? (options.quick ? 1 : 5))
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new OptionError(`--rounds ${options.rounds}: a whole number from 1 on`)
+  const isGate = words.length === 1 && words[0] === 'gate'
+  const rounds = Number(options.rounds ?? (options.quick && !isGate ? 1 : 5))
+  const least = isGate ? leastRounds : 1
+  if (!Number.isInteger(rounds) || rounds < least)
+    throw new OptionError(`--rounds ${options.rounds}: a whole number from ${least} on`)
+  if (options.record && !isGate) throw new OptionError('--record belongs to gate')
+  if (isGate) return gate(rounds, options.record)
   const wanted =
     words.length > 0 ? all.filter(({ name }) => words.some((word) => name.includes(word))) : cases
   if (wanted.length === 0)
@@ -38,12 +47,35 @@ const work = async (options, words) => {
   return ExitCode.done
 }
 
+/** @param {number} rounds @param {boolean} isRecorded */
+const gate = async (rounds, isRecorded) => {
+  const measured = await figuresOf(
+    all.filter(({ ratios }) => ratios),
+    rounds,
+    true,
+  )
+  const ratios = [...measured].flatMap(([{ ratios: of }, lists]) => of?.(lists) ?? [])
+  if (isRecorded) {
+    record(ratios, machine())
+    return ExitCode.done
+  }
+  const { lines, fell } = fallen(ratios)
+  process.stdout.write(`${machine()}; ${rounds} rounds\n${lines.join('\n')}\n`)
+  return fell ? ExitCode.threshold : ExitCode.done
+}
+
+const machine = () => {
+  const [{ model }] = cpus()
+  const gigabytes = Math.round(totalmem() / 2 ** 30)
+  return `${cpus().length} x ${model.trim()}, ${gigabytes} GiB, Node ${process.versions.node}`
+}
+
 /** @param {Case[]} wanted @param {number} rounds @param {boolean} quick */
-const measure = async (wanted, rounds, quick) => {
+const figuresOf = async (wanted, rounds, quick) => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const room = {
     folder,
-    seconds: (/** @type {number} */ n) => (quick ? Math.max(6, Math.round(n / 6)) : n),
+    seconds: (/** @type {number} */ n) => (quick ? Math.max(Math.min(n, 6), Math.round(n / 6)) : n),
   }
   /** @type {Map<Case, Record<string, number[]>>} */
   const figures = new Map()
@@ -60,12 +92,13 @@ const measure = async (wanted, rounds, quick) => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+  return figures
+}
 
-  const [{ model }] = cpus()
-  const gigabytes = Math.round(totalmem() / 2 ** 30)
-  process.stdout.write(
-    `${cpus().length} x ${model.trim()}, ${gigabytes} GiB, Node ${process.versions.node}; median of ${rounds}\n\n`,
-  )
+/** @param {Case[]} wanted @param {number} rounds @param {boolean} quick */
+const measure = async (wanted, rounds, quick) => {
+  const figures = await figuresOf(wanted, rounds, quick)
+  process.stdout.write(`${machine()}; median of ${rounds}\n\n`)
   const rows = [...figures].flatMap(([each, lists]) => each.rows(lists))
   const table = alignedTable(
     [
@@ -86,6 +119,7 @@ await script({
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
   },
   work,
 })

@@ -135,9 +135,10 @@ const rowsOf = (of, run, { dataBefore, outside, serverCpu, clientCpu, pings }) =
   const items = run.rate.achieved * lengthS
   const all = items / run.server.share
   const part = (/** @type {number | null} */ figure) => (figure === null ? null : figure / lengthS)
-  const within = pings.latencies.filter(
-    (/** @type {number} */ _, /** @type {number} */ i) => pings.dueMs[i] >= fromMs && pings.dueMs[i] < toMs,
-  )
+  // A timer that woke late is the witness's own, as the bystander has one of its own.
+  const within = /** @type {number[]} */ (pings.latencies)
+    .map((ms, i) => ms - pings.lateness[i])
+    .filter((_, i) => pings.dueMs[i] >= fromMs && pings.dueMs[i] < toMs)
   const data = outside.data.findLast((/** @type {{ atMs: number }} */ { atMs }) => atMs <= toMs)
   const netBytes = rise(outside.net, fromMs, toMs)
   const us = (/** @type {number | null} */ ms) => (ms === null ? null : ms * 1000)

@@ -1,5 +1,5 @@
 // The commands of one step for one range of items, as numbers: which items each carries, and in what order they go.
-import { plainArgument } from '../wire/encode.js'
+import { encode, plainArgument, sizeOf } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
 /**
@@ -18,6 +18,9 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @property {Uint16Array | null} slots ascending; null where there is one server, or the keys move with time
  * @property {boolean} moving its keys hold the minute, so its slots change with it
  * @property {(i: number) => Argument[]} args
+ * @property {(i: number) => number} size bytes of command i
+ * @property {(i: number, out: Buffer, at: number, values: TickValues, note?: import('../workloads/step.js').Note) => number} put
+ *   writes command i and returns where it ends
  * @property {(i: number, values: TickValues) => number} slotAt
  */
 
@@ -50,11 +53,17 @@ const groupsOf = (step, { first, count }) => {
   if (step.kind === 'once') return step.keys.map((key) => [key, []])
   /** @type {Map<Key, number[]>} */
   const groups = new Map()
+  /** @type {Key | null} */
+  let last = null
+  let group = /** @type {number[]} */ ([])
   for (let i = 0; i < count; i++) {
     const key = step.key(first + i)
-    const group = groups.get(key)
-    if (group) group.push(i)
-    else groups.set(key, [i])
+    if (key !== last) {
+      last = key
+      group = groups.get(key) ?? []
+      if (group.length === 0) groups.set(key, group)
+    }
+    group.push(i)
   }
   return [...groups]
 }
@@ -93,6 +102,8 @@ const eachBatch = (step, { first, count }, cluster, values) => {
     slots,
     moving: false,
     args: (i) => step.args(first + members[i]),
+    size: (i) => step.size(first + members[i]),
+    put: (i, out, at, tick, note) => step.put(first + members[i], out, at, tick, note),
     slotAt: (i) => (slots ? slots[i] : 0),
   }
 }
@@ -127,17 +138,29 @@ const keyedBatch = (step, range, cluster, values) => {
     }
   }
   const from = Uint32Array.from(starts)
-  const args = (/** @type {number} */ i) => {
-    if (step.kind === 'once') return step.args(keys[i], first)
+  const itemsOf = (/** @type {number} */ i) => {
     const ns = /** @type {number[]} */ ([])
     for (let m = from[i]; m < from[i + 1]; m++) ns.push(first + members[m])
-    return step.args(keys[i], ns)
+    return ns
   }
+  const args = (/** @type {number} */ i) =>
+    step.kind === 'once' ? step.args(keys[i], first) : step.args(keys[i], itemsOf(i))
+  /** @type {Pick<Batch, 'size' | 'put'>} */
+  const bytes =
+    step.kind === 'once'
+      ? {
+          size: (i) => sizeOf(args(i)),
+          put: (i, out, at, tick, note) => encode(args(i), out, at, tick, note),
+        }
+      : {
+          size: (i) => step.size(keys[i], itemsOf(i)),
+          put: (i, out, at, tick, note) => step.put(keys[i], itemsOf(i), out, at, tick, note),
+        }
   const read = (/** @type {number} */ i, /** @type {TickValues} */ at) =>
     slotOf(String(plainArgument(keys[i], at)))
   const slots = cluster && !moving ? Uint16Array.from(keys, (_, i) => read(i, values)) : null
   const slotAt = !cluster ? () => 0 : slots ? (/** @type {number} */ i) => slots[i] : read
-  return { step, first, count: keys.length, members, from, slots, moving, args, slotAt }
+  return { step, first, count: keys.length, members, from, slots, moving, args, ...bytes, slotAt }
 }
 
 /**

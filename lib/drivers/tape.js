@@ -1,5 +1,4 @@
 // A batch encoded once, with the places of its holes; or, above a ceiling of memory, encoded as it is sent.
-import { encode, sizeOf } from '../wire/encode.js'
 
 /**
  * @typedef {import('./batch.js').Batch} Batch
@@ -25,7 +24,7 @@ export const writeBytes = 65_536
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
   const last = batch.count - 1
-  return Math.ceil(((sizeOf(batch.args(0)) + sizeOf(batch.args(last))) / 2) * batch.count)
+  return Math.ceil(((batch.size(0) + batch.size(last)) / 2) * batch.count)
 }
 
 /**
@@ -37,13 +36,16 @@ const keep = (batch, values) => {
   const offsets = new Uint32Array(batch.count + 1)
   // A little more than what it will most likely take: memory that is never touched costs nothing.
   let bytes = Buffer.allocUnsafeSlow(Math.ceil(1.05 * estimateBytes(batch)) + 1024)
-  /** @type {Map<string, { hole: Patch['hole'], width: number, places: Uint32Array, filled: number }>} */
+  /** @typedef {{ hole: Patch['hole'], width: number, places: Uint32Array, filled: number }} Found */
+  /** @type {Map<string, Found>} */
   const found = new Map()
+  /** @type {Found | undefined} most holes are of the same kind as the one before */
+  let entry
   const note = (
     /** @type {import('../wire/encode.js').Hole} */ { hole, width },
     /** @type {number} */ at,
   ) => {
-    let entry = found.get(hole)
+    if (entry?.hole !== hole) entry = found.get(hole)
     if (!entry) {
       entry = { hole, width, places: new Uint32Array(1024), filled: 0 }
       found.set(hole, entry)
@@ -56,14 +58,13 @@ const keep = (batch, values) => {
     entry.places[entry.filled++] = at
   }
   for (let i = 0; i < batch.count; i++) {
-    const args = batch.args(i)
-    const end = offsets[i] + sizeOf(args)
+    const end = offsets[i] + batch.size(i)
     if (end > bytes.length) {
       const larger = Buffer.allocUnsafeSlow(Math.ceil(1.25 * end))
       bytes.copy(larger, 0, 0, offsets[i])
       bytes = larger
     }
-    offsets[i + 1] = encode(args, bytes, offsets[i], values, note)
+    offsets[i + 1] = batch.put(i, bytes, offsets[i], values, note)
   }
   const patches = [...found.values()].map(({ hole, width, places, filled }) => ({
     hole,
@@ -144,23 +145,21 @@ const patch = (kept, from, to, values, count) => {
  * @returns {Cut}
  */
 const encodeCut = (batch, from, to, values, spare) => {
-  let args = batch.args(from)
-  let size = sizeOf(args)
+  let size = batch.size(from)
   // A single command, as repeats mostly are, gets what it needs: thousands of them would take 64 kB each.
   if (size > writeBytes || from + 1 === to) {
     const bytes = Buffer.allocUnsafeSlow(size)
-    encode(args, bytes, 0, values)
+    batch.put(from, bytes, 0, values)
     return { bytes, to: from + 1, release: null }
   }
   const buffer = spare.take()
   let at = 0
   let i = from
   for (;;) {
-    at = encode(args, buffer, at, values)
+    at = batch.put(i, buffer, at, values)
     i++
     if (i === to) break
-    args = batch.args(i)
-    size = sizeOf(args)
+    size = batch.size(i)
     if (at + size > writeBytes) break
   }
   return { bytes: buffer.subarray(0, at), to: i, release: () => spare.give(buffer) }

@@ -17,7 +17,7 @@ import { monotonicMs } from './monotonic.js'
 /** @type {Order} */
 const { port, access, masters: first } = workerData
 // A message for each answer would cost as much as the PING.
-const postEveryMs = 50
+const postEveryMs = 250
 
 let masters = first
 /** @type {number[]} the moment it was due and its latency in us, in turn */

@@ -55,7 +55,7 @@ const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThrea
 // A pause of a second that nearly no CPU was used in is none of this program's own work.
 const stoppedFromMs = 1000
 const stoppedShare = 0.25
-const wakeMs = 100
+const wakeMs = 250
 
 /**
  * How long this thread stood still, or 0 when it was at work or did not stand still for long.

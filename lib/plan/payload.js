@@ -97,12 +97,12 @@ export const payloadOf = (terms) => {
 }
 
 /**
- * The same bytes, without a stamp, put in place.
+ * The same bytes behind the stamp, put in place.
  * @param {PayloadTerms} terms
  * @returns {(n: number, out: Buffer, at: number) => void}
  */
 export const payloadPutter = (terms) => {
-  const { head, tail, pool, placeOf } = bodyOf({ ...terms, stamp: false })
+  const { head, tail, pool, placeOf } = bodyOf(terms)
   return (n, out, at) => {
     let rest = n
     for (let i = 0; i < head; i++) {

@@ -3,6 +3,7 @@ import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { slotTableBytes } from '../plan/slot-tables.js'
 import { gatheredIn } from '../target/stored.js'
+import { dataBytesIn } from './baseline.js'
 import { settled, sleep } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { resultOf } from './write-result.js'
@@ -15,12 +16,11 @@ const answerLimitMs = 2000
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
-/** How many items keys have gathered; a server that is silent holds nobody up. @param {import('../target/open.js').Target} target @param {WriteRun['strategy']} strategy */
-const gathered = (target, strategy) =>
-  Promise.race([
-    gatheredIn(target, strategy, Date.now()).catch(() => null),
-    sleep(answerLimitMs).then(() => null),
-  ])
+/** A server that is silent delays nothing for long. @template T @param {Promise<T>} asked */
+const orNull = (asked) => Promise.race([asked.catch(() => null), sleep(answerLimitMs).then(() => null)])
+
+/** How many items keys have gathered. @param {import('../target/open.js').Target} target @param {WriteRun['strategy']} strategy */
+const gathered = (target, strategy) => orNull(gatheredIn(target, strategy, Date.now()))
 
 /**
  * @param {WriteRun['sampler']} sampler that has just asked
@@ -46,7 +46,9 @@ const begin = async (run, target, announce, stop) => {
   await unlessInterrupted(stop, announce())
   await unlessInterrupted(stop, clearOld())
   await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
-  const before = held(sampler, await unlessInterrupted(stop, gathered(target, strategy)))
+  const members = gathered(target, strategy)
+  const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
+  const before = { ...held(sampler, ids), dataBytes }
   if (run.plan.clients?.fill) await unlessInterrupted(stop, run.fill())
   const startedEpochMs = Date.now()
   await window.prepare()

@@ -9,8 +9,12 @@
  * @typedef {Part | Part[]} Argument an array of parts is one argument, joined
  */
 
-const digitsOf = (/** @type {number} */ n) =>
-  n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : n < 10_000 ? 4 : n < 100_000 ? 5 : String(n).length
+/** Of an integer from 0 on. @param {number} n */
+export const digitsOf = (n) => {
+  let digits = 1
+  for (let limit = 10; n >= limit; limit *= 10) digits++
+  return digits
+}
 
 /** @param {string} text */
 const textWidth = (text) => {
@@ -34,16 +38,22 @@ const widthOf = (arg) => {
   return width
 }
 
+/** @param {Argument} arg */
+export const argumentSize = (arg) => {
+  const width = widthOf(arg)
+  return width + 5 + digitsOf(width)
+}
+
+/** Bytes of `*3\r\n`. @param {number} args */
+export const countSize = (args) => 3 + digitsOf(args)
+
 /**
  * Bytes that `encode` writes for this command.
  * @param {Argument[]} args
  */
 export const sizeOf = (args) => {
-  let size = 3 + digitsOf(args.length)
-  for (const arg of args) {
-    const width = widthOf(arg)
-    size += width + 5 + digitsOf(width)
-  }
+  let size = countSize(args.length)
+  for (const arg of args) size += argumentSize(arg)
   return size
 }
 
@@ -107,6 +117,34 @@ const putPart = (out, at, part, values, note) => {
 }
 
 /**
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {Argument} arg
+ * @param {TickValues} values
+ * @param {(hole: Hole, at: number) => void} [note]
+ */
+export const putArgument = (out, at, arg, values, note) => {
+  out[at++] = 36
+  at = putInteger(out, at, widthOf(arg))
+  out[at++] = 13
+  out[at++] = 10
+  if (Array.isArray(arg)) for (const part of arg) at = putPart(out, at, part, values, note)
+  else at = putPart(out, at, arg, values, note)
+  out[at++] = 13
+  out[at++] = 10
+  return at
+}
+
+/** `*3\r\n` @param {Buffer} out @param {number} at @param {number} args */
+export const putCount = (out, at, args) => {
+  out[at++] = 42
+  at = putInteger(out, at, args)
+  out[at++] = 13
+  out[at++] = 10
+  return at
+}
+
+/**
  * Writes one command at `at` and returns where the next begins. `note` learns where each hole lies.
  * @param {Argument[]} args
  * @param {Buffer} out
@@ -115,20 +153,8 @@ const putPart = (out, at, part, values, note) => {
  * @param {(hole: Hole, at: number) => void} [note]
  */
 export const encode = (args, out, at, values, note) => {
-  out[at++] = 42
-  at = putInteger(out, at, args.length)
-  out[at++] = 13
-  out[at++] = 10
-  for (const arg of args) {
-    out[at++] = 36
-    at = putInteger(out, at, widthOf(arg))
-    out[at++] = 13
-    out[at++] = 10
-    if (Array.isArray(arg)) for (const part of arg) at = putPart(out, at, part, values, note)
-    else at = putPart(out, at, arg, values, note)
-    out[at++] = 13
-    out[at++] = 10
-  }
+  at = putCount(out, at, args.length)
+  for (const arg of args) at = putArgument(out, at, arg, values, note)
   return at
 }
 

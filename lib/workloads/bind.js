@@ -1,5 +1,7 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments, and the asks of a fetch.
+import { argumentSize, countSize, putArgument, putCount } from '../wire/encode.js'
 import { inlineScript } from './lua.js'
+import { mouldsOf, putMould } from './mould.js'
 import { each, gather, once } from './step.js'
 
 /**
@@ -51,6 +53,10 @@ const joined = (parts) => {
   return out
 }
 
+/** What an argument is made of. @param {import('./declare.js').Argument} argument @param {Binding} binding */
+const partsOfArgument = (argument, binding) =>
+  joined((Array.isArray(argument) ? argument : [argument]).flatMap((atom) => partsIn(atom, binding)))
+
 /**
  * An argument as a constant, or as a function of the item.
  * @param {import('./declare.js').Argument} argument
@@ -58,8 +64,7 @@ const joined = (parts) => {
  * @returns {{ of: ((n: number) => Encoded) | null, constant: Encoded }}
  */
 const argumentOf = (argument, binding) => {
-  const atoms = Array.isArray(argument) ? argument : [argument]
-  const parts = joined(atoms.flatMap((atom) => partsIn(atom, binding)))
+  const parts = partsOfArgument(argument, binding)
   if (parts.every((part) => typeof part !== 'object' || part.hole)) {
     const encoded = parts.map((part) => (typeof part === 'object' ? /** @type {Part} */ (part.hole) : part))
     return { of: null, constant: encoded.length === 1 ? encoded[0] : encoded }
@@ -156,10 +161,78 @@ const argsOf = ({ name, args }, binding, where) => {
       isKey: i === at,
       count: isCount(slot) ? /** @type {Variable} */ (slot) : null,
       many: isMany(slot),
+      list,
       of: list.map((argument) => argumentOf(argument, binding)),
     }
   })
   return { name, at, family, slots }
+}
+
+/**
+ * A command an item as bytes; nothing where a text of the item is in it.
+ * @param {Command} command
+ * @param {Binding} binding
+ * @returns {Partial<import('./step.js').EachBytes>}
+ */
+const eachBytes = ({ name, args }, binding) => {
+  const mouldFor = mouldsOf(
+    name,
+    args.map((slot) => partsOfArgument(/** @type {Atom} */ (slot), binding)),
+  )
+  return mouldFor
+    ? {
+        size: (n) => mouldFor(n).size,
+        put: (n, out, at, values, note) => putMould(mouldFor(n), n, out, at, values, note),
+      }
+    : {}
+}
+
+/**
+ * A gathered command as bytes; nothing where a text of the item is repeated in it.
+ * @param {ReturnType<typeof argsOf>} command
+ * @param {Binding} binding
+ * @returns {Partial<import('./step.js').GatherBytes>}
+ */
+const gatherBytes = ({ name, slots }, binding) => {
+  const pieces = slots.map(({ isKey, count, many, of, list }) => ({
+    isKey,
+    count,
+    constant: of[0].constant,
+    mouldFor: many
+      ? mouldsOf(
+          null,
+          list.map((argument) => partsOfArgument(argument, binding)),
+        )
+      : null,
+    many: many ? of.length : 0,
+  }))
+  if (pieces.some(({ many, mouldFor }) => many > 0 && mouldFor === null)) return {}
+  const single = 1 + pieces.filter(({ many }) => many === 0).length
+  const repeated = pieces.reduce((sum, { many }) => sum + many, 0)
+  /** @param {typeof pieces[number]} piece @param {import('./step.js').Key} key @param {number[]} ns */
+  const argument = ({ isKey, count, constant }, key, ns) =>
+    isKey ? key : count ? ns.length * (count.times ?? 1) + (count.plus ?? 0) : constant
+  return {
+    size(key, ns) {
+      let size = countSize(single + repeated * ns.length) + argumentSize(name)
+      for (const piece of pieces) {
+        const { mouldFor } = piece
+        if (mouldFor) for (const n of ns) size += mouldFor(n).size
+        else size += argumentSize(argument(piece, key, ns))
+      }
+      return size
+    },
+    put(key, ns, out, begin, values, note) {
+      let at = putCount(out, begin, single + repeated * ns.length)
+      at = putArgument(out, at, name, values, note)
+      for (const piece of pieces) {
+        const { mouldFor } = piece
+        if (mouldFor) for (const n of ns) at = putMould(mouldFor(n), n, out, at, values, note)
+        else at = putArgument(out, at, argument(piece, key, ns), values, note)
+      }
+      return at
+    },
+  }
 }
 
 /** @param {Command} command @param {import('./declare.js').Repeat} repeat @param {Binding} binding @param {string} where @returns {Step} */
@@ -168,11 +241,14 @@ const stepOf = (command, repeat, binding, where) => {
   const options = { name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' }
   if (command.kind === 'each') {
     const makers = slots.map(({ of: [one] }) => one)
-    return each((n) => {
-      const args = /** @type {Encoded[]} */ ([name])
-      for (const { of, constant } of makers) args.push(of ? of(n) : constant)
-      return args
-    }, options)
+    return each(
+      (n) => {
+        const args = /** @type {Encoded[]} */ ([name])
+        for (const { of, constant } of makers) args.push(of ? of(n) : constant)
+        return args
+      },
+      { ...options, ...eachBytes(command, binding) },
+    )
   }
   if (family === null) throw new TypeError(`${where}: ${name} has no key`)
   /** @param {import('./step.js').Key} key @param {number[]} ns */
@@ -189,7 +265,10 @@ const stepOf = (command, repeat, binding, where) => {
   if (command.kind === 'gather') {
     const { of, constant } = argumentOf(family, binding)
     const key = /** @type {(n: number) => import('./step.js').Key} */ (of ?? (() => constant))
-    return gather(command.max ?? 0, key, args, options)
+    return gather(command.max ?? 0, key, args, {
+      ...options,
+      ...gatherBytes({ name, at, family, slots }, binding),
+    })
   }
   const { everyMs, paced } = command
   const keyed = (/** @type {import('./step.js').Key} */ key, /** @type {number} */ n) =>

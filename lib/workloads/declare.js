@@ -123,6 +123,8 @@ export const n = variable('n', 'item', { of: (i) => i })
 export const time = variable('time', 'tick', { hole: hole('score', 13) })
 /** The oldest time that is alive; what is older has expired. */
 export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
+/** The tick's time, in front of a value. */
+export const stamp = variable('stamp', 'tick', { hole: hole('stamp', 13) })
 /** Epoch seconds / 60. */
 export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })
 /** How many items the command carries. */

@@ -1,6 +1,9 @@
 // A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
+import { encode, sizeOf } from '../wire/encode.js'
 
 /**
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @typedef {(hole: import('../wire/encode.js').Hole, at: number) => void} Note
  * @typedef {import('../wire/encode.js').Argument} Argument
  * @typedef {import('../wire/encode.js').Part} Part
  * @typedef {string | Part[]} Key
@@ -10,8 +13,16 @@
  * @property {number} [keyAt] which argument is the key (1)
  * @property {boolean} [repeatable] false: a command whose reply was lost must not be retried
  *
- * @typedef {StepOptions & { kind: 'each', args: (n: number) => Argument[] }} EachStep
- * @typedef {StepOptions & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
+ * @typedef {object} EachBytes the same command as bytes
+ * @property {(n: number) => number} size
+ * @property {(n: number, out: Buffer, at: number, values: TickValues, note?: Note) => number} put returns where it ends
+ *
+ * @typedef {object} GatherBytes
+ * @property {(key: Key, ns: number[]) => number} size
+ * @property {(key: Key, ns: number[], out: Buffer, at: number, values: TickValues, note?: Note) => number} put
+ *
+ * @typedef {StepOptions & EachBytes & { kind: 'each', args: (n: number) => Argument[] }} EachStep
+ * @typedef {StepOptions & GatherBytes & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
  * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key, n: number) => Argument[], everyMs: number, paced: boolean }} OnceStep
  * @typedef {EachStep | GatherStep | OnceStep} Step
  */
@@ -19,20 +30,34 @@
 /**
  * A command an item.
  * @param {(n: number) => Argument[]} args
- * @param {StepOptions} [options]
+ * @param {StepOptions & Partial<EachBytes>} [options]
  * @returns {EachStep}
  */
-export const each = (args, options) => ({ kind: 'each', args, ...options })
+export const each = (args, options) => ({
+  kind: 'each',
+  args,
+  size: (n) => sizeOf(args(n)),
+  put: (n, out, at, values, note) => encode(args(n), out, at, values, note),
+  ...options,
+})
 
 /**
  * Many items in one command, one key each, cut at `max` items (0: never).
  * @param {number} max
  * @param {(n: number) => Key} key
  * @param {(key: Key, ns: number[]) => Argument[]} args
- * @param {StepOptions} [options]
+ * @param {StepOptions & Partial<GatherBytes>} [options]
  * @returns {GatherStep}
  */
-export const gather = (max, key, args, options) => ({ kind: 'gather', max, key, args, ...options })
+export const gather = (max, key, args, options) => ({
+  kind: 'gather',
+  max,
+  key,
+  args,
+  size: (name, ns) => sizeOf(args(name, ns)),
+  put: (name, ns, out, at, values, note) => encode(args(name, ns), out, at, values, note),
+  ...options,
+})
 
 /**
  * A command for each key that carries no item; `n` is the first item of what it goes with. Every writer sends it at

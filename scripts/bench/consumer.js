@@ -1,5 +1,6 @@
 // What reading costs, measured beside a writer on the same machine.
 import { digits, median, start } from './room.js'
+import { commandsPerS, onServer } from './yardstick.js'
 
 /**
  * @typedef {import('./room.js').Case} Case
@@ -44,8 +45,40 @@ const beside = async (room, writing, readings) => {
   }
 }
 
+const fetched = 100_000
+
 /** @type {() => Case[]} */
 export const consumerCases = () => [
+  {
+    name: 'fetches against redis-benchmark',
+    round: (room) =>
+      onServer(async (endpoint) => {
+        const env = { REDIS_HOST: endpoint.host, REDIS_PORT: String(endpoint.port) }
+        const there = { ...room, env }
+        const writing = ['-q', String(fetched), '--ttl', '10m', '--duration', '2', '--idle-cost', 'never']
+        await start(there, 'producer.js', writing).ended
+        const reading = ['--pacing', 'closed', '-p', '100', '--duration', String(room.seconds(8))]
+        const { fetches } = await start(there, 'consumer.js', reading).ended
+        const ours = (fetches.items_p50 / fetches.duration_ms.p50) * 1000
+        const theirs = await commandsPerS(endpoint, room.seconds(4) * 500_000, ['GET', 'item:__rand_int__'])
+        return { ratio: ours / theirs, ours, theirs }
+      }),
+    ratios: ({ ratio }) => [
+      {
+        name: 'reader: ids and values/s of a full fetch / redis-benchmark GET',
+        better: 'higher',
+        rounds: ratio,
+      },
+    ],
+    rows: ({ ratio, ours, theirs }) => [
+      {
+        name: `ids and values/s of a full fetch (${digits(median(ours), 0)}) of redis-benchmark -P 500 GET (${digits(median(theirs), 0)})`,
+        limit: 'no goal',
+        figure: digits(median(ratio)),
+        met: true,
+      },
+    ],
+  },
   {
     name: '300,000 items in full, beside a writer of 300,000/s',
     round: async (room) => {

@@ -11,6 +11,9 @@ import { startChild } from '../../lib/cli/child.js'
  * @property {string} name
  * @property {(room: Room) => Promise<Record<string, number>>} round figures of one round
  * @property {(figures: Record<string, number[]>) => Row[]} rows
+ * @property {(figures: Record<string, number[]>) => Ratio[]} [ratios] to another tool in the same round: these are the gate's
+ *
+ * @typedef {{ name: string, better: 'higher' | 'lower', rounds: number[] }} Ratio
  */
 
 /** @param {Row} row */

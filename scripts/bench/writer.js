@@ -1,19 +1,14 @@
 // What writing costs the client, beside other clients, and what it costs the server.
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { controlConnections } from '../../lib/target/control.js'
-import { startEmbedded } from '../../lib/target/embedded.js'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
+import { commandsPerS, onServer } from './yardstick.js'
 
 /**
  * @typedef {import('./room.js').Case} Case
  * @typedef {import('./room.js').Room} Room
  */
-
-const run = promisify(execFile)
 
 /** One producer, on a private embedded target. @param {Room} room @param {string[]} args */
 const write = (room, args) => start(room, 'producer.js', args).ended
@@ -24,26 +19,16 @@ const engine = ({ nodes }) => nodes.find((/** @type {any} */ node) => node.role 
 // From this share of its main thread on the server is what holds a run up.
 const isFull = (/** @type {number[]} */ busy) => median(busy) >= 95
 
-/** redis-benchmark with the same SETEX, on an embedded server that asks for no password while it runs. @param {Room} room */
-const redisBenchmark = async (room) => {
-  const server = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
-  const control = controlConnections(server.access)
-  try {
-    const [{ host, port }] = server.endpoints
-    // A password would stand in the process list.
-    await control.of({ host, port }).call('ACL', 'SETUSER', 'default', 'nopass')
-    const value = 'x'.repeat(128)
-    const requests = String(room.seconds(6) * 500_000)
-    const { stdout } = await run('redis-benchmark', [
-      ...['-h', host, '-p', String(port), '-c', '2', '-P', '500', '-r', '300000', '-n', requests, '--csv'],
-      ...['SETEX', 'item:__rand_int__', '3', value],
-    ])
-    return Number(/","([\d.]+)"/.exec(stdout)?.[1])
-  } finally {
-    control.close()
-    await server.close()
-  }
-}
+/** redis-benchmark with the same SETEX. @param {Room} room */
+const redisBenchmark = (room) =>
+  onServer(({ host, port }) =>
+    commandsPerS({ host, port }, room.seconds(6) * 500_000, [
+      'SETEX',
+      'item:__rand_int__',
+      '3',
+      'x'.repeat(128),
+    ]),
+  )
 
 /** @param {string} name @param {string[]} target @returns {Case} */
 const drivers = (name, target) => ({
@@ -58,6 +43,9 @@ const drivers = (name, target) => ({
       ratio: ioredis.client.cpu_us_per_item / socket.client.cpu_us_per_item,
     }
   },
+  ratios: ({ ratio }) => [
+    { name: `writer: client CPU per item, ioredis / socket, ${name}`, better: 'higher', rounds: ratio },
+  ],
   rows: ({ socket, ioredis, ratio }) => [
     {
       name: `client CPU an item, ${name}: socket ${digits(median(socket), 3)} us, ioredis ${digits(median(ioredis))} us`,
@@ -112,6 +100,9 @@ export const writerCases = [
       const theirs = await redisBenchmark(room)
       return { ratio: ours.rate.achieved / theirs, engine: engine(ours), ours: ours.rate.achieved, theirs }
     },
+    ratios: ({ ratio }) => [
+      { name: 'writer: items/s at --rate max / redis-benchmark SETEX', better: 'higher', rounds: ratio },
+    ],
     rows: ({ ratio, engine: busy, ours, theirs }) => [
       {
         name: `items/s at --rate max (${digits(median(ours), 0)}) of redis-benchmark -P 500 SETEX (${digits(median(theirs), 0)})`,

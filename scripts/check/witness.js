@@ -2,25 +2,29 @@
 // the servers' counters, a process of its own for what another application gets.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 
-const pinger = fileURLToPath(new URL('./pinger.js', import.meta.url))
+const pinger = fileURLToPath(new URL('./pinger.py', import.meta.url))
 const cpuEveryMs = 20
 const countersEveryMs = 50
 const memoryEveryMs = 1000
+const countedMs = 1200
 
 /** @typedef {{ atMs: number, value: number }} Point epoch */
 
-/** Seconds of CPU that all threads of a process have used, and those that ended as its parent counts them. @param {number} pid */
-const cpuSeconds = (pid) =>
-  readdirSync(`/proc/${pid}/task`).reduce(
-    (sum, tid) =>
-      sum + Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e9,
-    0,
-  )
+const ticksASecond = 100 // of /proc, on every Linux
+
+/** Seconds of CPU of all threads of a process, of those that have ended too. @param {number} pid */
+const cpuSeconds = (pid) => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / ticksASecond
+}
 
 /**
  * What a counter rose by from a little before a moment to a little after another: between bursts both are quiet.
@@ -74,7 +78,7 @@ export const watchServer = ({ host, port, password }) => {
   const every = async (/** @type {number} */ ms, /** @type {() => Promise<void>} */ read) => {
     while (!stopped) {
       await read().catch(() => {})
-      await new Promise((resolve) => setTimeout(resolve, ms))
+      await sleep(ms)
     }
   }
   const counters = every(countersEveryMs, async () => {
@@ -87,7 +91,12 @@ export const watchServer = ({ host, port, password }) => {
   })
   return {
     points,
-    before: () => dataBytes(redis),
+    /** A server counts a new connection as a client after up to a second; until then it passes for data. */
+    async before() {
+      await redis.ping()
+      await sleep(countedMs)
+      return dataBytes(redis)
+    },
     async stop() {
       stopped = true
       await Promise.all([counters, memory])
@@ -98,7 +107,7 @@ export const watchServer = ({ host, port, password }) => {
 
 /** @param {{ host: string, port: number, password?: string }} server */
 export const startPinger = async ({ host, port, password }) => {
-  const child = spawn(process.execPath, [pinger, host, String(port)], {
+  const child = spawn('python3', [pinger, host, String(port)], {
     env: { PATH: process.env.PATH, REDISCLI_AUTH: password },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

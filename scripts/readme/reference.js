@@ -168,7 +168,17 @@ export const strategiesPart = () => {
 
 // What a user must be allowed to do: commands of the strategies and readers, and of set-up, sampling and cleanup.
 const rights = [
-  ['+ping', '+info', '+select', '+asking', '+readonly', '+time', '+client|setname', '+command|info'],
+  [
+    '+ping',
+    '+info',
+    '+select',
+    '+asking',
+    '+readonly',
+    '+time',
+    '+client|setname',
+    '+client|list',
+    '+command|info',
+  ],
   ['+cluster|slots', '+cluster|nodes', '+cluster|info'],
   ['+scan', '+dbsize', '+type', '+pttl', '+pexpire', '+expire'],
   ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],

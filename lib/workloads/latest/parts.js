@@ -1,12 +1,13 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
 import { minuteKeyS } from '../../plan/live-items.js'
-import { payloadOf } from '../../plan/payload.js'
+import { payloadPutter, stampBytes } from '../../plan/payload.js'
 import { listedKeys } from '../bind.js'
 import {
   all,
   each,
   every,
   family,
+  fixed,
   gather,
   ids,
   made,
@@ -15,6 +16,7 @@ import {
   newest,
   oldest,
   script,
+  stamp,
   sum,
   time,
 } from '../declare.js'
@@ -44,8 +46,11 @@ export const roles = Object.freeze({
 /** The shared options that are about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
-/** The bytes of the item's value. @param {Terms} t */
-export const value = (t) => made('value', payloadOf(t))
+/** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {Terms} t */
+export const value = (t) => {
+  const body = fixed('value', t.valueBytes - (t.stamp ? stampBytes : 0), payloadPutter(t))
+  return t.stamp ? [stamp, body] : body
+}
 
 /** @param {Terms} t */
 const tag = (t) => ({

@@ -1,0 +1,52 @@
+"""An independent witness of what another application gets from a server: a process of its own, in another language, that
+shares no code with the bystander and whose clock wakes within 0.1 ms. One PING each 20 ms on one connection, timed from
+the moment it was due.
+  python3 scripts/check/pinger.py HOST PORT     password in REDISCLI_AUTH; a line on stdin ends it
+It prints { dueMs, latencies, lateness }: of each PING when it was due (epoch), its latency, and how much of that is its
+own timer's; all in ms."""
+
+import json
+import os
+import select
+import socket
+import sys
+import time
+
+EVERY_S = 0.02
+host, port = sys.argv[1:3]
+connection = socket.create_connection((host, int(port)))
+connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def ask(command):
+    connection.sendall(command)
+    line = b""
+    while not line.endswith(b"\r\n"):
+        more = connection.recv(256)
+        if not more:
+            sys.exit("the connection was closed")
+        line += more
+    return line
+
+
+password = os.environ.get("REDISCLI_AUTH")
+greeting = ask(f"AUTH {password}\r\n".encode() if password else b"PING\r\n")
+if greeting not in (b"+OK\r\n", b"+PONG\r\n"):
+    sys.exit(f"refused: {greeting!r}")
+print("ready", flush=True)
+
+due_ms, latencies, lateness = [], [], []
+epoch = time.time() - time.monotonic()
+due = time.monotonic()
+while not select.select([sys.stdin], [], [], 0)[0]:
+    now = time.monotonic()
+    late = 0
+    if due > now:
+        time.sleep(due - now)
+        late = time.monotonic() - due
+    ask(b"PING\r\n")
+    due_ms.append((epoch + due) * 1000)
+    latencies.append((time.monotonic() - due) * 1000)
+    lateness.append(late * 1000)
+    due += EVERY_S
+print(json.dumps({"dueMs": due_ms, "latencies": latencies, "lateness": lateness}))
