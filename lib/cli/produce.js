@@ -19,6 +19,7 @@ import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
+import { strategyNamed } from '../workloads/index.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
@@ -47,7 +48,10 @@ export const produce = (settings, { stop, stopNow, redact }) =>
       lingerMs: settings.metricsLingerMs,
     })
     undo(metrics.close)
-    const target = await unlessInterrupted(stop, openTarget(settings, { say }))
+    const target = await unlessInterrupted(
+      stop,
+      openTarget(settings, { say, anyServer: strategyNamed(settings.strategy).anyServer }),
+    )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
     const { allow } = settings

@@ -128,7 +128,7 @@ const aheadOf = (target) =>
 const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
-    nodes: target.nodes,
+    nodes: target.reporting,
     info: target.info,
     clock: elapsed,
     db: target.access.db,

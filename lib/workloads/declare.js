@@ -100,6 +100,7 @@
  * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
  * @property {(counts: Record<string, number>, plan: any) => string[]} reasons why a run of it is not valid, by its replies
+ * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly string[]} modes how it can be read
@@ -296,6 +297,7 @@ export const strategy = (declaration) => {
     fetch: null,
     fill: null,
     reasons: () => [],
+    anyServer: false,
     keepsKeys: false,
     modes: ['manual'],
     ids: () => null,

@@ -164,7 +164,7 @@ const lookup = (load, bars) => ({
     {
       name: `lookup ${load.connections} x ${load.pipeline}: operations/s of redis-benchmark`,
       rounds: ours.map((value, i) => value / theirs[i]),
-      better: 'more',
+      better: 'higher',
     },
   ],
   rows: (figures) => {
