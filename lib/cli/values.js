@@ -240,6 +240,10 @@ export const VALUE_TYPES = Object.freeze({
     shape: () => 'max, or operations a second',
   },
   /** @type {ValueType} */
+  share: ranged(
+    (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a share',
+  ),
   ratio: {
     read: (/** @type {string} */ text) => {
       const [, sets, gets] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []

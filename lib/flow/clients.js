@@ -158,7 +158,7 @@ const settlementOf = ({ plan, operations, target, ledger, latency, clock, random
 }
 
 /** How operations go out: each to the connection that carries it now. @param {ClientsNeeds} needs @param {ReturnType<typeof settlementOf>} settlement @param {(client: number, address: string) => ClientConnection} connectionOf */
-const sendingOf = ({ plan, operations, pick, ledger }, settlement, connectionOf) => {
+const sendingOf = ({ plan, operations, ledger }, settlement, connectionOf) => {
   const { map, inFlight, retries, lose, retry } = settlement
   const writes = writesOf(Math.max(...operations.map(({ stencil }) => stencil.most)))
 
@@ -196,9 +196,8 @@ const sendingOf = ({ plan, operations, pick, ledger }, settlement, connectionOf)
         }
       }
     },
-    /** @param {number} client @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} measured */
-    begin(client, n, dueMs, nowMs, measured) {
-      const kind = pick()
+    /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} measured */
+    begin(client, kind, n, dueMs, nowMs, measured) {
       const connection = carrier(client, kind, n)
       inFlight[client]++
       // Its node is away: it waits for its connection.
@@ -215,7 +214,7 @@ export const clientsFlow = async (needs) => {
   const { plan, schedule, target, ledger, onSent, tally, clock, random, onEvent } = needs
   const settlement = settlementOf(needs)
   const { map, story, refresher, inFlight, retries, lose } = settlement
-  let { draw } = needs
+  let { draw, pick } = needs
   let startMs = 0
   let running = false
   let closed = false
@@ -279,7 +278,7 @@ export const clientsFlow = async (needs) => {
         stop()
         break
       }
-      sending.begin(client, n, nowMs, nowMs, measured)
+      sending.begin(client, pick(), n, nowMs, nowMs, measured)
     }
     ledger.offered(count, measured)
   }
@@ -310,7 +309,7 @@ export const clientsFlow = async (needs) => {
       const n = draw()
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
-      sending.begin(client, n, dueMs, nowMs, measured)
+      sending.begin(client, pick(), n, dueMs, nowMs, measured)
       ledger.offered(1, measured)
     }
     if (next >= schedule.limit) stop()
@@ -345,9 +344,10 @@ export const clientsFlow = async (needs) => {
       startMs = clock()
       play()
     },
-    /** Once more over the same connections: resolves when all is offered. @param {() => number} nextDraw */
-    again(nextDraw) {
+    /** Once more over the same connections: resolves when all is offered. @param {() => number} nextDraw @param {() => number} nextPick */
+    again(nextDraw, nextPick) {
       draw = nextDraw
+      pick = nextPick
       const done = untilFinished()
       play()
       return done

@@ -1,31 +1,25 @@
 // What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
 
+import { strategyNamed } from '../workloads/index.js'
+
 /**
  * @param {import('../../settings.js').Settings} settings
  * @param {import('./plan.js').Facts} facts
  */
 export const clientsPart = (settings, facts) => {
-  const {
-    keys,
-    connections,
-    pipeline,
-    ratio,
-    order,
-    arrivals,
-    fill,
-    rate = 'max',
-    maxBehindMs = 5000,
-  } = settings
+  const { connections, pipeline, ratio, order, arrivals, fill, rate = 'max', maxBehindMs = 5000 } = settings
+  const { space, passes, options } = strategyNamed(settings.strategy)
+  const quantity = settings[space]
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
-    quantity: keys,
-    items: keys,
+    quantity,
+    items: quantity,
     periodMs: 1000,
     chunks: 1,
     spacingMs: 1000,
     totalAgents: 1,
-    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: keys }],
+    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: quantity }],
     pacing: /** @type {const} */ ('open'),
     rate: /** @type {'max' | null} */ (rateHz === null ? 'max' : null),
     nominalHz: rateHz,
@@ -34,6 +28,8 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
-    clients: { connections, pipeline, ratio, order, arrivals, fill },
+    /** Settings that the strategy alone reads. */
+    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'items'} */ (key)]])),
+    clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
   }
 }

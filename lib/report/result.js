@@ -45,6 +45,8 @@ import { verdict } from './verdict.js'
  * @property {Record<string, any>} server
  * @property {NodeFigures[]} nodes
  * @property {Record<string, number> | null} [counts] replies by what they mean
+ * @property {import('../workloads/declare.js').PassResult[]} [passes] over all numbers, one after the other
+ * @property {Record<string, number>} [encodings] of a sample of keys after the passes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  * @property {import('../measure/acked-ranges.js').Written | null} [written] of a --once run
  * @property {import('./verdict.js').Warning[]} [warnings] what was noticed on the way
@@ -76,6 +78,8 @@ import { verdict } from './verdict.js'
  * @property {NodeFigures[]} nodes
  * @property {RunParts['events']} events
  * @property {Record<string, number>} [counts] replies by what they mean
+ * @property {import('../workloads/declare.js').PassResult[]} [passes]
+ * @property {Record<string, number>} [encodings] of a sample of keys after the passes
  * @property {import('../measure/acked-ranges.js').Written} [written] of a --once run: which items were acknowledged
  */
 /** @typedef {Measurements & ReturnType<typeof verdict> & { thresholds?: import('./thresholds.js').Judged[], cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection }} RunDocument */
@@ -189,6 +193,7 @@ const measurements = (parts) => ({
   nodes: readable(plainData(parts.nodes)),
   events: readable(plainData(parts.events)),
   ...(parts.counts && { counts: plainData(parts.counts) }),
+  ...(parts.passes && { passes: readable(plainData(parts.passes)), encodings: plainData(parts.encodings) }),
   ...(parts.written && { written: plainData(parts.written) }),
 })
 

@@ -49,17 +49,29 @@ const sets = ({ sets = [], extraSets = [], placement }) => {
 }
 
 /** @param {Record<string, any>} plan */
-const clientsWords = ({ strategy, quantity, valueBytes, payload, warmUpMs, prefix, nominalHz, clients }) => {
-  const { connections, pipeline, ratio, order, arrivals, fill } = clients
+const clientsWords = ({
+  strategy,
+  quantity,
+  valueBytes,
+  payload,
+  warmUpMs,
+  prefix,
+  nominalHz,
+  own,
+  clients,
+}) => {
+  const { connections, pipeline, ratio, order, arrivals, fill, passes } = clients
   return facts([
     strategy,
-    `${count(quantity)} keys, ${order === 'uniform' ? 'each as likely' : 'in order'}${fill ? ', filled before' : ''}`,
+    passes
+      ? `${count(quantity)} ids${own.ids ? ` (${own.ids})` : ''}${own.partitions > 1 ? ` in ${count(own.partitions)} structures` : ''}, each once a pass`
+      : `${count(quantity)} keys, ${order === 'uniform' ? 'each as likely' : 'in order'}${fill ? ', filled before' : ''}`,
     `${several(connections, 'connection')}, ${pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`} in flight each`,
     nominalHz === null
       ? 'closed loop'
       : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'as independent users come' : 'evenly'}`,
-    ratio && `${ratio[0]} writes to ${ratio[1]} reads`,
-    `value ${bytes(valueBytes)} ${payload}`,
+    !passes && ratio && `${ratio[0]} writes to ${ratio[1]} reads`,
+    !passes && `value ${bytes(valueBytes)} ${payload}`,
     warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
     prefix && `prefix ${prefix}`,
   ])
@@ -146,6 +158,27 @@ const sendWords = ({ ticks, commands, plan }) =>
     commands.repeated > 0 && `${count(commands.repeated)} repeated`,
   ])
 
+/** Passes over all numbers, and what the first of them left. @param {RunDocument} run @returns {{ label: string, text: string }[]} */
+const passRows = ({ passes, encodings = {}, plan }) => {
+  if (!passes?.length) return []
+  const rows = passes.map(({ name, operations, rate: hz, server_cpu_us: cpu, counts }) => ({
+    label: name,
+    text: facts([
+      `${count(operations)} operations`,
+      `${rate(hz)} operations/s`,
+      cpu !== null && `server CPU ${micros(cpu)} each`,
+      ...Object.entries(counts).map(([reply, n]) => `${reply} ${count(n)}`),
+    ]),
+  }))
+  const [{ memory_bytes: grown }] = passes
+  const kinds = Object.keys(encodings)
+  const memory = grown !== null && `${bytes(grown)}, ${bytes(grown / plan.items)} each`
+  return [
+    ...rows,
+    { label: 'stored', text: facts([memory, kinds.length > 0 && `encoded as ${kinds.join(', ')}`]) },
+  ]
+}
+
 /** What became of the load, a row each. @param {RunDocument} run @returns {{ label: string, text: string }[]} */
 export const loadRows = (run) => {
   if (run.plan.flow !== 'clients')
@@ -158,6 +191,7 @@ export const loadRows = (run) => {
   return [
     { label: 'done', text: `${itemWords(run)}` },
     ...(replies.length > 0 ? [{ label: 'replies', text: facts(replies) }] : []),
+    ...passRows(run),
     { label: 'rate', text: rateWords(run) },
     { label: 'sends', text: sendWords(run) },
   ]

@@ -30,6 +30,7 @@
  * @property {number} bytes what each key takes
  * @property {number} holds how many items all of its keys hold at most
  * @property {number} bytesAnItem what each of those takes
+ * @property {{ head: string, rest: RegExp }} [shape] how its keys are recognised where no number can be read off them
  *
  * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean }} Script a file of lua/; `calls`: the commands
  *   that it runs; `counts`: the one of them that it runs once an item; `inline`: its text is sent, for EVAL
@@ -82,6 +83,17 @@
  *   counts unique items
  *
  * @typedef {Record<string, Family | readonly Family[]>} Keys
+ * @typedef {{ name: string, play: string, beyond?: boolean }} Pass an operation for each number; beyond: for as many numbers
+ *   after the last
+ * @typedef {object} PassResult
+ * @property {string} name
+ * @property {number} operations that were acknowledged
+ * @property {number} duration_s
+ * @property {number} rate operations a second
+ * @property {number | null} server_cpu_us of all masters, an operation
+ * @property {number | null} memory_bytes by which the masters' data grew
+ * @property {Record<string, number>} counts replies by what they mean
+ *
  * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
  * @typedef {{ name: string, help: string, env?: string, implies?: string }} Flag a published name of the strategy
  * @typedef {(settings: any, named: (key: any) => string) => string | false | undefined} Rule a sentence where settings
@@ -99,7 +111,10 @@
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
  * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
- * @property {(counts: Record<string, number>, plan: any) => string[]} reasons why a run of it is not valid, by its replies
+ * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[]) => string[]} reasons why a run of
+ *   it is not valid, by its replies
+ * @property {'keys' | 'items'} space the setting that says how many numbers operations of clients are about
+ * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
@@ -133,8 +148,8 @@ export const count = variable('count', 'command', { plus: 0, times: 1 })
 /** One more than that: the keys of a script that is given an index and every item. */
 export const countAndOne = variable('count', 'command', { plus: 1, times: 1 })
 
-/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
-export const number = (name, of, range) => variable(name, 'item', { of, range })
+/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} [range] */
+export const number = (name, of, range) => variable(name, 'item', { of, ...(range && { range }) })
 /** @param {string} name @param {number} parts */
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
 /** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
@@ -188,6 +203,7 @@ export const partsOf = (pattern, own) => {
  * @property {number} [bytes]
  * @property {number} [holds]
  * @property {number} [bytesAnItem]
+ * @property {Family['shape']} [shape]
  *
  * @param {string} pattern
  * @param {string} type
@@ -195,9 +211,20 @@ export const partsOf = (pattern, own) => {
  * @returns {Family}
  */
 export const family = (pattern, type, options = {}) => {
-  const { of = {}, lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0 } = options
+  const { of = {}, lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0, shape } = options
   const parts = partsOf(pattern, of)
-  return Object.freeze({ family: 'key', pattern, type, parts, lifetimeS, keys, bytes, holds, bytesAnItem })
+  return Object.freeze({
+    family: 'key',
+    pattern,
+    type,
+    parts,
+    lifetimeS,
+    keys,
+    bytes,
+    holds,
+    bytesAnItem,
+    ...(shape && { shape }),
+  })
 }
 
 /** Text of a pattern that is no key: the name of a field. @param {string} pattern @returns {Family} */
@@ -299,6 +326,8 @@ export const strategy = (declaration) => {
     reasons: () => [],
     anyServer: false,
     keepsKeys: false,
+    space: 'keys',
+    passes: null,
     modes: ['manual'],
     ids: () => null,
     check: null,

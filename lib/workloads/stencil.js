@@ -1,6 +1,7 @@
 // Commands about a drawn item, as clients send them.
 import { slotOf } from '../wire/slot.js'
 import { keyIn } from './bind.js'
+import { scriptSha } from './lua.js'
 import { mouldsOf, putMould } from './mould.js'
 
 /**
@@ -35,16 +36,34 @@ export const stencilOf = ({ name, args }, prefix) => {
     name,
     most,
     put: (n, out, at) => putMould(mouldFor(n), n, out, at, noValues),
-    slotOf: (n) =>
-      slotOf(keyParts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')),
+    slotOf: (n) => slotOf(bytesOf(keyParts, n)),
   }
 }
+
+/** The key of n as bytes. @param {Command} command @param {string} prefix @returns {(n: number) => Buffer} */
+export const keyBytesOf = ({ name, args }, prefix) => {
+  const { family } = keyIn(args, name)
+  const parts = family ? partsOf(family, prefix) : []
+  return (n) => bytesOf(parts, n)
+}
+
+/** @param {readonly (string | number | Variable)[]} parts @param {number} n */
+const bytesOf = (parts, n) =>
+  Buffer.concat(
+    parts.flatMap((part) => {
+      const made = typeof part === 'object' ? (part.of?.(n) ?? '') : part
+      return Array.isArray(made)
+        ? made.map((one) => /** @type {Buffer} */ (one))
+        : [Buffer.from(String(made))]
+    }),
+  )
 
 /** @param {import('./declare.js').Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
 const partsOf = (slot, prefix) => {
   if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
   if (typeof slot !== 'object') return [slot]
   if ('family' in slot) return [prefix, ...slot.parts]
+  if ('script' in slot) return [scriptSha(slot.script)]
   if ('variable' in slot && slot.scope === 'item') return [slot]
   throw new TypeError('a command of a client has constants, keys and variables of its item only')
 }
