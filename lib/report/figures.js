@@ -42,6 +42,12 @@ const mean = (/** @type {number[]} */ values) =>
 const extreme = (/** @type {(...values: number[]) => number} */ pick) => (/** @type {number[]} */ values) =>
   values.length > 0 ? pick(...values) : null
 
+/** Of a pass over all numbers. @param {string} name @param {(pass: any, document: Document) => number | null} value */
+const ofPass = (name, value) => (/** @type {Document} */ document) => {
+  const pass = document.passes?.find((/** @type {any} */ one) => one.name === name)
+  return pass ? value(pass, document) : null
+}
+
 /** @param {string} role @param {string} key @param {(values: number[]) => number | null} [sum] */
 const nodes =
   (role, key, sum = mean) =>
@@ -145,6 +151,33 @@ const rows = [
   ['items.dropped', 'items dropped', 'count', 'lower'],
   ['items.unsettled', 'items unsettled', 'count', 'lower'],
   ['commands.repeated', 'commands repeated', 'count', 'lower'],
+  ...['misses', 'hits'].flatMap(
+    (name) =>
+      /** @type {Row[]} */ ([
+        [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'higher', ofPass(name, (pass) => pass.rate)],
+        [
+          `passes.${name}.server_cpu_us`,
+          `server CPU per operation, ${name}`,
+          'us',
+          'lower',
+          ofPass(name, (pass) => pass.server_cpu_us),
+        ],
+      ]),
+  ),
+  [
+    'passes.memory_bytes_per_item',
+    'memory per id',
+    'bytes',
+    'lower',
+    ofPass('misses', ({ memory_bytes: grown, operations }) => (grown === null ? null : grown / operations)),
+  ],
+  [
+    'passes.false_positives',
+    'false positives',
+    'ratio',
+    'lower',
+    ofPass('others', ({ counts, operations }) => counts.known / operations),
+  ],
   ['ticks.late', 'ticks late', 'count', 'lower'],
   ...percentilesOf('ticks.lateness', 'lateness', 'us', ['p50', 'p99']),
   ['server.evicted', 'keys evicted', 'count', 'lower'],

@@ -63,6 +63,10 @@ test('defaults', () => {
     maxBehindMs: undefined,
     keys: 100_000,
     fill: false,
+    items: 100_000,
+    partitions: 1,
+    ids: 'hex',
+    falsePositives: 0.01,
     connections: 50,
     pipeline: 1,
     ratio: [1, 10],
@@ -190,6 +194,10 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy lookup-get --rate 20k', 'rate', 20_000],
   ['--strategy lookup-get --keys 10M', 'keys', 10_000_000],
   ['--strategy lookup-get --fill', 'fill', true],
+  ['--strategy membership-set --items 10M', 'items', 10_000_000],
+  ['--strategy membership-set --partitions 4096', 'partitions', 4096],
+  ['--strategy membership-hash --ids binary', 'ids', 'binary'],
+  ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
@@ -311,9 +319,15 @@ test('every option is read by its own name and by its variable', () => {
     )
 
   for (const option of optionsOf('producer')) {
-    const text = { integer: '3', bytes: '64kB', duration: '9s', seconds: '9s', flag: 'true', agents: '1' }[
-      /** @type {string} */ (option.type)
-    ]
+    const text = {
+      integer: '3',
+      bytes: '64kB',
+      duration: '9s',
+      seconds: '9s',
+      flag: 'true',
+      agents: '1',
+      share: '0.1',
+    }[/** @type {string} */ (option.type)]
     const value =
       text ??
       {

@@ -13,7 +13,7 @@ export const membershipFlat = strategy({
       of: { id: wholeId(t.ids) },
       keys: t.quantity,
       bytes: 63 + bareBytes[/** @type {'hex'} */ (t.ids)],
-      shape: { head: 'bench:flat:', rest: /^xx:[^]+$/ },
+      shape: { head: 'bench:flat:', rest: /^xx:.+$/s },
     }),
   }),
   operations: (_, k) => ({ add: [each('SETNX', [k.key, '1'], added)] }),
