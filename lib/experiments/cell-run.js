@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../plan/ranges.js'
 import { madeWithParents } from '../report/files.js'
 import { defaultStrategy, strategyNamed } from '../workloads/index.js'
+import { scaled } from './matrix.js'
 import { argumentsOf } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 import { windowOf } from './window.js'
@@ -48,18 +49,7 @@ const pollMs = 50
 const settleMs = 250
 
 /** @param {Leg} leg @param {number} factor */
-const writerOptions = ({ options }, factor) =>
-  factor === 1
-    ? options
-    : options.items !== undefined
-      ? { ...options, items: Math.max(1000, Math.round(Number(options.items) * factor)) }
-      : {
-          ...options,
-          quantity: Math.max(
-            Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1),
-            Math.round(Number(options.quantity ?? 10_000) * factor),
-          ),
-        }
+const writerOptions = ({ options }, factor) => (factor === 1 ? options : scaled(options, factor))
 
 /** @param {Document} document @param {Record<string, any>[]} lines @param {string} folder */
 const store = async (document, lines, folder) => {
