@@ -63,7 +63,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     Object.fromEntries(
       Object.entries(strategy.replyNames).map(([reply, name]) => [name, tally[/** @type {'nil'} */ (reply)]]),
     )
-  const passing = strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts })
+  const passing =
+    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -109,8 +110,9 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
  * @param {import('./write-records.js').Records} needs.records
  * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
  * @param {() => Record<string, number>} needs.counts
+ * @param {(kind: string, text: string) => void} needs.onEvent
  */
-const passesOf = ({ plan, strategy, target, records, flow, counts }) => {
+const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
   const { play } = strategy.declared.roles.writer
   const never = new AbortController().signal
@@ -148,7 +150,11 @@ const passesOf = ({ plan, strategy, target, records, flow, counts }) => {
   }
   return {
     over,
-    start: () => all().finally(finish),
+    /** Without an answer of the servers a pass cannot be measured: the run has fewer passes then. */
+    start: () =>
+      all()
+        .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
+        .finally(finish),
     stop: () => {
       stopped = true
     },

@@ -35,6 +35,7 @@ export const membershipBloom = strategy({
   roles: { writer: { flow: 'clients', play: ['add', 'test'] } },
   passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
   reasons: (_counts, plan, [misses, hits, others]) => {
+    if (!misses) return []
     const { falsePositives } = plan.own
     const rate = others ? others.counts.known / others.operations : 0
     return [
