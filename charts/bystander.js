@@ -1,7 +1,7 @@
 import { highest, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-lines.js'
 import { latencyAxis } from '../lib/report/chart-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const bystander = {
   name: 'bystander',
   title: 'What another application feels',

@@ -8,7 +8,7 @@ import {
   uprightAxis,
   whiskers,
 } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
+import { figureNamed } from '../lib/result/figures.js'
 
 /**
  * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison

@@ -1,10 +1,10 @@
 import { line } from '../lib/report/chart-lines.js'
 import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/report/chart-parts.js'
 
-/** @param {import('../lib/report/record.js').Curve} curve */
+/** @param {import('../lib/result/record.js').Curve} curve */
 const points = (curve) => curve.map(({ beyond, us }) => [+beyond.toPrecision(6), us])
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const distribution = {
   name: 'distribution',
   title: 'Latency distribution',

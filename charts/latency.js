@@ -9,7 +9,7 @@ const shown = /** @type {const} */ ([
   ['max', 'max'],
 ])
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const latency = {
   name: 'latency',
   title: 'Latency over time',

@@ -1,10 +1,10 @@
 import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
 import { uprightAxis } from '../lib/report/chart-parts.js'
 
-/** @param {import('../lib/report/record.js').Second} second */
+/** @param {import('../lib/result/record.js').Second} second */
 const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + items.dropped + items.unsettled
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const rate = {
   name: 'rate',
   title: 'Rate asked and achieved',

@@ -1,7 +1,7 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
+import { figureNamed } from '../lib/result/figures.js'
 
-/** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 const formats = { tooltip: { valueFormatter: '@logratio' }, emphasis: { disabled: true } }
 

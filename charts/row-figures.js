@@ -1,10 +1,10 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
+import { figureNamed } from '../lib/result/figures.js'
 
-import { centreOf } from '../lib/report/statistics.js'
+import { centreOf } from '../lib/result/statistics.js'
 
-/** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 /**
  * One figure of an experiment over its rows, beside what was published.

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
+import { count, plainText, several } from '../lib/base/units.js'
 // Removes what runs have left under a prefix: node scripts/cleanup.js [--yes]
 import { program } from '../lib/cli/program.js'
 import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, TargetError } from '../lib/errors.js'
-import { count, plainText, several } from '../lib/report/units.js'
 import { unlessInterrupted } from '../lib/run/start-up.js'
 import { accessWarnings } from '../lib/target/access.js'
 import { clearLeavings, leasesUnder } from '../lib/target/leavings.js'

@@ -3,15 +3,15 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { plainText } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { attachCloudWatch, storeJson } from '../lib/cloudwatch/attach.js'
 import { withCloudWatchOfRuns } from '../lib/cloudwatch/of-experiment.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { fetchReport } from '../lib/report/fetch-text.js'
-import { readExperiment } from '../lib/report/record.js'
 import { textReport } from '../lib/report/text.js'
-import { plainText } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
+import { readExperiment } from '../lib/result/record.js'
 
 const usage = `Usage: node scripts/cloudwatch.js [options] RESULTS...
 

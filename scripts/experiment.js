@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Every published table again, or one of your own: node scripts/experiment.js list | show ID | run ID... | run --all
 import { existsSync, readFileSync } from 'node:fs'
+import { clockTime, plainText, several } from '../lib/base/units.js'
 import { interrupts, programsEnv } from '../lib/cli/runner.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
@@ -14,9 +15,8 @@ import { published } from '../lib/experiments/published.js'
 import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
-import { ResultsError } from '../lib/report/files.js'
-import { clockTime, plainText, several } from '../lib/report/units.js'
 import { reportRun } from '../lib/report/write-report.js'
+import { ResultsError } from '../lib/result/files.js'
 import { millraceVersion } from '../lib/run/versions.js'
 import { withUndo } from '../lib/undo.js'
 import { optionsOf } from '../settings.js'

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
 import { existsSync } from 'node:fs'
+import { bytes, several } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { codeOf, madeWithParents } from '../lib/report/files.js'
-import { readRecord } from '../lib/report/record.js'
-import { bytes, several } from '../lib/report/units.js'
 import { allFiles, writeFiles } from '../lib/report/write-report.js'
+import { codeOf, madeWithParents } from '../lib/result/files.js'
+import { readRecord } from '../lib/result/record.js'
 
 const usage = `Usage: node scripts/report.js RESULTS [--out DIR]
 

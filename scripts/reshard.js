@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Changes a cluster while it serves, and times that: node scripts/reshard.js move --slots 0-1499 --to 3
 import { setTimeout as sleep } from 'node:timers/promises'
+import { count, period, several } from '../lib/base/units.js'
 import { program } from '../lib/cli/program.js'
 import { screenOf } from '../lib/cli/screen.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
-import { count, period, several } from '../lib/report/units.js'
 import { unlessInterrupted } from '../lib/run/start-up.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'

@@ -19,8 +19,8 @@ import {
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { plainText } from '../lib/base/units.js'
 import { ExitCode } from '../lib/errors.js'
-import { plainText } from '../lib/report/units.js'
 
 /**
  * @typedef {object} Peer

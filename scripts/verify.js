@@ -1,14 +1,14 @@
 // Whether everything that a run had acknowledged is still there, byte by byte:
 //   node producer.js --once --ttl 10m ...   and then   node scripts/verify.js results/<run> [--host ... | --cluster]
 import { join } from 'node:path'
+import { count, plainText } from '../lib/base/units.js'
 import { loadDotenv, readSettings } from '../lib/cli/options.js'
 import { concluded } from '../lib/cli/program.js'
 import { socketReadDriver } from '../lib/drivers/read-socket.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
-import { readRunFile } from '../lib/report/record.js'
-import { VERIFIABLE } from '../lib/report/schemas.js'
-import { count, plainText } from '../lib/report/units.js'
+import { readRunFile } from '../lib/result/record.js'
+import { VERIFIABLE } from '../lib/result/schemas.js'
 import { checkWritten, contradictionIn, serverTimes } from '../lib/run/check-written.js'
 import { faultIn } from '../lib/shape.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'

@@ -1,7 +1,7 @@
 // The command line, as yargs splits it.
 import { Parser } from 'yargs/helpers'
+import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
 import { shown } from './values.js'
 
 /** @typedef {import('../../settings.js').Option} Option */

@@ -84,7 +84,7 @@ const flowRules = [
     if (owner) return `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
     return (
       typeof s.rate === 'number' &&
-      `${named('rate')}: items are written at --quantity per --period; a number is for lookups, else it is max`
+      `${named('rate')} must be max: items are written at --quantity per --period, a number is for lookups`
     )
   },
   (s, named) =>
@@ -129,7 +129,9 @@ const writerRules = [
   needsSortedSet('extraSortedSets', 0),
 
   (s, named) =>
-    s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
+    s.rate === 'max' &&
+    s.pacing !== 'open' &&
+    `${named('rate')} max with ${named('pacing')}: at the highest rate no batch is due at a time`,
 
   (s, named) =>
     s.intervals !== undefined &&

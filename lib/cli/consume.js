@@ -1,8 +1,8 @@
 // Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
 
-import { fetchDocument } from '../report/fetch-result.js'
 import { fetchReport } from '../report/fetch-text.js'
-import { openResults } from '../report/files.js'
+import { fetchDocument } from '../result/fetch-document.js'
+import { openResults } from '../result/files.js'
 import { claimReaders, readerWords } from '../run/agents.js'
 import { findPlan } from '../run/find-plan.js'
 import { readRun } from '../run/read-run.js'

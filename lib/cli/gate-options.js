@@ -1,8 +1,9 @@
 // Options that `millrace compare` and `millrace diff` share.
+
+import { plainText } from '../base/units.js'
 import { smallestEffect } from '../compare/verdict.js'
 import { OptionError } from '../errors.js'
-import { thresholdOf } from '../report/thresholds.js'
-import { plainText } from '../report/units.js'
+import { thresholdOf } from '../result/thresholds.js'
 
 const text = /** @type {const} */ ({ type: 'string' })
 
@@ -14,7 +15,7 @@ export const gateUsage = `  --threshold LIMIT  'server.cpu_us_per_item<+5%' of t
   --gate lenient     0 instead of 98
   --effect PERCENT   the smallest change that matters: 'no difference beyond' it is shown, not assumed (3)`
 
-/** @param {Record<string, any>} values @returns {{ thresholds: import('../report/thresholds.js').Threshold[], gate: import('../compare/gates.js').Gate, effect: number }} */
+/** @param {Record<string, any>} values @returns {{ thresholds: import('../result/thresholds.js').Threshold[], gate: import('../compare/gates.js').Gate, effect: number }} */
 export const readGate = ({ threshold = [], gate = 'strict', effect }) => {
   if (gate !== 'strict' && gate !== 'lenient') throw new OptionError('--gate must be strict or lenient')
   const percent =

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+import { nearest } from '../base/nearest.js'
+import { plainText } from '../base/units.js'
 // `millrace COMMAND`: one front door. A command's modules are loaded only when it is used.
 import { ExitCode, OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
-import { plainText } from '../report/units.js'
 import { millraceVersion } from '../run/versions.js'
 import { commands } from './commands.js'
 import { concluded } from './program.js'

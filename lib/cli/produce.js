@@ -1,11 +1,11 @@
 // Writes items the way an application would, and reports what that cost.
 
+import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { openResults } from '../report/files.js'
-import { runDocument } from '../report/result.js'
 import { textReport } from '../report/text.js'
-import { period } from '../report/units.js'
+import { runDocument } from '../result/document.js'
+import { openResults } from '../result/files.js'
 import { agentWords, claimAgents } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'

@@ -1,8 +1,9 @@
 // What every program does around its work: settings, signals, secrets, its parent, and one place that turns errors into
 // a line and a code.
+
+import { plainText } from '../base/units.js'
 import { ExitCode, MillraceError, OptionError } from '../errors.js'
 import { redactor } from '../redact.js'
-import { plainText } from '../report/units.js'
 import { asTargetError } from '../target/reason.js'
 import { fromParent } from './child.js'
 import { loadDotenv, readSettings, variablesIn } from './options.js'

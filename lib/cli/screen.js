@@ -1,9 +1,10 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
+
+import { bytes, period, plainText } from '../base/units.js'
 import { liveView } from '../report/live.js'
-import { bytes, period, plainText } from '../report/units.js'
 import { logTo } from './log.js'
 
-/** @typedef {import('../report/verdict.js').Warning} Warning */
+/** @typedef {import('../result/verdict.js').Warning} Warning */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
@@ -65,7 +66,7 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     /**
      * @template {object} Document
      * @param {Document} document
-     * @param {Pick<import('../report/files.js').Results, 'folder' | 'fault'>} results
+     * @param {Pick<import('../result/files.js').Results, 'folder' | 'fault'>} results
      * @param {(document: Document, look: { columns: number, color: boolean }) => string} report
      */
     result(document, { folder, fault }, report) {

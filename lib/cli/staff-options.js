@@ -3,8 +3,8 @@ import { extname } from 'node:path'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { loadOf } from '../answers/staffing-series.js'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { plainText } from '../report/units.js'
 import { byteUnits, countUnits } from './values.js'
 
 /**

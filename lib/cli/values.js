@@ -1,6 +1,6 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
-import { absoluteThreshold } from '../report/thresholds.js'
+import { absoluteThreshold } from '../result/thresholds.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option

@@ -1,8 +1,8 @@
 // A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
 
-import { shownFigure } from '../report/figures.js'
+import { plainText } from '../base/units.js'
+import { shownFigure } from '../report/cells.js'
 import { escaped } from '../report/page/html.js'
-import { plainText } from '../report/units.js'
 import { middleOf } from './gates.js'
 import { conclusionOf, intervalWords, rulingWords, verdictWords } from './text.js'
 

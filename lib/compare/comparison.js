@@ -1,6 +1,6 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../errors.js'
-import { FIGURES, grossCost, netCost } from '../report/figures.js'
+import { FIGURES, grossCost, netCost } from '../result/figures.js'
 import { driftIn } from './drift.js'
 import { rulingOf } from './gates.js'
 import { orderWarnings } from './order.js'
@@ -10,8 +10,8 @@ import { settingsThatDiffer } from './sides.js'
 import { smallestEffect } from './verdict.js'
 
 /**
- * @typedef {import('../report/figures.js').Figure} Figure
- * @typedef {import('../report/thresholds.js').Threshold} Threshold
+ * @typedef {import('../result/figures.js').Figure} Figure
+ * @typedef {import('../result/thresholds.js').Threshold} Threshold
  * @typedef {import('./gates.js').Ruling} Ruling
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./sides.js').Series} Series

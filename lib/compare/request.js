@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { optionsOf } from '../../settings.js'
+import { plainText } from '../base/units.js'
 import { refuseStrangers, typedOptions, typedText } from '../cli/command-line.js'
 import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { slug } from '../experiments/matrix.js'
 import { argumentsOf, ownOptions } from '../experiments/options.js'
-import { plainText } from '../report/units.js'
 import { findServerBinary } from '../target/embedded-binary.js'
 
 /**

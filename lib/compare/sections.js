@@ -1,8 +1,7 @@
 // What the page and the summary of a comparison say. Pure.
 import { forest, runsInOrder } from '../../charts/comparison.js'
-import { cell } from '../report/cells.js'
-import { shownFigure } from '../report/figures.js'
-import { plainData, several } from '../report/units.js'
+import { plainData, several } from '../base/units.js'
+import { cell, shownFigure } from '../report/cells.js'
 import {
   conclusionOf,
   differenceWords,

@@ -7,6 +7,7 @@ import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
+import { connectClient, slotsLimits } from './ioredis-connect.js'
 import { occasionsOf } from './occasions.js'
 import { patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
@@ -68,7 +69,7 @@ const clientOf = (plan, target) => {
     scaleReads: 'master',
     // The defaults would never look for new slots, nor retry a dead node.
     slotsRefreshInterval: 2000,
-    slotsRefreshTimeout: 1000,
+    slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: { ...clientOptions(target), connectionName: 'millrace' },
@@ -405,7 +406,7 @@ export const ioredisDriver = async (options) => {
 
   story.topology(target.topology)
   try {
-    await client.connect()
+    await connectClient(client)
   } catch (error) {
     disconnect(client)
     const reason = /** @type {Error} */ (error).message

@@ -1,6 +1,7 @@
 // ioredis as a reader: its client for the servers that are read from, and its replies told as the decoder tells them.
 import { Cluster, Redis } from 'ioredis'
 import { endpointOf } from '../target/address.js'
+import { slotsLimits } from './ioredis-connect.js'
 
 /** @typedef {import('../wire/values.js').ReplySink} ReplySink */
 
@@ -40,7 +41,7 @@ export const clientOf = ({ plan, target }, reads, server) => {
     lazyConnect: true,
     scaleReads: scales[reads],
     slotsRefreshInterval: 2000,
-    slotsRefreshTimeout: 1000,
+    slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: options,

@@ -1,7 +1,7 @@
 // What is taken from a run for an experiment's table.
-import { FIGURES, grossCost, netCost } from '../report/figures.js'
+import { FIGURES, grossCost, netCost } from '../result/figures.js'
 
-/** @typedef {import('../report/figures.js').Document} Document */
+/** @typedef {import('../result/figures.js').Document} Document */
 
 export const figureNames = Object.freeze(FIGURES.map(({ name }) => name))
 

@@ -1,6 +1,6 @@
 // How far a matrix is, and how long it will go on.
-import { clockTime, count, micros, percent, several } from '../report/units.js'
-import { stateBy, stateWords } from '../report/verdict.js'
+import { clockTime, count, micros, percent, several } from '../base/units.js'
+import { stateBy, stateWords } from '../result/verdict.js'
 
 /**
  * @typedef {import('./matrix.js').Cell} Cell

@@ -2,8 +2,8 @@
 import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
-import { madeWithParents } from '../report/files.js'
-import { clientLimit } from '../report/verdict.js'
+import { madeWithParents } from '../result/files.js'
+import { clientLimit } from '../result/verdict.js'
 import { runCell } from './cell-run.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
@@ -47,7 +47,7 @@ const restMs = ({ legs }) =>
  * @param {string} needs.millrace
  * @param {() => number} needs.clock ms
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @returns {Promise<import('../report/experiment-document.js').ExperimentDocument>}
+ * @returns {Promise<import('../result/experiment-document.js').ExperimentDocument>}
  */
 export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
   if (store.result) return store.result

@@ -1,8 +1,8 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
-import { figureNamed, grossCost, netCost } from '../report/figures.js'
-import { figureOfRow, quotable } from '../report/statistics.js'
-import { stateBy, stateWords } from '../report/verdict.js'
+import { figureNamed, grossCost, netCost } from '../result/figures.js'
+import { figureOfRow, quotable } from '../result/statistics.js'
+import { stateBy, stateWords } from '../result/verdict.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioOf, standing } from './ratio.js'
@@ -13,9 +13,9 @@ import { ratioOf, standing } from './ratio.js'
  * @typedef {import('./matrix.js').Cell} Cell
  * @typedef {import('./matrix.js').Leg} Leg
  * @typedef {import('./published.js').PublishedExperiment} PublishedExperiment
- * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
- * @typedef {import('../report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../result/experiment-document.js').ExperimentRatio} ExperimentRatio
  * @typedef {import('./ratio.js').Standing} Standing
  *
  * @typedef {object} LegTurn what one turn measured of one row

@@ -1,14 +1,16 @@
 // What is printed at the end of an experiment: pure, from its document.
-import { figureNamed, shownFigure } from '../report/figures.js'
+
+import { plainData } from '../base/units.js'
+import { shownFigure } from '../report/cells.js'
 import { alignedTable, blocksText, marked, wrapped } from '../report/layout.js'
 import { publishedWords } from '../report/published-words.js'
-import { centreOf } from '../report/statistics.js'
-import { plainData } from '../report/units.js'
+import { figureNamed } from '../result/figures.js'
+import { centreOf } from '../result/statistics.js'
 import { ratioWords } from './summary.js'
 
 /**
- * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
 /** The mean, and in brackets what was published. @param {ExperimentRow} row @param {string} name */

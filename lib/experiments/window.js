@@ -3,7 +3,7 @@ import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
-import { absentCode, absentWriters, ruling } from '../report/verdict.js'
+import { absentCode, absentWriters, ruling } from '../result/verdict.js'
 
 /**
  * @typedef {Record<string, any>} Document run.json

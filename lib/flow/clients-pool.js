@@ -28,18 +28,20 @@ const mostAtOnce = 100
  * @param {import('../wire/decode.js').Tally} needs.tally
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
+ * @param {import('../base/timers.js').Timers} needs.timers
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const clientsPool = (needs) => {
   const { clients, room, target, addresses, events, onLost, onChanged, onDown } = needs
-  const { story, tally, clock, random, onEvent } = needs
+  const { story, tally, clock, random, timers, onEvent } = needs
   /** @type {Map<string, ClientConnection>[]} by client, by address */
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
   let opened = false
   let closed = false
-  let probing = false
+  /** @type {Set<string>} addresses that a fresh connection is made to, to see whether they are silent */
+  const probed = new Set()
 
   const all = () => pools.flatMap((pool) => [...pool.values()])
 
@@ -50,7 +52,7 @@ export const clientsPool = (needs) => {
     story.down(connection.address, error?.message ?? 'closed the connection')
     onDown()
     reconnect(connection, 0)
-    setImmediate(onChanged, connection.client)
+    timers.setImmediate(() => onChanged(connection.client))
   }
 
   /** @param {ClientConnection} connection @param {number} attempt */
@@ -58,6 +60,7 @@ export const clientsPool = (needs) => {
     if (closed || connection.isUp()) return
     connection.connect().then(
       () => {
+        if (closed) return
         story.up(connection.address)
         onChanged(connection.client)
       },
@@ -65,7 +68,7 @@ export const clientsPool = (needs) => {
         story.down(connection.address, error instanceof Error ? error.message : String(error))
         onDown()
         const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
-        setTimeout(() => {
+        timers.setTimeout(() => {
           if (addresses().includes(connection.address)) return reconnect(connection, attempt + 1)
           pools[connection.client].delete(connection.address)
           recent[connection.client] = null
@@ -99,30 +102,34 @@ export const clientsPool = (needs) => {
     return connection
   }
 
-  /** @param {ClientConnection} connection */
-  const probe = async (connection) => {
-    if (probing) return
-    probing = true
+  const isSilent = (/** @type {ClientConnection} */ connection) => connection.silentMs() > silentLimitMs
+
+  /** Connections that are silent while a new one to their node is answered are given up. @param {string} address */
+  const probe = async (address) => {
+    if (probed.has(address)) return
+    probed.add(address)
     try {
-      const fresh = await target.dial(connection.address, { onBytes: () => {}, onClose: () => {} })
+      const fresh = await target.dial(address, { onBytes: () => {}, onClose: () => {} })
       fresh.destroy()
-      if (connection.silentMs() > silentLimitMs) {
-        onEvent(
-          'half-open',
-          `${connection.address}: silent for ${Math.round(connection.silentMs())} ms, and a new connection is answered: given up`,
-        )
-        connection.cut()
-      }
+      const silent = all().filter((each) => each.address === address && isSilent(each))
+      if (silent.length === 0) return
+      const longestMs = Math.max(...silent.map((connection) => connection.silentMs()))
+      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
+      onEvent(
+        'half-open',
+        `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
+      )
+      for (const connection of silent) connection.cut()
     } catch {
       // The server itself is silent.
     } finally {
-      probing = false
+      probed.delete(address)
     }
   }
 
   const close = () => {
     closed = true
-    for (const connection of all()) connection.cut()
+    for (const connection of all()) connection.close()
   }
 
   return {
@@ -144,7 +151,7 @@ export const clientsPool = (needs) => {
     },
     /** Looks for connections that are silent. */
     watch() {
-      for (const connection of all()) if (connection.silentMs() > silentLimitMs) probe(connection)
+      for (const connection of all()) if (isSilent(connection)) probe(connection.address)
     },
   }
 }

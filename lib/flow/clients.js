@@ -1,5 +1,6 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
+import { systemTimers } from '../base/timers.js'
 import { refresherOf } from '../drivers/refresher.js'
 import { slotMapOf } from '../drivers/slot-map.js'
 import { storyOf } from '../drivers/story.js'
@@ -39,6 +40,7 @@ import { writesOf } from './clients-writes.js'
  * @property {import('../wire/decode.js').Tally} tally
  * @property {() => number} clock
  * @property {() => number} random
+ * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  *
  * @typedef {{ operation: Operation, address: string | null, isAsking: boolean, notBeforeMs: number }} Retry address: null is
@@ -50,7 +52,8 @@ const maxAttempts = 8
 const askingBytes = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 
 /** Operations in flight that get their outcome: by a reply, a refusal, or the loss of their connection. @param {ClientsNeeds} needs */
-const settlementOf = ({ plan, operations, target, ledger, latency, clock, random, onEvent }) => {
+const settlementOf = (needs) => {
+  const { plan, operations, target, ledger, latency, clock, random, timers, onEvent } = needs
   const map = slotMapOf(target.topology)
   const story = storyOf({ onEvent, clock })
   const inFlight = new Uint32Array(plan.clients)
@@ -65,6 +68,7 @@ const settlementOf = ({ plan, operations, target, ledger, latency, clock, random
       if (left.size > 0) story.left(left, map.ownerOf)
     },
     clock,
+    timers,
   })
   story.topology(target.topology)
 
@@ -211,7 +215,18 @@ const sendingOf = ({ plan, operations, ledger }, settlement, connectionOf) => {
 
 /** @param {ClientsNeeds} needs */
 export const clientsFlow = async (needs) => {
-  const { plan, schedule, target, ledger, onSent, tally, clock, random, onEvent } = needs
+  const {
+    plan,
+    schedule,
+    target,
+    ledger,
+    onSent,
+    tally,
+    clock,
+    random,
+    timers = systemTimers,
+    onEvent,
+  } = needs
   const settlement = settlementOf(needs)
   const { map, story, refresher, inFlight, retries, lose } = settlement
   let { draw, pick } = needs
@@ -238,7 +253,9 @@ export const clientsFlow = async (needs) => {
     events: {
       onAnswered: settlement.onAnswered,
       onRefused: (connection, place, line) =>
-        settlement.onRefused(connection, place, line, (client, waitMs) => setTimeout(go, waitMs + 1, client)),
+        settlement.onRefused(connection, place, line, (client, waitMs) =>
+          timers.setTimeout(go, waitMs + 1, client),
+        ),
       onRead: ({ client }, nowMs) => more(client, nowMs),
     },
     onLost: settlement.onLost,
@@ -248,13 +265,14 @@ export const clientsFlow = async (needs) => {
     tally,
     clock,
     random,
+    timers,
     onEvent,
   })
   const sending = sendingOf(needs, settlement, pool.of)
 
   const stop = () => {
     running = false
-    clearTimeout(timer)
+    timers.clearTimeout(timer)
     finish()
   }
   const go = (/** @type {number} */ client) => more(client, clock())
@@ -321,7 +339,7 @@ export const clientsFlow = async (needs) => {
     due(nowMs)
     sending.end()
     const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
-    timer = setTimeout(tick, Math.max(1, dueMs - clock()))
+    timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 
   const play = () => {
@@ -368,7 +386,7 @@ export const clientsFlow = async (needs) => {
     async settle(limitMs, atOnce) {
       const open = () => inFlight.some((count) => count > 0)
       for (const deadline = clock() + limitMs; open() && clock() < deadline && !atOnce.aborted; )
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
       return !open()
     },
     /** What has no outcome yet is unsettled: the run has ended first. */
@@ -381,7 +399,7 @@ export const clientsFlow = async (needs) => {
     },
     close() {
       closed = true
-      clearTimeout(timer)
+      timers.clearTimeout(timer)
       refresher.close()
       pool.close()
     },

@@ -1,6 +1,6 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
-import { plainText } from '../report/units.js'
+import { plainText } from '../base/units.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'

@@ -1,7 +1,15 @@
 // Cells of a report's tables: the text, and what a column is ordered by.
-import { figureNamed, shownFigure } from './figures.js'
+import { figureNamed } from '../result/figures.js'
+import { formatted } from './look.js'
 
 /** @typedef {import('./sections.js').Cell} Cell */
+
+/**
+ * A value with its unit.
+ * @param {{ unit: string }} figure
+ * @param {number | null | undefined} value
+ */
+export const shownFigure = ({ unit }, value) => formatted(unit, value)
 
 /** @param {string} text @param {Cell['sort']} [sort] @returns {Cell} */
 export const cell = (text, sort) => (sort === undefined ? { text } : { text, sort })

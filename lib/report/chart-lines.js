@@ -4,8 +4,8 @@ import { shortened } from './layout.js'
 import { shortNames } from './node-names.js'
 
 /**
- * @typedef {import('./record.js').RunRecord} RunRecord
- * @typedef {import('./record.js').Second} Second
+ * @typedef {import('../result/record.js').RunRecord} RunRecord
+ * @typedef {import('../result/record.js').Second} Second
  * @typedef {import('./chart-parts.js').Option} Option
  * @typedef {(number | null)[]} Point
  */

@@ -32,7 +32,7 @@ export const RUN_CHARTS = Object.freeze([
 
 /**
  * The charts of a run that have something to show.
- * @param {import('./record.js').RunRecord} record
+ * @param {import('../result/record.js').RunRecord} record
  * @returns {NamedPicture[]}
  */
 export const runPictures = (record) => {
@@ -45,7 +45,7 @@ export const runPictures = (record) => {
 
 /**
  * The ratios of an experiment, and a chart for each of its figures.
- * @param {import('./experiment-document.js').ExperimentDocument} experiment
+ * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
  * @returns {NamedPicture[]}
  */
 export const experimentPictures = (experiment) => [
@@ -53,14 +53,14 @@ export const experimentPictures = (experiment) => [
   ...figurePictures(experiment),
 ]
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
 const ratiosPicture = (experiment) => {
   const { option, ...named } = ratiosChart
   const shown = option(experiment)
   return shown ? [{ ...named, option: shown }] : []
 }
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
 const figurePictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
@@ -70,7 +70,7 @@ const figurePictures = (experiment) =>
       return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
     })
 
-/** An experiment of phases has the charts of its run besides. @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record */
+/** An experiment of phases has the charts of its run besides. @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record */
 export const picturesOf = (record) =>
   record.kind === 'run'
     ? runPictures(record)

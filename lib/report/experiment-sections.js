@@ -1,19 +1,20 @@
 // What the report of an experiment says.
-import { cell, figureCell } from './cells.js'
-import { figureNamed, shownFigure } from './figures.js'
+
+import { dash, period, plainData } from '../base/units.js'
+import { figureNamed } from '../result/figures.js'
+import { centreOf } from '../result/statistics.js'
+import { cell, figureCell, shownFigure } from './cells.js'
 import { asSentence, publishedWords } from './published-words.js'
-import { centreOf } from './statistics.js'
-import { dash, period, plainData } from './units.js'
 import { facts, moment } from './words.js'
 
 /**
  * @typedef {import('./sections.js').Cell} Cell
  * @typedef {import('./sections.js').Table} Table
  * @typedef {import('./sections.js').Sections} Sections
- * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
  */
 
-/** @param {string} name @param {import('./experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
+/** @param {string} name @param {import('../result/experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
 const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
   const { low, high } = figure

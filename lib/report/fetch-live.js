@@ -1,5 +1,5 @@
 // The live line of a consumer.
-import { clockTime, count, dash, micros, rate, several } from './units.js'
+import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
 
 /**
  * A part of the line, in full and in short; the lower its rank, the sooner it gets room.

@@ -1,11 +1,12 @@
 // The final table of a consumer: pure, from its document to text that can be pasted.
+
+import { bytes, count, dash, micros, period, rate, several } from '../base/units.js'
 import { alignedTable } from './layout.js'
 import { entry, nodeTable, percentileTable, runText } from './text.js'
-import { bytes, count, dash, micros, period, rate, several } from './units.js'
 import { clientWords, facts, moment, targetWords } from './words.js'
 
 /**
- * @typedef {import('./fetch-result.js').FetchDocument} FetchDocument
+ * @typedef {import('../result/fetch-document.js').FetchDocument} FetchDocument
  * @typedef {Omit<import('./text.js').Page, 'run'> & { run: any }} Page
  */
 

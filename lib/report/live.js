@@ -1,8 +1,8 @@
 // The live line: one line, redrawn in place on a terminal, and now and then a log line elsewhere.
 import { Writable } from 'node:stream'
+import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
 import { fetchFields, fetchLogFields } from './fetch-live.js'
 import { painter } from './layout.js'
-import { clockTime, count, dash, micros, rate, several } from './units.js'
 
 /**
  * @typedef {import('./fetch-live.js').FetchSnapshot} FetchSnapshot

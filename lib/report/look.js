@@ -1,19 +1,19 @@
 // How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
 // units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
-import { bytes, clockTime, count, dash, micros, rate } from './units.js'
+import { bytes, clockTime, count, dash, micros, rate } from '../base/units.js'
 
 /** @typedef {'light' | 'dark'} LookName */
 
-// Okabe and Ito's colours, darkened or lightened until each stands out 3:1 from its page.
+// After Okabe and Ito: each stands out 3:1 from its page, and all pairs are 12 apart (CIEDE2000) for a deuteranope.
 const palettes = {
   light: {
     c1: '#0072b2',
-    c2: '#c65300',
-    c3: '#00855f',
-    c4: '#a64d86',
-    c5: '#a87400',
-    c6: '#4a5fc1',
-    bad: '#b3261e',
+    c2: '#d66002',
+    c3: '#2f9668',
+    c4: '#a65182',
+    c5: '#64533b',
+    c6: '#4033b5',
+    bad: '#ab1807',
     ink: '#1c2126',
     muted: '#5b6570',
     line: '#c9d0d6',
@@ -23,12 +23,12 @@ const palettes = {
   },
   dark: {
     c1: '#56b4e9',
-    c2: '#ff9450',
-    c3: '#35c79a',
-    c4: '#e08fc1',
-    c5: '#e8b83a',
-    c6: '#9aaaf5',
-    bad: '#ff8a80',
+    c2: '#f48d42',
+    c3: '#4ddba5',
+    c4: '#d378b3',
+    c5: '#f7e34a',
+    c6: '#8673e8',
+    bad: '#f94d72',
     ink: '#e8ecef',
     muted: '#9aa5af',
     line: '#4a545e',

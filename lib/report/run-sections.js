@@ -1,10 +1,11 @@
 // What the report of a run says.
-import { cell, figureCell } from './cells.js'
+
+import { bytes, count, micros, percent, period, plainData, rate } from '../base/units.js'
+import { FIGURES, figureNamed, grossCost, netCost } from '../result/figures.js'
+import { stateWords } from '../result/verdict.js'
+import { cell, figureCell, shownFigure } from './cells.js'
 import * as fetchWords from './fetch-text.js'
-import { FIGURES, figureNamed, grossCost, netCost, shownFigure } from './figures.js'
 import { verdictWords } from './text.js'
-import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
-import { stateWords } from './verdict.js'
 import * as words from './words.js'
 
 /**
@@ -86,7 +87,7 @@ const nodesTable = (run) => {
         { title: 'gaps' },
         ...(told ? [{ title: 'CPUUtilization' }] : []),
       ],
-      rows: run.nodes.map((/** @type {import('./result.js').NodeFigures} */ node) => {
+      rows: run.nodes.map((/** @type {import('../result/document.js').NodeFigures} */ node) => {
         const hostPct = words.hostCpu(run, node.address)
         return [
           cell(node.address),
@@ -223,7 +224,7 @@ const thresholdsTable = ({ thresholds = [] }) =>
           title: 'Thresholds',
           columns: [{ title: 'limit', left: true }, { title: 'measured' }, { title: '', left: true }],
           rows: thresholds.map(
-            (/** @type {import('./thresholds.js').Judged} */ { threshold, name, value, passed }) => [
+            (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => [
               cell(threshold),
               figureCell(name, value),
               cell(passed ? 'kept' : 'FAILED'),
@@ -233,7 +234,7 @@ const thresholdsTable = ({ thresholds = [] }) =>
       ]
 
 /**
- * @param {import('./result.js').RunDocument} document
+ * @param {import('../result/document.js').RunDocument} document
  * @returns {Sections}
  */
 export const runSections = (document) => {

@@ -1,7 +1,8 @@
 // An experiment as report.txt: what its page says, in plain text. Runs have texts of their own.
+
+import { dash } from '../base/units.js'
 import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
 import { entry } from './text.js'
-import { dash } from './units.js'
 import { gap } from './words.js'
 
 /** @typedef {import('./sections.js').Sections} Sections */

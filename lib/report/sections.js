@@ -27,6 +27,6 @@ import { runSections } from './run-sections.js'
  * @property {true} [chartsFirst] the picture is the answer, and tables follow it
  */
 
-/** @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record @returns {Sections} */
+/** @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record @returns {Sections} */
 export const sectionsOf = (record) =>
   record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment, record.pages)

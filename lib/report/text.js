@@ -1,9 +1,11 @@
 // The final table: pure, from run.json's document to text that can be pasted into a document.
+
+import { bytes, count, dash, micros, percent, period, plainData, rate, several } from '../base/units.js'
+import { figureNamed } from '../result/figures.js'
+import { busiestMaster, stateWords } from '../result/verdict.js'
+import { shownFigure } from './cells.js'
 import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
 import { sharedEnding } from './node-names.js'
-import { judgedWords } from './thresholds.js'
-import { bytes, count, micros, percent, period, plainData, rate, several } from './units.js'
-import { busiestMaster, stateWords } from './verdict.js'
 import {
   cacheWords,
   clientWords,
@@ -21,7 +23,7 @@ import {
 } from './words.js'
 
 /**
- * @typedef {import('./result.js').RunDocument} RunDocument
+ * @typedef {import('../result/document.js').RunDocument} RunDocument
  * @typedef {ReturnType<typeof painter>} Paint
  * @typedef {{ run: RunDocument, columns: number, paint: Paint }} Page
  */
@@ -70,8 +72,8 @@ const latencyTable = (page) => {
   return percentileTable(page, 'latency', rows, micros)
 }
 
-/** The mean of what was measured. @param {import('./result.js').NodeFigures[]} nodes */
-const meanOf = (nodes) => (/** @type {keyof import('./result.js').NodeFigures} */ key) => {
+/** The mean of what was measured. @param {import('../result/document.js').NodeFigures[]} nodes */
+const meanOf = (nodes) => (/** @type {keyof import('../result/document.js').NodeFigures} */ key) => {
   const figures = nodes.map((node) => node[key]).filter((figure) => typeof figure === 'number')
   return figures.length ? figures.reduce((sum, figure) => sum + figure, 0) / figures.length : null
 }
@@ -177,6 +179,12 @@ const verdictLines = ({ run, columns, paint }, sentence) => {
     marked(invalidates ? paint.red('✗') : paint.yellow('!'), message, columns),
   )
   return [`${word}: ${sentence}`, ...reasons]
+}
+
+/** What became of a limit. @param {import('../result/thresholds.js').Judged} judged */
+const judgedWords = ({ threshold, name, value, passed }) => {
+  const found = value === null ? `${dash} (not measured)` : shownFigure(figureNamed(name), value)
+  return `threshold ${passed ? 'kept' : 'FAILED'}: ${threshold}, measured ${found}`
 }
 
 /** @param {Page} page */

@@ -1,7 +1,7 @@
 // A run in plain words: what was asked of whom, what came of it, and what it cost.
-import { bytes, count, micros, percent, period, plainText, rate, several, share } from './units.js'
+import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 
-/** @typedef {import('./result.js').RunDocument} RunDocument */
+/** @typedef {import('../result/document.js').RunDocument} RunDocument */
 
 /** Between facts; a line may break here. */
 export const gap = ' · '

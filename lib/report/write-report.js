@@ -1,21 +1,21 @@
 // The files of a report.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { madeWithParents, ResultsError } from '../result/files.js'
+import { readRecord } from '../result/record.js'
 import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { pngOf, svgOf } from './draw.js'
 import { fetchReport } from './fetch-text.js'
-import { madeWithParents, ResultsError } from './files.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
-import { readRecord } from './record.js'
 import { sectionsOf } from './sections.js'
 import { sectionsText } from './sections-text.js'
 import { textReport } from './text.js'
 
 /**
- * @typedef {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} ResultRecord
+ * @typedef {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} ResultRecord
  * @typedef {Record<string, string | Buffer>} Files contents by path
  */
 

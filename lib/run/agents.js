@@ -1,5 +1,5 @@
 // Which agents this process is, and what that means in words.
-import { count, several } from '../report/units.js'
+import { count, several } from '../base/units.js'
 import { leases } from '../target/leases.js'
 import { refuseRival } from '../target/plan-key.js'
 import { keepsPlans } from '../target/refused.js'

@@ -1,11 +1,11 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
+import { count, plainText } from '../base/units.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
-import { count, plainText } from '../report/units.js'
 import { plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'

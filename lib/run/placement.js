@@ -1,11 +1,11 @@
 // Whether several sorted sets lie evenly over the masters, by the map as it is now.
-import { several } from '../report/units.js'
+import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
 
 /**
  * @param {import('../plan/plan.js').Plan} plan
  * @param {import('../target/topology.js').Layout | { masters: string[], owners: Uint16Array | null }} topology
- * @returns {import('../report/verdict.js').Warning[]}
+ * @returns {import('../result/verdict.js').Warning[]}
  */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   if (!owners || masters.length < 2 || placement === 'same-slot') return []

@@ -1,5 +1,7 @@
 // What a run of consumers is put together of before its first fetch: the driver, the clocks of the servers, who
 // judges what is read, and everything that watches.
+
+import { several } from '../base/units.js'
 import { socketReadDriver } from '../drivers/read-socket.js'
 import { clientHealth } from '../measure/client-health.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
@@ -10,7 +12,6 @@ import { liveShareOf } from '../measure/live-share.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
-import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
@@ -39,7 +40,7 @@ import { sleep } from './settlement.js'
  * @property {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @property {(warning: import('../result/verdict.js').Warning) => void} warn
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -70,7 +71,7 @@ const openDriver = async (options) => {
  * The clocks of the servers that are read from, measured now and again.
  * @param {Target} target
  * @param {ReadDriver} driver
- * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @param {(warning: import('../result/verdict.js').Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({

@@ -4,7 +4,7 @@ import { serverCosts } from './costs.js'
 import { memoryCost } from './memory-cost.js'
 
 /**
- * @typedef {import('../report/result.js').RunParts} RunParts
+ * @typedef {import('../result/document.js').RunParts} RunParts
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
  *
  * @typedef {object} Beginning what the target held before the first write

@@ -1,6 +1,7 @@
 // Services that change a cluster only by their own commands: which one to type, and how to see that it is done.
+
+import { several } from '../base/units.js'
 import { TargetError } from '../errors.js'
-import { several } from '../report/units.js'
 
 /**
  * @typedef {'move' | 'add-shard' | 'remove-shard' | 'failover'} Change

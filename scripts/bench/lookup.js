@@ -160,13 +160,15 @@ const round = async (room, load, endpoint) => {
 const lookup = (load, bars) => ({
   name: `lookup ${load.connections} x ${load.pipeline}`,
   round: (room) => onServer((endpoint) => round(room, load, endpoint)),
-  ratios: ({ 'ours ops': ours, 'redis-benchmark ops': theirs }) => [
-    {
-      name: `lookup ${load.connections} x ${load.pipeline}: operations/s of redis-benchmark`,
-      rounds: ours.map((value, i) => value / theirs[i]),
-      better: 'higher',
-    },
-  ],
+  ratios: (figures) =>
+    /** @type {const} */ ([
+      ['ops', 'operations/s', 'higher'],
+      ['cpu', 'client CPU per operation', 'lower'],
+    ]).map(([unit, title, better]) => ({
+      name: `lookup ${load.connections} x ${load.pipeline}: ${title} / redis-benchmark`,
+      better,
+      rounds: figures[`ours ${unit}`].map((value, i) => value / figures[`redis-benchmark ${unit}`][i]),
+    })),
   rows: (figures) => {
     const others = Object.keys(figures)
       .filter((name) => name.endsWith(' ops') && !name.startsWith('ours'))

@@ -1,9 +1,11 @@
 // Ratios in words: 'a quarter less' only where the interval excludes no difference.
-import { figureNamed, shownFigure } from '../../lib/report/figures.js'
+
+import { shownFigure } from '../../lib/report/cells.js'
+import { figureNamed } from '../../lib/result/figures.js'
 
 /**
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentRatio} ExperimentRatio
  */
 
 /** @param {ExperimentDocument} document @param {string} label its start, without the variant @param {string} figure */

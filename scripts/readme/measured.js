@@ -1,15 +1,16 @@
 // docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
 import { ids } from '../../lib/experiments/catalogue.js'
 import { ratioWords } from '../../lib/experiments/summary.js'
+import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { svgOf } from '../../lib/report/draw.js'
-import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
-import { centreOf } from '../../lib/report/statistics.js'
+import { figureNamed } from '../../lib/result/figures.js'
+import { centreOf } from '../../lib/result/statistics.js'
 
 /**
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
 /** @param {ExperimentRow} row @param {string} name */

@@ -1,7 +1,7 @@
 // Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user.
 
-import { FIGURES } from '../../lib/report/figures.js'
 import { metricsOf } from '../../lib/report/metrics.js'
+import { FIGURES } from '../../lib/result/figures.js'
 import { leaseKey } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'

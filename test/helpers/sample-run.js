@@ -17,8 +17,8 @@ const node = (
 })
 
 /**
- * @param {Partial<import('../../lib/report/result.js').RunParts>} [change]
- * @returns {import('../../lib/report/result.js').RunParts}
+ * @param {Partial<import('../../lib/result/document.js').RunParts>} [change]
+ * @returns {import('../../lib/result/document.js').RunParts}
  */
 export const sampleParts = (change = {}) => ({
   kind: 'producer',

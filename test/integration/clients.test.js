@@ -77,11 +77,12 @@ const assertWhole = ({ ledger }) => {
 describe('one server', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
-  const closers = /** @type {(() => any)[]} */ ([])
+  /** @type {(() => any)[]} */
+  const undo = []
   before(async () => {
-    server = await startServer({ after: (fn) => closers.push(fn) })
+    server = await startServer({ after: (step) => void undo.push(step) })
   })
-  after(() => Promise.all(closers.map((close) => close())))
+  after(() => Promise.all(undo.map((step) => step())))
   const at = async (/** @type {Scope} */ t) => {
     t.after(() => server.redis.flushall())
     return { masters: [addressOf(server)], access: { password: server.password } }

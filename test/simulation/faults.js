@@ -55,11 +55,12 @@ export const lossy = new Set(['silence', 'handover', 'slow', 'down', 'failover',
 
 /**
  * @param {Random} random
- * @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number }} where
+ * @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number, more?: readonly string[] }} where
+ *   more: kinds that not every flow meets
  * @returns {Fault[]}
  */
-export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs }) => {
-  const list = cluster ? [...kinds, ...clusterKinds] : kinds
+export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs, more = [] }) => {
+  const list = [...kinds, ...(cluster ? clusterKinds : []), ...more]
   // Close together in every other seed: then one begins before the last is over.
   const closeMs = random.chance(0.5) ? fromMs + random.below(toMs - fromMs - spanMs) : null
   return Array.from({ length: random.below(7) }, () => {
@@ -185,6 +186,9 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       return
     case 'corrupt':
       node.corrupt = true
+      return
+    case 'deaf':
+      cluster.deafen(node)
       return
     case 'map': {
       const old = cluster.topology()

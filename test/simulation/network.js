@@ -8,6 +8,7 @@ import { EventEmitter } from 'node:events'
  * @typedef {object} Connection a server's end
  * @property {Buffer} input received, not yet executed
  * @property {boolean} closed
+ * @property {boolean} deaf nothing arrives any more, in either direction
  * @property {boolean} asking
  * @property {boolean} greeted
  * @property {number} writtenBytes
@@ -104,7 +105,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       flying.push(event)
     }
     const reply = (/** @type {Buffer} */ bytes) => {
-      if (destroyed || bytes.length === 0) return
+      if (destroyed || bytes.length === 0 || connection?.deaf) return
       if (listener?.isTrickling()) {
         for (let at = 0; at < Math.min(bytes.length, 200); at++) fly(bytes.subarray(at, at + 1))
         if (bytes.length > 200) fly(bytes.subarray(200))
@@ -128,7 +129,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       clock.after(
         arrivesMs - clock.now(),
         () => {
-          if (to.closed) return
+          if (to.closed || to.deaf) return
           to.input = to.input.length === 0 ? bytes : Buffer.concat([to.input, bytes])
           listener?.received(to)
         },
@@ -191,6 +192,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       connection = {
         input: none,
         closed: false,
+        deaf: false,
         asking: false,
         greeted: false,
         writtenBytes: 0,
@@ -211,5 +213,10 @@ export const networkOf = ({ clock, random, listenerAt }) => {
     return /** @type {any} */ (socket)
   }
 
-  return { connect, mostOpen: () => mostOpen, mostUnanswered: () => mostUnanswered }
+  return {
+    connect,
+    open: () => [...open.values()].reduce((sum, n) => sum + n, 0),
+    mostOpen: () => mostOpen,
+    mostUnanswered: () => mostUnanswered,
+  }
 }

@@ -7,8 +7,8 @@ import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { alignedTable } from '../../lib/report/layout.js'
 import { drawn, formatted } from '../../lib/report/look.js'
-import { runRecord } from '../../lib/report/record.js'
 import { sectionsText } from '../../lib/report/sections-text.js'
+import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 
 const record = sampleRecord()
@@ -86,7 +86,7 @@ const bothCpus = (/** @type {number} */ pct) => ({
   ]),
   CPUUtilization: /** @type {[number, number][]} */ ([[1000, pct / 2]]),
 })
-const ofCloudWatch = (/** @type {import('../../lib/report/record.js').RunRecord} */ told) =>
+const ofCloudWatch = (/** @type {import('../../lib/result/record.js').RunRecord} */ told) =>
   runPictures(told).filter(({ title }) => title.startsWith('CloudWatch'))
 
 test('CloudWatch: its minutes as steps over our own seconds of the same node', () => {

@@ -17,7 +17,7 @@ import {
 } from '../../lib/compare/request.js'
 import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
-import { thresholdOf } from '../../lib/report/thresholds.js'
+import { thresholdOf } from '../../lib/result/thresholds.js'
 import { faultIn } from '../../lib/shape.js'
 
 test('a side is its options, servers and version, by name', () => {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { liveShareOf } from '../../lib/measure/live-share.js'
 import { hasDead, keptItems, leastAlive } from '../../lib/plan/live-items.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
-import { fetchVerdict } from '../../lib/report/fetch-verdict.js'
+import { fetchVerdict } from '../../lib/result/fetch-verdict.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const startMs = 1_790_000_000_000

@@ -9,7 +9,7 @@ import { pairedOf } from '../../lib/compare/paired.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { criticalsOf, looksBetween } from '../../lib/compare/sequential.js'
 import { conclusionOf } from '../../lib/compare/text.js'
-import { thresholdOf } from '../../lib/report/thresholds.js'
+import { thresholdOf } from '../../lib/result/thresholds.js'
 
 /** @typedef {import('../../lib/compare/paired.js').Pair} Pair */
 

@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/errors.js'
 import { redactor } from '../../lib/redact.js'
-import { openResults, runName } from '../../lib/report/files.js'
-import { runDocument } from '../../lib/report/result.js'
+import { runDocument } from '../../lib/result/document.js'
+import { openResults, runName } from '../../lib/result/files.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 const epochMs = Date.UTC(2026, 10, 21, 7, 30, 5, 999)
@@ -26,7 +26,7 @@ const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
 }
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/report/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/verdict.js').Warning[]} */
   const warnings = []
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { runDocument } from '../../lib/report/result.js'
 import { runSections } from '../../lib/report/run-sections.js'
 import { headline, textReport } from '../../lib/report/text.js'
+import { runDocument } from '../../lib/result/document.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-/** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
+/** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
 
 const { plan } = sampleParts()
 const text = (

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runDocument } from '../../lib/report/result.js'
 import { runSections } from '../../lib/report/run-sections.js'
 import { headline, textReport } from '../../lib/report/text.js'
-import { stateWords, verdict } from '../../lib/report/verdict.js'
+import { runDocument } from '../../lib/result/document.js'
+import { stateWords, verdict } from '../../lib/result/verdict.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-/** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
+/** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
 
 const sample = sampleParts()
 const items = (/** @type {Partial<RunParts['items']>} */ change) => ({
@@ -264,7 +264,7 @@ describe('writers that were not there', () => {
   }
   const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
   const judged = (/** @type {Partial<RunParts>} */ change) => runDocument(sampleParts({ plan, ...change }))
-  /** @param {import('../../lib/report/result.js').RunDocument} run */
+  /** @param {import('../../lib/result/document.js').RunDocument} run */
   const words = ({ warnings }) => warnings.find(({ code }) => code === 'absent-writers')?.message ?? ''
 
   test('a run of one of eight writers is partial, and says so first', () => {

@@ -19,7 +19,7 @@ const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 /** The modules of the page as one: what they import of each other stands in front of them. */
 const pageScript = () =>
-  ['../units.js', '../look.js', 'script.js']
+  ['../../base/units.js', '../look.js', 'script.js']
     .map(source)
     .join('\n')
     .replace(/^import .*\n/gm, '')

@@ -1,5 +1,5 @@
 // run.json: the parts of a finished run, put together, checked and judged.
-import { count, plainData, plainText } from './units.js'
+import { count, plainData, plainText } from '../base/units.js'
 import { verdict } from './verdict.js'
 
 /** @typedef {number | null} Figure null: not measured */

@@ -1,11 +1,12 @@
 // Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
+
+import { count, percent, plainText, several, share } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
-import { count, percent, plainText, several, share } from './units.js'
 import { clientLimit, clientStopped, contendedWords, ruling } from './verdict.js'
 
 /**
  * @typedef {import('./verdict.js').Warning} Warning
- * @typedef {import('./fetch-result.js').FetchMeasurements} Evidence
+ * @typedef {import('./fetch-document.js').FetchMeasurements} Evidence
  */
 
 // A tick may be late, and a few items dead while they are read.

@@ -1,7 +1,6 @@
 // Limits that a run or a comparison must keep: 'latency.intended.p99<20ms', 'server.cpu_us_per_item<+5%'.
 import { OptionError } from '../errors.js'
-import { figureNamed, shownFigure } from './figures.js'
-import { dash } from './units.js'
+import { figureNamed } from './figures.js'
 
 /**
  * @typedef {import('./figures.js').Figure} Figure
@@ -121,9 +120,3 @@ export const judgedBy = (thresholds, document) =>
  */
 export const withThresholds = (document, thresholds) =>
   thresholds.length === 0 ? document : { ...document, thresholds: judgedBy(thresholds, document) }
-
-/** What a program says of it in one line. @param {Judged} judged */
-export const judgedWords = ({ threshold, name, value, passed }) => {
-  const found = value === null ? `${dash} (not measured)` : shownFigure(figureNamed(name), value)
-  return `threshold ${passed ? 'kept' : 'FAILED'}: ${threshold}, measured ${found}`
-}

@@ -1,5 +1,5 @@
 // Whether a run may be quoted, and if not, every reason by name and what to do about it.
-import { count, micros, percent, plainText, rate, several, share } from './units.js'
+import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
 
 /**
  * @typedef {object} Warning
@@ -8,7 +8,7 @@ import { count, micros, percent, plainText, rate, several, share } from './units
  * @property {boolean} [invalidates] false: worth knowing, but the figures stand
  * @property {string} [cause]
  */
-/** @typedef {import('./result.js').Measurements} Evidence */
+/** @typedef {import('./document.js').Measurements} Evidence */
 /** @typedef {'valid' | 'partial' | 'not-valid'} State partial: all is well but for writers that were not there */
 
 const limits = Object.freeze({

@@ -1,7 +1,7 @@
 // The figures of a run by the names that thresholds, comparisons and experiments use.
+
+import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { formatted } from './look.js'
-import { nearest } from './nearest.js'
 
 /**
  * @typedef {'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -234,10 +234,3 @@ export const figureNamed = (name) => {
   )
   throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
 }
-
-/**
- * A value as people read it, with its unit.
- * @param {Pick<Figure, 'unit'>} figure
- * @param {number | null | undefined} value
- */
-export const shownFigure = ({ unit }, value) => formatted(unit, value)

@@ -2,9 +2,9 @@
 import { statSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { bytes, plainData } from '../base/units.js'
 import { MillraceError, OptionError } from '../errors.js'
 import { ownerWords, takeOwnership } from '../lock.js'
-import { bytes, plainData } from './units.js'
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000

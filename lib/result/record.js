@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
 import { isHistogram, mergedCurve } from '../measure/latency.js'
 import { faultIn } from '../shape.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
-import { plainText } from './units.js'
 
 /**
- * @typedef {import('./result.js').RunDocument} RunDocument
+ * @typedef {import('./document.js').RunDocument} RunDocument
  * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
  *

@@ -1,11 +1,12 @@
 // run.json of a consumer: the parts of a finished run, put together and judged.
+
+import { plainData, plainText } from '../base/units.js'
+import { filled, readable } from './document.js'
 import { fetchVerdict } from './fetch-verdict.js'
-import { filled, readable } from './result.js'
-import { plainData, plainText } from './units.js'
 
 /**
- * @typedef {import('./result.js').Figure} Figure
- * @typedef {import('./result.js').Percentiles} Percentiles
+ * @typedef {import('./document.js').Figure} Figure
+ * @typedef {import('./document.js').Percentiles} Percentiles
  * @typedef {import('../run/read-run.js').ReadParts} ReadParts
  *
  * @typedef {object} Fetches
@@ -48,7 +49,7 @@ import { plainData, plainText } from './units.js'
  * @property {Record<string, { commands: number, bytes_in: Figure }>} reads of this process, by server
  * @property {Record<'master' | 'replica', Record<string, { calls: number, usec: number }>>} commands that all nodes of a role ran
  * @property {Record<string, any>} client
- * @property {import('./result.js').NodeFigures[]} nodes
+ * @property {import('./document.js').NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  *
  * @typedef {FetchMeasurements & ReturnType<typeof fetchVerdict> & { thresholds?: import('./thresholds.js').Judged[], cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection }} FetchDocument
