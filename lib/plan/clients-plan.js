@@ -7,9 +7,18 @@ import { strategyNamed } from '../workloads/index.js'
  * @param {import('./plan.js').Facts} facts
  */
 export const clientsPart = (settings, facts) => {
-  const { connections, pipeline, ratio, order, arrivals, fill, rate = 'max', maxBehindMs = 5000 } = settings
-  const { space, passes, options } = strategyNamed(settings.strategy)
-  const quantity = settings[space]
+  const {
+    quantity,
+    connections,
+    pipeline,
+    ratio,
+    order,
+    arrivals,
+    fill,
+    rate = 'max',
+    maxBehindMs = 5000,
+  } = settings
+  const { passes, options } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
@@ -29,7 +38,7 @@ export const clientsPart = (settings, facts) => {
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
     /** Settings that the strategy alone reads. */
-    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'items'} */ (key)]])),
+    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
     clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
   }
 }

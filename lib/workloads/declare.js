@@ -113,7 +113,6 @@
  * @property {((t: any, k: any) => Fetch) | null} fetch
  * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[]) => string[]} reasons why a run of
  *   it is not valid, by its replies
- * @property {'keys' | 'items'} space the setting that says how many numbers operations of clients are about
  * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
@@ -326,7 +325,6 @@ export const strategy = (declaration) => {
     reasons: () => [],
     anyServer: false,
     keepsKeys: false,
-    space: 'keys',
     passes: null,
     modes: ['manual'],
     ids: () => null,

@@ -144,7 +144,6 @@ test('options of membership are checked by name', async (t) => {
     ['--strategy membership-set --partitions 3', /^--partitions must be a power of 2/],
     ['--strategy membership-flat --partitions 4', /^--partitions is not an option of membership-flat/],
     ['--strategy membership-set --rate 5', /^--rate: passes go as fast/],
-    ['--items 5', /^--items is an option of membership; add --strategy membership-flat/],
     [
       '--strategy membership-bloom --false-positives 2',
       /^--false-positives.* must be a share from 0.000001 to 0.5/,

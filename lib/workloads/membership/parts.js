@@ -37,8 +37,7 @@ const unexpected = (passes) =>
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
   workload: 'membership',
-  options: Object.freeze(['items', 'partitions', 'ids', 'connections', 'pipeline']),
-  space: 'items',
+  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline']),
   passes: Object.freeze([
     Object.freeze({ name: 'misses', play: 'add' }),
     Object.freeze({ name: 'hits', play: 'add' }),
