@@ -33,6 +33,9 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {boolean} fill the key space first
+ * @property {number} partitions
+ * @property {'hex' | 'binary' | 'integer'} ids
+ * @property {number} falsePositives the stated share of a filter
  * @property {number} connections clients, each with a connection to every node
  * @property {number} pipeline operations in flight of each
  * @property {readonly [number, number]} ratio writes, reads
@@ -238,6 +241,14 @@ const groups = {
         'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
+  ],
+  Membership: [
+    { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
+      help: 'structures that share the ids by their low bits: a power of 2' },
+    { name: 'ids', key: 'ids', type: 'choice', choices: ['hex', 'binary', 'integer'], default: 'hex',
+      help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
+    { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
+      help: 'stated share of false positives, of which the size of a Bloom filter follows' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,

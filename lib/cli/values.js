@@ -272,6 +272,10 @@ export const VALUE_TYPES = Object.freeze({
       'uniform, sequential, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
     shape: () => 'uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%',
   },
+  share: ranged(
+    (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a share',
+  ),
   /** @type {ValueType} */
   ratio: {
     read: (/** @type {string} */ text) => {

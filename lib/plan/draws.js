@@ -23,10 +23,10 @@ export const drawsOf = ({ order, count, seed }) => {
   return popularityOf(asked, count, () => random.next())
 }
 
-/** Each of the numbers 1..count once, then -1. @param {number} count */
-export const eachOnce = (count) => {
-  let n = 0
-  return () => (n < count ? ++n : -1)
+/** Each of so many numbers once, then -1. @param {number} count @param {number} [after] the number before the first */
+export const eachOnce = (count, after = 0) => {
+  let n = after
+  return () => (n < after + count ? ++n : -1)
 }
 
 /**

@@ -81,6 +81,7 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
 const lookAt = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
   const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
   const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  if (target.refused.has('SCAN')) return all
   const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
@@ -103,7 +104,8 @@ const lookAt = async (target, master, { databases, fields }, { clock, epochMs, p
  * @param {FoundNode[]} nodes
  * @param {Target} target
  */
-const foundWords = (nodes, { kind, address, topology }) => {
+const foundWords = (nodes, { kind, address, topology, refused }) => {
+  if (refused.has('INFO')) return []
   const masters = nodes.filter((node) => topology.masters.includes(node.address))
   const most = (/** @type {'clients' | 'memory_bytes' | 'forecast_bytes'} */ key) =>
     Math.max(...masters.map((node) => node[key] ?? 0))
@@ -166,6 +168,7 @@ const memoryFault = (nodes, findings) => {
  * @param {(line: string) => void} say
  */
 const wordsOf = async (target, { address, role }, say) => {
+  if (target.refused.has('INFO')) return ''
   if (role === 'replica') return target.info(address).catch(() => undefined)
   await answerOf(address, target.access, loaded(target.control(address), address, { say }))
   return answerOf(address, target.access, target.info(address))

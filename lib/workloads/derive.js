@@ -165,10 +165,16 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
   const { prefix } = terms
   /** @type {Map<string, string>} */
   const exact = new Map()
+  const shaped = /** @type {{ head: string, rest: RegExp, type: string }[]} */ ([])
   const numbered = /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */ ([])
   for (const family of familiesOf(declared.keys(terms))) {
     if (!isNumbered(family)) {
       exact.set(textOf(family, 0, prefix), family.type)
+      continue
+    }
+    const { shape } = family
+    if (shape) {
+      shaped.push({ head: prefix + shape.head, rest: shape.rest, type: family.type })
       continue
     }
     const range = rangeOf(family)
@@ -182,6 +188,8 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
   return (key) => {
     const known = exact.get(key)
     if (known) return known
+    for (const { head, rest, type } of shaped)
+      if (key.startsWith(head) && rest.test(key.slice(head.length))) return type
     for (const { head, family, holds } of numbered) {
       if (!key.startsWith(head)) continue
       const digits = canonical.exec(key.slice(head.length))?.[0]
@@ -194,7 +202,7 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
 }
 
 /** The text before the first variable. @param {Family} family */
-export const headOf = ({ parts: [first] }) => (typeof first === 'string' ? first : '')
+export const headOf = ({ parts: [first], shape }) => shape?.head ?? (typeof first === 'string' ? first : '')
 
 /** As textOf, where a minute is the number itself. @param {Family} family @param {number} i @param {string} prefix */
 const nameOf = (family, i, prefix) => textOf(family, i, prefix)

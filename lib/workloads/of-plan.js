@@ -17,7 +17,7 @@ import {
 import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
 import { planModel } from './own/model.js'
-import { stencilOf } from './stencil.js'
+import { keyBytesOf, stencilOf } from './stencil.js'
 import { termsOf } from './terms.js'
 
 /**
@@ -75,6 +75,8 @@ export const strategyOf = (plan) => {
       declared.fill === null
         ? null
         : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** The key that the first operation about n is about, as bytes. */
+    keyBytes: keyBytesOf(stored[0], plan.prefix),
     /** Commands in which an item is counted as carried. */
     commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
     /** The key that an operation about n is about. @param {number} n */
