@@ -19,7 +19,7 @@ import { screenOf } from './screen.js'
 
 /**
  * @param {import('../../settings.js').Settings} given
- * @param {import('./program.js').Guidance} guidance
+ * @param {import('./signals.js').Guidance} guidance
  */
 export const consume = (given, { stop, stopNow, redact }) =>
   withUndo(async (undo) => {

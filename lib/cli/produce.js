@@ -3,6 +3,7 @@
 import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { textReport } from '../report/text.js'
 import { runDocument } from '../result/document.js'
 import { openResults } from '../result/files.js'
@@ -25,7 +26,7 @@ import { screenOf } from './screen.js'
 
 /**
  * @param {import('../../settings.js').Settings} settings
- * @param {import('./program.js').Guidance} guidance
+ * @param {import('./signals.js').Guidance} guidance
  */
 export const produce = (settings, { stop, stopNow, redact }) =>
   withUndo(async (undo) => {
@@ -55,6 +56,7 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
     const whole = planOf(settings, facts)
     const card = cardOf(whole, millraceVersion())
+    say(`writes ${rhythmWords(whole)}`)
     const look = preflight({
       target,
       plan: whole,

@@ -5,6 +5,7 @@ import { FIGURES, figureNamed, grossCost, netCost } from '../result/figures.js'
 import { stateWords } from '../result/verdict.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import * as fetchWords from './fetch-text.js'
+import { FOLDS } from './folds.js'
 import { verdictWords } from './text.js'
 import * as words from './words.js'
 
@@ -54,6 +55,7 @@ const timesTable = (title, rows) => {
   return [
     {
       title,
+      fold: FOLDS.latency,
       columns: [{ title: 'time', left: true }, ...percentileColumns],
       rows: known.map(({ name, figures, unit }) => [
         cell(name),
@@ -75,6 +77,7 @@ const nodesTable = (run) => {
   return [
     {
       title: 'Nodes',
+      fold: FOLDS.nodes,
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
@@ -112,6 +115,7 @@ const eventsTable = ({ events }) =>
     : [
         {
           title: 'Events',
+          fold: 'Events',
           columns: [{ title: 'at' }, { title: 'kind', left: true }, { title: 'what', left: true }],
           rows: events.map((/** @type {{ at_ms: number, kind: string, text: string }} */ event) => [
             cell(`${(event.at_ms / 1000).toFixed(1)} s`, event.at_ms),
@@ -123,9 +127,9 @@ const eventsTable = ({ events }) =>
 
 /** Every figure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
 const figuresTable = (run) => ({
-  title: 'All figures',
+  title: 'All metrics',
   note: 'By the names that --threshold takes.',
-  more: true,
+  fold: 'All metrics',
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
   rows: FIGURES.flatMap(({ name, title, value }) => {
     const found = value(run)
@@ -136,7 +140,7 @@ const figuresTable = (run) => ({
 /** @param {any} run @returns {Table} */
 const planTable = ({ plan }) => ({
   title: 'The plan, word for word',
-  more: true,
+  fold: 'The plan, word for word',
   columns: [
     { title: 'setting', left: true },
     { title: 'value', left: true },

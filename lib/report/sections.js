@@ -14,7 +14,8 @@ import { runSections } from './run-sections.js'
  * @property {string} [note]
  * @property {{ title: string, left?: true }[]} columns
  * @property {Cell[][]} rows
- * @property {true} [more] not among what everybody wants to see
+ * @property {true} [inSummary] in a short text too
+ * @property {string} [fold] the title under which the page folds it away
  *
  * @typedef {object} Sections
  * @property {string} title
@@ -24,7 +25,7 @@ import { runSections } from './run-sections.js'
  * @property {{ label: string, text: string }[]} facts
  * @property {Table[]} tables
  * @property {{ text: string, serious: boolean }[]} warnings
- * @property {true} [chartsFirst] the picture is the answer, and tables follow it
+ * @property {true} [remarksLast] of the warnings only the serious ones come before the picture
  */
 
 /** @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record @returns {Sections} */

@@ -16,7 +16,7 @@ import {
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {string} stderr */
-const assertNoStack = (stderr) => assert.ok(!/^ {4}at |a fault of Millrace/m.test(stderr), stderr)
+const assertNoStack = (stderr) => assert.ok(!/^ {4}at |internal error of Millrace/m.test(stderr), stderr)
 
 describe('interrupted', { concurrency: 2 }, () => {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
