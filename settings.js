@@ -73,6 +73,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} outDir
  * @property {boolean} json
  * @property {boolean} quiet
+ * @property {boolean} verbose nodes, commands and the rest too
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
@@ -436,6 +437,8 @@ const groups = {
       help: 'print run.json on stdout, and nothing else',
       brief: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },
+    { name: 'verbose', aliases: ['v'], key: 'verbose', type: 'flag', for: both,
+      help: 'print nodes, commands, times and the rest too, not only the answer' },
     { name: 'log-level', key: 'logLevel', type: 'choice',
       choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: all,
       help: 'least severe level that the log on stderr shows' },

@@ -112,7 +112,7 @@ export const lookedAt = async (settings, { stop }) => {
   /** @type {string[]} */
   const warnings = []
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
-  const warn = (/** @type {import('../result/verdict.js').Warning} */ { message }) => warnings.push(message)
+  const warn = (/** @type {import('../result/ruling.js').Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
     const target = await unlessInterrupted(stop, openTarget(settings, { say: (line) => log.info(line) }))
     undo(() => target.close())

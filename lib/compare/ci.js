@@ -65,7 +65,7 @@ const rangeOf = (samples) => {
 /**
  * The other side's values, for github-action-benchmark's customSmallerIsBetter or customBiggerIsBetter.
  * @param {Comparison} comparison
- * @param {'lower' | 'higher'} better
+ * @param {'less' | 'more'} better
  */
 export const benchmarkData = ({ rows, other }, better) =>
   rows

@@ -10,7 +10,7 @@ import { keeps } from '../result/thresholds.js'
  * @typedef {object} Ruling
  * @property {string} threshold as it was asked
  * @property {string} label of the row
- * @property {import('../result/figures.js').Figure} figure
+ * @property {import('../result/measures.js').MeasureRow} figure
  * @property {boolean} relative
  * @property {number | null} value null: not measured
  * @property {number | null} low ends of the interval of that value; null: one run has none

@@ -2,9 +2,9 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../errors.js'
-import { FIGURES } from '../result/figures.js'
+import { MEASURES } from '../result/measures.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
-import { stateWords } from '../result/verdict.js'
+import { stateWords } from '../result/ruling.js'
 
 /**
  * @typedef {object} Series the repeats of one thing
@@ -114,7 +114,7 @@ const seriesOf = (runs) => ({
   starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
-    FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
+    MEASURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
       ([, samples]) => samples.length > 0,
     ),
   ),

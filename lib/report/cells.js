@@ -1,5 +1,5 @@
 // Cells of a report's tables: the text, and what a column is ordered by.
-import { figureNamed } from '../result/figures.js'
+import { measureNamed } from '../result/measures.js'
 import { formatted } from './look.js'
 
 /** @typedef {import('./sections.js').Cell} Cell */
@@ -15,4 +15,4 @@ export const shownFigure = ({ unit }, value) => formatted(unit, value)
 export const cell = (text, sort) => (sort === undefined ? { text } : { text, sort })
 
 /** @param {string} name @param {number | null | undefined} value */
-export const figureCell = (name, value) => cell(shownFigure(figureNamed(name), value), value ?? null)
+export const figureCell = (name, value) => cell(shownFigure(measureNamed(name), value), value ?? null)

@@ -1,5 +1,5 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
-import { FIGURES } from '../result/figures.js'
+import { MEASURES } from '../result/measures.js'
 
 /** @typedef {string | number | boolean | null | undefined} Value */
 
@@ -21,7 +21,7 @@ export const csvOf = (rows) => `${rows.map((row) => row.map(field).join(',')).jo
 const figuresCsv = ({ run }) =>
   csvOf([
     ['figure', 'unit', 'value'],
-    ...FIGURES.map(({ name, unit, value }) => [name, unit, value(run)]).filter(
+    ...MEASURES.map(({ name, unit, value }) => [name, unit, value(run)]).filter(
       ([, , value]) => value !== null,
     ),
   ])

@@ -1,7 +1,7 @@
 // What the report of an experiment says.
 
 import { dash, period, plainData } from '../base/units.js'
-import { figureNamed } from '../result/figures.js'
+import { measureNamed } from '../result/measures.js'
 import { centreOf } from '../result/statistics.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { asSentence, publishedWords } from './published-words.js'
@@ -19,7 +19,7 @@ const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
   const { low, high } = figure
   const centre = centreOf(figure)
-  const shown = (/** @type {number} */ value) => shownFigure(figureNamed(name), value)
+  const shown = (/** @type {number} */ value) => shownFigure(measureNamed(name), value)
   return { ...cell(shown(centre), centre), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
 }
 
@@ -34,7 +34,7 @@ const rowsTable = (experiment, pages) => {
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [
-        { title: title ?? figureNamed(name).title },
+        { title: title ?? measureNamed(name).title },
         ...(hasPublished(name) ? [{ title: 'published' }] : []),
       ]),
       { title: 'notes', left: /** @type {true} */ (true) },
@@ -73,7 +73,7 @@ const ratiosTable = ({ ratios }) => {
       ],
       rows: ratios.map(({ label, figure, ours, published, standing, claim, contradicts, why }) => [
         cell(label),
-        cell(figureNamed(figure).title),
+        cell(measureNamed(figure).title),
         {
           ...cell(shown(ours.ratio), ours.ratio),
           ...(ours.low !== null && { detail: `${shown(ours.low)} – ${shown(ours.high)}` }),
@@ -101,7 +101,8 @@ export const experimentSections = (document, pages = []) => {
     question,
     verdict: {
       good: warnings.every(({ invalidates }) => !invalidates),
-      word: 'Answer',
+      neutral: true,
+      word: 'Finding',
       sentence: experiment.verdict,
     },
     highlights: [],

@@ -158,7 +158,7 @@ const openFiles = async (folder, onFailure) => {
  * @param {string} [options.run] as typed; else it is named by time and strategy
  * @param {number} options.epochMs
  * @param {string} options.strategy
- * @param {(warning: import('./verdict.js').Warning) => void} options.onWarning called once at most
+ * @param {(warning: import('./ruling.js').Warning) => void} options.onWarning called once at most
  * @param {(data: any) => any} [options.redact] takes secrets out
  */
 export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {
@@ -187,8 +187,8 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
   return {
     run: name,
     folder,
-    interval: (/** @type {object} */ line) => intervals.append(redact(plainData(line))),
-    event: (/** @type {object} */ line) => events.append(redact(plainData(line))),
+    interval: (/** @type {object} */ line) => intervals.append(redact(plainData({ run: name, ...line }))),
+    event: (/** @type {object} */ line) => events.append(redact(plainData({ run: name, ...line }))),
     /** Settles the line files, so that what they missed can stand in the document. */
     end,
     /** Why the stored result is not complete. */

@@ -1,9 +1,9 @@
 // Limits that a run or a comparison must keep: 'latency.intended.p99<20ms', 'server.cpu_us_per_item<+5%'.
 import { OptionError } from '../errors.js'
-import { figureNamed } from './figures.js'
+import { measureNamed } from './measures.js'
 
 /**
- * @typedef {import('./figures.js').Figure} Figure
+ * @typedef {import('./measures.js').MeasureRow} Figure
  * @typedef {'<' | '<=' | '>' | '>='} Relation
  *
  * @typedef {object} Threshold
@@ -69,7 +69,7 @@ export const thresholdOf = (text) => {
 /** @param {string} text @param {string} name */
 const namedIn = (text, name) => {
   try {
-    return figureNamed(name)
+    return measureNamed(name)
   } catch (error) {
     throw error instanceof OptionError ? refused(text, error.message) : error
   }
@@ -102,7 +102,7 @@ export const keeps = ({ relation, limit }, value) => value !== null && holds[rel
 
 /**
  * @param {readonly string[]} thresholds absolute ones
- * @param {import('./figures.js').Document} document
+ * @param {import('./measures.js').Document} document
  * @returns {Judged[]}
  */
 export const judgedBy = (thresholds, document) =>
@@ -113,7 +113,7 @@ export const judgedBy = (thresholds, document) =>
 
 /**
  * The document with what became of its limits.
- * @template {import('./figures.js').Document} D
+ * @template {import('./measures.js').Document} D
  * @param {D} document
  * @param {readonly string[]} thresholds
  * @returns {D & { thresholds?: Judged[] }}

@@ -32,7 +32,7 @@ const isSame = (one, other) =>
 
 /**
  * @param {Loss} loss
- * @returns {import('../result/verdict.js').Warning}
+ * @returns {import('../result/ruling.js').Warning}
  */
 const lossWarning = ({ text, certain }) => ({
   code: 'data-lost',
@@ -47,7 +47,7 @@ const lossWarning = ({ text, certain }) => ({
  * @param {{ readonly topology: Topology }} needs.target as it is known now
  * @param {() => number} needs.elapsed
  * @param {(kind: string, text: string) => void} needs.note at the moment
- * @param {(warning: import('../result/verdict.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
  */
 export const dataWatch = ({ target, elapsed, note, warn }) => {
   const onLoss = (/** @type {Loss} */ loss) => {

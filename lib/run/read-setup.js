@@ -37,10 +37,10 @@ import { sleep } from './settlement.js'
  * @property {() => Promise<readonly PlanCard[]>} readCards
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} show
+ * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/verdict.js').Warning) => void} warn
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -71,7 +71,7 @@ const openDriver = async (options) => {
  * The clocks of the servers that are read from, measured now and again.
  * @param {Target} target
  * @param {ReadDriver} driver
- * @param {(warning: import('../result/verdict.js').Warning) => void} warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({
@@ -156,16 +156,11 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
  */
 const watchersOf = (target, clock, elapsed, onRows) => {
   const delays = series()
-  /** @type {Record<string, number>} */
-  const delayMax = {}
   const probe = replicationDelay({
     nodes: target.nodes,
     replication: async (address) => String(await target.control(address).call('INFO', 'replication')),
     clock,
-    record: (replica, delayMs) => {
-      delays.record(delayMs * 1000)
-      delayMax[replica] = Math.max(delayMax[replica] ?? 0, delayMs)
-    },
+    record: (_, delayMs) => delays.record(delayMs * 1000),
   })
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
@@ -175,7 +170,7 @@ const watchersOf = (target, clock, elapsed, onRows) => {
     db: target.access.db,
     onRows,
   })
-  return { health, sampler, probe, delays, delayMax }
+  return { health, sampler, probe, delays }
 }
 
 /** @param {ReadNeeds} needs */

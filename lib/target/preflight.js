@@ -178,7 +178,7 @@ const wordsOf = async (target, { address, role }, say) => {
  * @param {import('../plan/plan.js').Plan} needs.plan of all agents
  * @param {readonly Allowance[]} needs.allow
  * @param {(line: string) => void} needs.say
- * @param {(warning: import('../result/verdict.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs by the servers' clocks
  * @returns {Promise<Found>}
@@ -230,7 +230,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
  * ElastiCache evicts by volatile-lru unless it is told otherwise.
  * @param {FoundNode[]} nodes
  * @param {Map<string, Findings>} findings
- * @returns {import('../result/verdict.js').Warning[]}
+ * @returns {import('../result/ruling.js').Warning[]}
  */
 const evictionWarnings = (nodes, findings) =>
   nodes

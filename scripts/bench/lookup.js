@@ -164,8 +164,8 @@ const lookup = (load, bars) => ({
   },
   ratios: (figures) =>
     /** @type {const} */ ([
-      ['ops', 'operations/s', 'higher'],
-      ['cpu', 'client CPU per operation', 'lower'],
+      ['ops', 'operations/s', 'more'],
+      ['cpu', 'client CPU per operation', 'less'],
     ]).map(([unit, title, better]) => ({
       name: `lookup ${load.connections} x ${load.pipeline}: ${title} / redis-benchmark`,
       better,

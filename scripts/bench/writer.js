@@ -44,7 +44,7 @@ const drivers = (name, target) => ({
     }
   },
   ratios: ({ ratio }) => [
-    { name: `writer: client CPU per item, ioredis / socket, ${name}`, better: 'higher', rounds: ratio },
+    { name: `writer: client CPU per item, ioredis / socket, ${name}`, better: 'more', rounds: ratio },
   ],
   rows: ({ socket, ioredis, ratio }) => [
     {
@@ -101,7 +101,7 @@ export const writerCases = [
       return { ratio: ours.rate.achieved / theirs, engine: engine(ours), ours: ours.rate.achieved, theirs }
     },
     ratios: ({ ratio }) => [
-      { name: 'writer: items/s at --rate max / redis-benchmark SETEX', better: 'higher', rounds: ratio },
+      { name: 'writer: items/s at --rate max / redis-benchmark SETEX', better: 'more', rounds: ratio },
     ],
     rows: ({ ratio, engine: busy, ours, theirs }) => [
       {

@@ -1,7 +1,7 @@
 // Ratios in words: 'a quarter less' only where the interval excludes no difference.
 
 import { shownFigure } from '../../lib/report/cells.js'
-import { figureNamed } from '../../lib/result/figures.js'
+import { measureNamed } from '../../lib/result/measures.js'
 
 /**
  * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -42,4 +42,4 @@ export const ratioText = ({ ours: { ratio, low, high } }) =>
     : `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
 
 /** @param {string} name @param {number | undefined} value */
-export const figureText = (name, value) => shownFigure(figureNamed(name), value)
+export const figureText = (name, value) => shownFigure(measureNamed(name), value)

@@ -2,7 +2,7 @@
 import { modelsChart } from '../../charts/models.js'
 import { shardAddedChart } from '../../charts/shard-added.js'
 import { svgOf } from '../../lib/report/draw.js'
-import { figureNamed } from '../../lib/result/figures.js'
+import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { differenceWords, isClear, ratioNamed } from './findings.js'
 
@@ -58,7 +58,7 @@ const modelsPicture = (document) => {
         { figure: 'server.cpu_us_per_item', left: 168, width: 330 },
         { figure: 'server.memory_bytes_per_item', left: 548, width: 330 },
       ].map((panel) => {
-        const { title, unit } = figureNamed(panel.figure)
+        const { title, unit } = measureNamed(panel.figure)
         return { ...panel, axis: `${title}, mean and 95 % interval`, unit }
       }),
     }),

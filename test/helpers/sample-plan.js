@@ -53,6 +53,7 @@ const defaults = {
   seed: 1,
   outDir: 'results',
   json: false,
+  verbose: false,
   quiet: false,
   report: false,
   thresholds: [],

@@ -1,6 +1,6 @@
 // Finished results as reports read them, for the tests of what is made of them.
 import { series } from '../../lib/measure/latency.js'
-import { runDocument } from '../../lib/result/document.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleParts } from './sample-run.js'
 
@@ -40,7 +40,7 @@ const nodeRow = ({ address, shard, role }, atMs, pct) => ({
  * @returns {RunRecord}
  */
 export const sampleRecord = (change = {}) => {
-  const run = runDocument(
+  const run = resultDocument(
     sampleParts({
       warmUpS: 1,
       events: [{ at_ms: 4200, kind: 'failover', text: 'shard 1 has a new master' }],

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { runDocument } from '../../lib/result/document.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
 import { ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
@@ -320,7 +320,7 @@ describe('folders of results that are broken', { concurrency: 2 }, () => {
 
   test('report: --out that cannot be made', async (t) => {
     const own = ownFolder(t, 'report')
-    writeFileSync(join(own, 'run.json'), JSON.stringify(runDocument(sampleParts())))
+    writeFileSync(join(own, 'run.json'), JSON.stringify(resultDocument(sampleParts())))
     const ended = await startProgram(t, 'scripts/report.js', `${own} --out /proc/x/y`, { out: false }).ended
     assert.deepEqual([ended.code, ended.stdout], [2, ''])
     assert.match(onlyLine(ended.stderr), /^--out \/proc\/x\/y: the folder cannot be written \(ENOENT\)$/)

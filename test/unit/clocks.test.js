@@ -24,7 +24,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
     topology: { masters },
     control: (/** @type {string} */ address) => ({ time: () => time(address) }),
   })
-  /** @type {import('../../lib/result/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
   const open = (/** @type {string[]} */ ...allow) =>
     clockOf({ target, allow, steady, warn: (warning) => warnings.push(warning) })

@@ -7,8 +7,7 @@ import { plainText } from '../../base/units.js'
 import { attachCloudWatch, storeJson } from '../../cloudwatch/attach.js'
 import { withCloudWatchOfRuns } from '../../cloudwatch/of-experiment.js'
 import { ExitCode, OptionError } from '../../errors.js'
-import { fetchReport } from '../../report/fetch-text.js'
-import { textReport } from '../../report/text.js'
+import { runText } from '../../report/text.js'
 import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
 
@@ -89,9 +88,8 @@ export const command = {
       if (!whole) failed++
       else {
         await redraw(folder)
-        const text = whole.kind === 'consumer' ? fetchReport : textReport
         process.stdout.write(
-          `${text(/** @type {any} */ (whole), { columns: process.stdout.columns ?? 100 })}\n`,
+          runText(/** @type {any} */ (whole), { columns: process.stdout.columns, verbose: true }),
         )
       }
     }

@@ -1,105 +1,33 @@
-// Whether a run may be quoted, and if not, every reason by name and what to do about it.
+// Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
+import { adviceOf, toldByEvents } from './advice.js'
+import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { busiestNode } from './nodes.js'
+import { absentCode } from './ruling.js'
 
 /**
- * @typedef {object} Warning
- * @property {string} code stable, for programs
- * @property {string} message
- * @property {boolean} [invalidates] false: worth knowing, but the figures stand
- * @property {string} [cause]
+ * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
  */
-/** @typedef {import('./document.js').Measurements} Evidence */
-/** @typedef {'valid' | 'partial' | 'not-valid'} State partial: all is well but for writers that were not there */
 
 const limits = Object.freeze({
   rateRatio: 0.99,
-  clientBusyPct: 90,
-  clientCpuShare: 0.8,
   engineCpuPct: 95,
   share: 0.95,
   fixedShare: 0.05,
 })
 
-/** The reason that leaves a run partial where it is the only one. */
-export const absentCode = 'absent-writers'
-
-/** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
-const adviceByCause = new Map(
-  Object.entries({
-    OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten --ttl or write less',
-    MOVED: 'slots moved faster than commands could be sent again; wait for the resharding to end and repeat',
-    ASK: 'slots were under way and their commands could not be sent after them; wait for the resharding to end',
-    TRYAGAIN: 'the keys of one command were on both sides of a moving slot; wait for the resharding to end',
-    CLUSTERDOWN: 'the cluster has slots without a master; look at CLUSTER INFO and repeat when it is ok',
-    CROSSSLOT: 'the keys of one command lie in several slots; use --spread or --same-slot',
-    READONLY: 'writes went to a replica; name a master in --url, or use --cluster to follow the masters',
-    NOSCRIPT: 'the script left the server (SCRIPT FLUSH or a failover); keep others from flushing and repeat',
-    LOADING: 'a server was still reading its data set from disk; wait until it is ready and repeat',
-    MASTERDOWN: 'a replica had lost its master; wait until the link is up and repeat',
-    NOREPLICAS: 'a master had too few good replicas (min-replicas-to-write); bring them back and repeat',
-    BUSY: 'a script blocked the server; find it with SLOWLOG GET, or end it with SCRIPT KILL',
-    NOAUTH: 'the server wants a password; set --username and --password',
-    WRONGPASS: 'the server refused the name or the password; correct --username and --password',
-    NOPERM: 'the user may not run these commands or touch these keys; extend its ACL',
-    MISCONF: 'the server cannot save its snapshots and refuses writes; mend its disk or its save setting',
-    WRONGTYPE: 'a key of ours already holds another type; choose another --prefix or remove that key',
-    ERR: 'the server refused the command itself; its log may say why, or its version may not suit the strategy',
-    'ERR unknown command':
-      'the server lacks a command of this strategy; use a newer server or another --strategy',
-    'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
-    CLOSED:
-      'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
-  }),
-)
-// A redirect that was followed is no advice's matter: the events say what moved.
-const toldByEvents = new Set(['MOVED', 'ASK'])
-const unknownCause = 'look the word up in the documentation and the log of the server'
+/** @param {Record<string, number>} counts */
+const sumOf = (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0)
 
 /** @param {Evidence} run */
 const isScheduled = (run) => run.rate.nominal !== null && run.plan.pacing !== 'closed'
 
-/**
- * A loop that was never idle, and why: it had work for a whole core; or others took the core from it, and its CPU is
- * far below the time it was busy.
- * @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client
- * @returns {'saturated' | 'contended' | null}
- */
-export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
-  if ((busyPct ?? 0) <= limits.clientBusyPct) return null
-  const usedPct = threadPct ?? cpuPct ?? 100
-  return usedPct < Number(busyPct) * limits.clientCpuShare ? 'contended' : 'saturated'
-}
-
-/** @param {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} client */
-export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
-  `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
-
-/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
-export const clientStopped = ({ stopped_ms: stoppedMs }) =>
-  stoppedMs
-    ? [
-        {
-          code: 'client-stopped',
-          message: `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
-        },
-      ]
-    : []
-
 /** @param {Evidence} run */
 const clientWasTheLimit = ({ client }) => clientLimit(client) !== null || Boolean(client.stopped_ms)
 
-/**
- * The master whose engine works hardest; undefined without masters.
- * @param {Pick<Evidence, 'nodes'>} run
- */
-export const busiestMaster = ({ nodes }) =>
-  nodes
-    .filter(({ role }) => role === 'master')
-    .toSorted((a, b) => (b.engine_cpu_pct ?? -1) - (a.engine_cpu_pct ?? -1))
-    .at(0)
-
 /** @param {Evidence} run */
-const serverWasTheLimit = (run) => (busiestMaster(run)?.engine_cpu_pct ?? 0) >= limits.engineCpuPct
+const serverWasTheLimit = (run) => (busiestNode(run, ['master'])?.engine_cpu_pct ?? 0) >= limits.engineCpuPct
 
 /** @param {Evidence} run */
 const wasRefused = ({ items, commands }) =>
@@ -145,7 +73,7 @@ const causes = ({ items, commands }) => {
   const told = (/** @type {string} */ cause, /** @type {string} */ of) => ({
     code: 'cause',
     cause: plainText(cause),
-    message: `${plainText(cause)} (${of}): ${adviceByCause.get(cause) ?? unknownCause}`,
+    message: `${plainText(cause)} (${of}): ${adviceOf(cause)}`,
   })
   return [
     ...Object.entries(items.failed_by).map(([cause, n]) => told(cause, several(n, 'item'))),
@@ -171,12 +99,12 @@ const repeats = ({ items, commands }) =>
     .map(([cause, n]) => ({
       code: 'repeated',
       cause: plainText(cause),
-      message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceByCause.get(cause) ?? unknownCause}`,
+      message: `${plainText(cause)} (${several(n, 'time')}, tried again): ${adviceOf(cause)}`,
       invalidates: items.dropped + items.unsettled > 0,
     }))
 
 /** @param {Evidence} run @returns {Warning[]} */
-const rateHeld = (run) => {
+const rateSustained = (run) => {
   const { nominal, achieved } = run.rate
   const { clients } = run.plan
   if ((!run.ticks.count && !clients) || achieved === null)
@@ -243,7 +171,7 @@ const clientBusy = (run) => {
 
 /** @param {Evidence} run @returns {Warning[]} */
 const serverBusy = (run) => {
-  const master = busiestMaster(run)
+  const master = busiestNode(run, ['master'])
   if (!master || !isScheduled(run) || !serverWasTheLimit(run)) return []
   return [
     {
@@ -303,46 +231,49 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
     .map(([, code, message]) => ({ code, message, invalidates: false }))
 }
 
+/** @param {Evidence['items']} items */
+const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
+  acked + failed + uncertain + dropped + unsettled
+
 /**
- * @param {Warning[]} given what others noticed
- * @param {Warning[]} found
- * @returns {{ valid: boolean, state: State, warnings: (Warning & { invalidates: boolean })[] }} reasons first, then notes
+ * The identity that every run checks: what was offered is what was counted under the outcomes.
+ * @param {Evidence} run
+ * @returns {Warning[]}
  */
-export const ruling = (given, found) => {
-  const warnings = [...given, ...found].map((warning) => ({ invalidates: true, ...warning }))
-  warnings.sort((a, b) => Number(b.invalidates) - Number(a.invalidates))
-  const reasons = warnings.filter(({ invalidates }) => invalidates)
-  return { valid: reasons.length === 0, state: stateBy(reasons.map(({ code }) => code)), warnings }
+const accountingFaults = ({ items, agents = [] }) => {
+  const { offered, failed, uncertain, failed_by: failedBy } = items
+  const outcomes = outcomesOf(items)
+  const causes = sumOf(failedBy)
+  /** @type {string[]} */
+  const faults = []
+  if (offered !== outcomes)
+    faults.push(`${count(offered)} items were offered, but ${count(outcomes)} have an outcome`)
+  if (causes !== failed + uncertain)
+    faults.push(
+      `${count(failed + uncertain)} items failed or are uncertain, but ${count(causes)} have a cause`,
+    )
+  for (const own of agents) {
+    if (own.offered !== outcomesOf(own))
+      faults.push(
+        `writer ${own.agent} was offered ${count(own.offered)} items, but ${count(outcomesOf(own))} have an outcome`,
+      )
+  }
+  return faults.map((fault) => ({
+    code: 'accounting',
+    message: `${fault}: this is an internal error of Millrace, please report it`,
+  }))
 }
-
-/** @param {readonly string[]} codes of what makes a run invalid @returns {State} */
-export const stateBy = (codes) => {
-  if (codes.length === 0) return 'valid'
-  return codes.every((code) => code === absentCode) ? 'partial' : 'not-valid'
-}
-
-/** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */
-export const stateWords = ({ valid, state = valid ? 'valid' : 'not-valid' }) => state.replace('-', ' ')
 
 // The first reason named should be the cause: what happened to the client, then what servers said, then what came of it.
-const rules = [
+export const writerReasons = [
+  accountingFaults,
   absentWriters,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   clientBusy,
   causes,
   repeats,
   lostItems,
-  rateHeld,
+  rateSustained,
   serverBusy,
   observations,
 ]
-
-/**
- * @param {Evidence} run
- * @param {Warning[]} [given] what others noticed: an uneven placement, a lost lease, a broken account
- */
-export const verdict = (run, given = []) =>
-  ruling(
-    given,
-    rules.flatMap((rule) => rule(run)),
-  )

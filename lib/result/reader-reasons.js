@@ -1,14 +1,12 @@
-// Whether a consumer's run may be quoted, and if not, every reason by name and what to do about it.
-
+// Why a run of consumers may not be quoted: every reason by name and what to do about it.
 import { count, percent, plainText, several, share } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
-import { clientLimit, clientStopped, contendedWords, ruling } from './verdict.js'
+import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
 
 /**
- * @typedef {import('./verdict.js').Warning} Warning
- * @typedef {import('./fetch-document.js').FetchMeasurements} Evidence
+ * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
  */
-
 // A tick may be late, and a few items dead while they are read.
 const leastShare = 0.9
 
@@ -135,7 +133,9 @@ const fromFuture = ({ fetches: { count: all, from_future: future } }) =>
 /** @param {Evidence} run @returns {Warning[]} */
 const observations = (run) => {
   const { fetches, client, clocks, interrupted, duration_s: durationS, plan, nodes } = run
-  const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
+  const ahead = clocks.filter(
+    (/** @type {any} */ { offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs,
+  )
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
   const limit = clientLimit(client)
   /** @type {[boolean, string, string][]} */
@@ -153,7 +153,7 @@ const observations = (run) => {
     [
       ahead.length > 0,
       'clock',
-      `the clock of ${ahead.map(({ address }) => plainText(address)).join(', ')} differs from ours by more than a second; cut-offs are by theirs`,
+      `the clock of ${ahead.map((/** @type {any} */ { address }) => plainText(address)).join(', ')} differs from ours by more than a second; cut-offs are by theirs`,
     ],
     [
       plan.values && !plan.verify && fetches.nils > fetches.items / 10,
@@ -176,7 +176,7 @@ const observations = (run) => {
     .map(([, code, message]) => ({ code, message, invalidates: false }))
 }
 
-const rules = [
+export const readerReasons = [
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   nothingRead,
   failures,
@@ -186,13 +186,3 @@ const rules = [
   fromFuture,
   observations,
 ]
-
-/**
- * @param {Evidence} run
- * @param {Warning[]} given what others noticed
- */
-export const fetchVerdict = (run, given) =>
-  ruling(
-    given,
-    rules.flatMap((rule) => rule(run)),
-  )
