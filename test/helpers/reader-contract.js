@@ -39,7 +39,7 @@ export const settingsOf = (program, line, cluster) => {
 
 /** Writes every item twice; returns the card that a reader would find. @param {Place} at @param {string} line */
 export const written = async ({ target, cluster }, line) => {
-  const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7`
+  const load = `-q ${quantity} -t 2 -c 2 -p 300 --intervals 2 --ttl 100 --max-members 7 --max-behind 60s`
   const settings = settingsOf('producer', `${load} ${line}`, cluster)
   const plan = planOf(settings, await factsOf(settings, target, [1, 2]))
   const startedMs = Date.now()

@@ -33,6 +33,7 @@ const sortedSetStrategies = ['sorted-set', 'actual-value', 'script-batch', 'scri
 const scripted = ['script-batch', 'script-item']
 
 /** Two agents, two chunks each, every item twice, and variadic commands cut into threes. */
+// A machine with much other load drops nothing.
 const load = `-t 2 -c 2 -p 400 --intervals 2 --ttl ${ttlS} --max-members 5 --max-behind 60s`
 
 /** @param {string} line @param {boolean} cluster */

@@ -78,7 +78,9 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     test(what, async (t) => {
       const own = ownFolder(t, 'bad')
       const { line = '', env = {}, program = 'producer', out } = await make(own, t)
-      const short = program === 'producer' ? '-q 20 --intervals 1' : ''
+      const short = { producer: '-q 20 --intervals 1', consumer: '--duration 1', cleanup: '' }[
+        /** @type {Program} */ (program)
+      ]
       const target = {
         REDIS_HOST: server.host,
         REDIS_PORT: String(server.port),

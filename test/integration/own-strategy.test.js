@@ -16,7 +16,7 @@ test('one file is enough for a strategy', async (t) => {
   const env = { ...at(server), NODE_OPTIONS: `--import=${file}` }
   const line = '--oh -q 500 -c 2 --prefix own:'
 
-  const help = await startProgram(t, 'producer.js', '--help', { env, out: false }).ended
+  const help = await startProgram(t, 'producer.js', '--help all', { env, out: false }).ended
   assert.match(help.stdout, /--oh +one hash for everything/)
   assert.match(help.stdout, /one-hash/)
 
