@@ -1,6 +1,6 @@
 // What `npm test` runs, in two minutes, and with --rest what `npm run test:all` runs besides:
 // node scripts/test.js [--rest | test file...]
-// The last lines on stdout are the summary of node's test runner.
+// stderr has a line for each file that ended; the last lines on stdout are the summary of node's test runner.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,8 +13,8 @@ import { startSharedServers } from './test/shared-servers.js'
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
-const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
-const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
+const testTimeoutMs = 300_000 // of a file on Node 20, of a test from 22 on
+const silenceLimitMs = 360_000 // a file whose tests are over but which does not end: no other limit holds there
 // Most of the time they wait for seconds to pass.
 const filesAtOnce = 3
 
@@ -122,6 +122,9 @@ async function runTests(files, env, sharing) {
     `--test-concurrency=${filesAtOnce}`,
     `--test-timeout=${testTimeoutMs}`,
     '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(projectFolder, 'scripts', 'test', 'progress.js')}`,
+    '--test-reporter-destination=stderr',
   ]
   const runner = spawn(process.execPath, [...options, ...files], {
     cwd: projectFolder,

@@ -34,7 +34,6 @@ const needsSortedSet = (key, plain) => (s, named) =>
 
 // What only writers in ticks have, and what only clients have.
 const ofTicks = /** @type {const} */ ([
-  'quantity',
   'periodMs',
   'chunks',
   'totalAgents',
@@ -46,15 +45,7 @@ const ofTicks = /** @type {const} */ ([
   'ttlS',
   'maxMembers',
 ])
-const ofClients = /** @type {const} */ ([
-  'keys',
-  'fill',
-  'connections',
-  'pipeline',
-  'ratio',
-  'order',
-  'arrivals',
-])
+const ofClients = /** @type {const} */ (['fill', 'connections', 'pipeline', 'ratio', 'order', 'arrivals'])
 
 /** @type {readonly Rule[]} */
 const flowRules = [
@@ -70,8 +61,8 @@ const flowRules = [
     const odd = ofClients.find(typed)
     if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
     return (
-      typeof s.rate === 'number' &&
-      `${named('rate')} must be max: items are written at --quantity per --period, a number is for lookups`
+      s.periodMs < 1 &&
+      `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`
     )
   },
   (s, named) =>

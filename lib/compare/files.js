@@ -22,7 +22,10 @@ export const comparisonFiles = async (comparison, facts, gate) => {
   return {
     'compare.html': await pageOf(sections, pictures, millraceVersion()),
     ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
-    'summary.md': markdownReport({ ...sections, tables: sections.tables.filter(({ more }) => !more) }),
+    'summary.md': markdownReport({
+      ...sections,
+      tables: sections.tables.filter(({ inSummary }) => inSummary),
+    }),
     'junit.xml': junit(comparison, gate),
     'benchmark-smaller.json': json(benchmarkData(comparison, 'less')),
     'benchmark-bigger.json': json(benchmarkData(comparison, 'more')),

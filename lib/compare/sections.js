@@ -25,10 +25,11 @@ import {
  * @property {boolean} isValid
  */
 
-/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more @returns {import('../report/sections.js').Table} */
+/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more without verdicts @returns {import('../report/sections.js').Table} */
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
-  ...(more && { more: /** @type {true} */ (true) }),
+  fold: title,
+  ...(!more && { inSummary: /** @type {true} */ (true) }),
   note: more
     ? 'Without verdicts: of twenty metrics one differs by chance.'
     : `Geometric means. 'Would show' is the smallest change that as many runs show in four of five tries.`,
@@ -98,6 +99,7 @@ export const comparisonSections = (comparison, facts) => {
         ? [
             {
               title: 'Thresholds',
+              inSummary: /** @type {true} */ (true),
               columns: [{ title: 'result', left: /** @type {true} */ (true) }],
               rows: rulings.map((ruling) => [cell(rulingWords(ruling))]),
             },
@@ -108,7 +110,7 @@ export const comparisonSections = (comparison, facts) => {
         ? [metricsTable(shown, hidden, `${several(hidden.length, 'more metric')}`, true)]
         : []),
     ],
-    chartsFirst: true,
+    remarksLast: true,
     warnings: warnings.map(({ message, code }) => ({
       text: message,
       serious: code === 'invalid' && !facts.isValid,
@@ -121,7 +123,7 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
   const shown = rows.filter(({ primary }) => primary).slice(0, 3)
   return {
     title: 'Rounds',
-    more: true,
+    fold: 'Rounds',
     note: 'One run of each side a round, in turn: ABBA.',
     columns: [
       { title: 'round', left: true },

@@ -5,6 +5,7 @@ import { MillraceError } from '../errors.js'
 import { clientLimit } from '../result/client-limit.js'
 import { madeWithParents } from '../result/files.js'
 import { runCell } from './cell-run.js'
+import { restMs } from './duration.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
 import { NotHere } from './places.js'
@@ -31,10 +32,6 @@ const mayBeSlower = ({ legs }) =>
 const clientWasTheLimit = ({ client, warnings }) =>
   clientLimit(client) === 'saturated' ||
   warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
-
-/** How long the items of a cell live on, in ms. @param {Cell} cell */
-const restMs = ({ legs }) =>
-  1000 + 1000 * Math.max(...legs.map(({ options }) => Number.parseFloat(String(options.ttl ?? 3)) || 3))
 
 /**
  * @param {object} needs

@@ -10,11 +10,14 @@ import { itemCost } from '../../charts/item-cost.js'
 import { itemsRead } from '../../charts/items-read.js'
 import { latency } from '../../charts/latency.js'
 import { memory } from '../../charts/memory.js'
+import { overview, PANELS } from '../../charts/overview.js'
 import { rate } from '../../charts/rate.js'
 import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
+import { FOLDS } from './folds.js'
 
 export const RUN_CHARTS = Object.freeze([
+  overview,
   cpu,
   rate,
   itemsRead,
@@ -30,16 +33,33 @@ export const RUN_CHARTS = Object.freeze([
 
 /** @typedef {import('./draw.js').Picture & { name: string }} NamedPicture */
 
+/** @type {Map<unknown, string>} */
+const folds = new Map([
+  [distribution, FOLDS.latency],
+  [bystander, FOLDS.latency],
+  [itemCost, FOLDS.cost],
+  [commands, FOLDS.cost],
+  [itemBytes, FOLDS.cost],
+  [memory, FOLDS.nodes],
+])
+
 /**
  * The charts of a run that have something to show.
  * @param {import('../result/record.js').RunRecord} record
  * @returns {NamedPicture[]}
  */
 export const runPictures = (record) => {
-  const [ofNodes, ...others] = RUN_CHARTS
-  return [ofNodes, ...cloudWatchCharts(record), ...others].flatMap(({ option, ...named }) => {
+  const found = [...RUN_CHARTS, ...cloudWatchCharts(record)].flatMap((one) => {
+    const { option, ...named } = one
     const shown = option(record)
-    return shown ? [{ ...named, option: shown }] : []
+    return shown ? [{ ...named, option: shown, one }] : []
+  })
+  const hasOverview = found[0]?.one === overview
+  return found.map(({ one, ...picture }) => {
+    if (one === overview) return picture
+    if (PANELS.includes(one))
+      return hasOverview ? { ...picture, inOverview: /** @type {true} */ (true) } : picture
+    return { ...picture, fold: folds.get(one) ?? FOLDS.nodes }
   })
 }
 
@@ -48,10 +68,14 @@ export const runPictures = (record) => {
  * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
  * @returns {NamedPicture[]}
  */
-export const experimentPictures = (experiment) => [
-  ...ratiosPicture(experiment),
-  ...figurePictures(experiment),
-]
+export const experimentPictures = (experiment) => {
+  const ratios = ratiosPicture(experiment)
+  const figures = figurePictures(experiment)
+  // Without ratios the metrics are all that there is to see.
+  return ratios.length === 0
+    ? figures
+    : [...ratios, ...figures.map((picture) => ({ ...picture, fold: FOLDS.metrics }))]
+}
 
 /** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
 const ratiosPicture = (experiment) => {

@@ -122,7 +122,6 @@ export const experimentSections = (document, pages = []) => {
       { label: 'again', text: command ?? '' },
     ].filter(({ text }) => text),
     tables: [rowsTable(experiment, pages), ...ratiosTable(experiment)],
-    chartsFirst: true,
     warnings: warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
   }
 }

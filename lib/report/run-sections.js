@@ -6,6 +6,7 @@ import { percentileOf } from '../result/samples.js'
 import { answerRows } from './answer.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
+import { FOLDS } from './folds.js'
 import * as words from './words.js'
 
 /**
@@ -54,6 +55,7 @@ const timesTable = (title, rows) => {
   return [
     {
       title,
+      fold: FOLDS.latency,
       columns: [{ title: 'time', left: true }, ...percentileColumns],
       rows: known.map(({ name, figures, unit }) => [
         cell(name),
@@ -75,7 +77,8 @@ const nodesTable = (run) => {
   return [
     {
       title: 'Nodes',
-      ...(told && { answer: /** @type {true} */ (true) }),
+      fold: FOLDS.nodes,
+      ...(told && { inSummary: /** @type {true} */ (true) }),
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
@@ -113,6 +116,7 @@ const eventsTable = ({ events }) =>
     : [
         {
           title: 'Events',
+          fold: 'Events',
           columns: [{ title: 'at' }, { title: 'kind', left: true }, { title: 'what', left: true }],
           rows: events.map((/** @type {{ at_ms: number, kind: string, text: string }} */ event) => [
             cell(`${(event.at_ms / 1000).toFixed(1)} s`, event.at_ms),
@@ -124,8 +128,9 @@ const eventsTable = ({ events }) =>
 
 /** Every measure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
 const measuresTable = (run) => ({
-  title: 'All measures',
+  title: 'All metrics',
   note: 'By the names that --threshold takes.',
+  fold: 'All metrics',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
   rows: MEASURES.flatMap(({ name, title, value }) => {
@@ -137,6 +142,7 @@ const measuresTable = (run) => ({
 /** @param {any} run @returns {Table} */
 const planTable = ({ plan }) => ({
   title: 'The plan, word for word',
+  fold: 'The plan, word for word',
   more: true,
   columns: [
     { title: 'setting', left: true },
@@ -201,7 +207,7 @@ const countsTable = ({ uniqueness }) => {
   return [
     {
       title: 'Unique items',
-      answer: true,
+      inSummary: true,
       columns: [
         { title: 'structure', left: true },
         { title: 'count' },

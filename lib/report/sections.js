@@ -14,8 +14,9 @@ import { runSections } from './run-sections.js'
  * @property {string} [note]
  * @property {{ title: string, left?: true }[]} columns
  * @property {Cell[][]} rows
- * @property {true} [more] not among what everybody wants to see
- * @property {true} [answer] among what a text always shows
+ * @property {true} [inSummary] in a short text too
+ * @property {string} [fold] the title under which the page folds it away
+ * @property {true} [more] in the page alone
  *
  * @typedef {object} Sections
  * @property {string} title
@@ -28,7 +29,7 @@ import { runSections } from './run-sections.js'
  * @property {Table[]} tables
  * @property {{ text: string, serious: boolean }[]} warnings
  * @property {{ text: string, passed: boolean }[]} [limits]
- * @property {true} [chartsFirst] the picture is the answer, and tables follow it
+ * @property {true} [remarksLast] of the warnings only the serious ones come before the picture
  */
 
 /** @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record @returns {Sections} */

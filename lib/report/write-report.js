@@ -56,7 +56,9 @@ export const allFiles = async (record) => {
     files[`charts/${name}.png`] = await pngOf(String(files[`charts/${name}.svg`]))
     files[`charts/${darkName(name)}.png`] = await pngOf(dark)
   }
-  const shown = picturesOf(record).map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
+  const shown = picturesOf(record)
+    .filter(({ inOverview }) => !inOverview)
+    .map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
   return {
     ...files,
     'report.txt': sectionsText(sections, { columns: 120, verbose: true }),

@@ -13,7 +13,7 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
  * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
  *
- * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, hdr: string }} SecondLatency
+ * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
  * @typedef {object} Second a line of intervals.ndjson; what was not measured is null or absent
  * @property {number} at_ms

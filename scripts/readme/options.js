@@ -1,5 +1,5 @@
 // docs/options.md and .env.example, from the table of options in settings.js.
-import { defaultText, meaning, programFile } from '../../lib/cli/help.js'
+import { programs as abouts, defaultText, meaning } from '../../lib/cli/help.js'
 import { VALUE_TYPES } from '../../lib/cli/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 
@@ -9,6 +9,8 @@ import { OPTIONS, optionsOf } from '../../settings.js'
  */
 
 const isShown = (/** @type {Option} */ { hidden }) => !hidden
+
+const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !== null
 
 /** @type {Program[]} */
 const programs = ['producer', 'consumer', 'cleanup', 'reshard']
@@ -21,10 +23,16 @@ const code = (text) => `\`${text}\``
 
 /** @param {Option} option */
 const rowOf = (option) => {
-  const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
+  const names = [...option.aliases, option.name, ...option.also].map(dashed).map(code).join(' ')
   const otherwise = option.otherwise ?? code(defaultText(option))
   const values = VALUE_TYPES[option.type].shape(option)
-  const cells = [names, option.help, values, otherwise, code(option.env)]
+  const cells = [
+    names,
+    option.help,
+    values,
+    otherwise,
+    [option.env ?? [], option.alsoEnv].flat().map(code).join(' '),
+  ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
@@ -38,7 +46,7 @@ const commandPart = (program) => {
     const rows = options.filter((option) => option.group === group).map(rowOf)
     return `### ${program}: ${group}\n\n${head}\n${rows.join('\n')}`
   })
-  return [`## ${programFile(program)}`, ...tables].join('\n\n')
+  return [`## ${abouts[program].as}`, ...tables].join('\n\n')
 }
 
 /** The options as Markdown, by command and group. */
@@ -49,7 +57,7 @@ const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false
 
 /** An example of `.env` that names every variable and changes nothing. */
 export function envExample() {
-  const options = OPTIONS.filter(isShown)
+  const options = OPTIONS.filter(hasVariable)
   const paragraphs = [...new Set(options.map(({ group }) => group))].map((group) => {
     const lines = options
       .filter((option) => option.group === group)
