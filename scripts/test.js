@@ -13,8 +13,8 @@ import { startSharedServers } from './test/shared-servers.js'
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
-const testTimeoutMs = 300_000 // of a file on Node 20, of a test from 22 on
-const silenceLimitMs = 360_000 // a file whose tests are over but which does not end: no other limit holds there
+const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
+const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // Most of the time they wait for seconds to pass.
 const filesAtOnce = 3
 

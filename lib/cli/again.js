@@ -1,10 +1,10 @@
 // The command line that repeats a run, as somebody would type it: without passwords, and without the name of the run.
 import { OPTIONS } from '../../settings.js'
+import { namesOf } from './command-line.js'
 
-const secretNames = new Set(
-  OPTIONS.filter(({ secret, type }) => secret && type !== 'url').map(({ name }) => name),
+const leftOut = new Set(
+  OPTIONS.filter(({ secret, type, name }) => (secret && type !== 'url') || name === 'run').flatMap(namesOf),
 )
-const leftOut = new Set([...secretNames, 'run'])
 
 /** @param {string} word */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -158,7 +158,11 @@ const each = (keys, rule) => keys.map(rule)
 const targetRules = [
   ...each(
     ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
-    (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
+    (key) => (s, named) =>
+      // That of another tool is there for other servers.
+      s[key] && !s.host && !named(key).startsWith('REDISCLI_')
+        ? `${named(key)} needs an address: --host or --url`
+        : false,
   ),
 
   (s, named) => s.sentinel && !s.host && `${named('sentinel')} needs the address of a sentinel: --host`,

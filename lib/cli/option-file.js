@@ -1,7 +1,7 @@
 // Options from a file: YAML or JSON by their long names, or the run.json of an earlier run.
 import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
@@ -26,6 +26,8 @@ const textOf = (path) => {
 
 /** @param {string} text @param {string} path @returns {unknown} scalars as the texts that they are in the file */
 const documentIn = (text, path) => {
+  // Loaded where there is a file: yaml has no dependencies, and its 'failsafe' schema leaves 5m and 300k as typed.
+  const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
   try {
     return parse(text, { schema: 'failsafe', logLevel: 'error' })
   } catch (cause) {

@@ -24,7 +24,7 @@ export const comparisonFiles = async (comparison, facts, gate) => {
     ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
     'summary.md': markdownReport({
       ...sections,
-      tables: sections.tables.filter(({ inSummary }) => inSummary),
+      tables: sections.tables.filter(({ more }) => !more),
     }),
     'junit.xml': junit(comparison, gate),
     'benchmark-smaller.json': json(benchmarkData(comparison, 'less')),

@@ -21,7 +21,7 @@ import {
  * @property {string} method how many rounds, and when it stopped
  * @property {string} where
  * @property {('a' | 'b')[]} firsts which side ran first in each round
- * @property {string[]} runs folders of the runs of the other side, one a round
+ * @property {{ a: string, b: string }[]} runs folders of the runs of both sides, a round each
  * @property {boolean} isValid
  */
 
@@ -29,7 +29,7 @@ import {
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
   fold: title,
-  ...(!more && { inSummary: /** @type {true} */ (true) }),
+  ...(more && { more: /** @type {true} */ (true) }),
   note: more
     ? 'Without verdicts: of twenty metrics one differs by chance.'
     : `Geometric means. 'Would show' is the smallest change that as many runs show in four of five tries.`,
@@ -59,6 +59,15 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   }),
 })
 
+const words = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Cannot tell' }
+
+/** @param {boolean} isValid @param {boolean} failed @param {Row | undefined} first metric */
+const wordOf = (isValid, failed, first) => {
+  if (!isValid) return 'Not valid'
+  if (failed) return 'Threshold failed'
+  return first && first.difference.low !== null ? words[first.difference.verdict] : 'Answer'
+}
+
 /** @param {Comparison} comparison @param {Facts} facts @returns {Sections} */
 export const comparisonSections = (comparison, facts) => {
   const shown = /** @type {Comparison} */ (plainData(comparison))
@@ -72,7 +81,8 @@ export const comparisonSections = (comparison, facts) => {
     question: `Does ${other.name} cost more or less than ${baseline.name}?`,
     verdict: {
       good,
-      word: !facts.isValid ? 'Not valid' : failed ? 'Threshold failed' : 'Answer',
+      neutral: good && first?.difference.verdict !== 'better' && rulings.length === 0,
+      word: wordOf(facts.isValid, failed, first),
       sentence: conclusionOf(comparison, ''),
     },
     highlights: [],
@@ -99,7 +109,6 @@ export const comparisonSections = (comparison, facts) => {
         ? [
             {
               title: 'Thresholds',
-              inSummary: /** @type {true} */ (true),
               columns: [{ title: 'result', left: /** @type {true} */ (true) }],
               rows: rulings.map((ruling) => [cell(rulingWords(ruling))]),
             },
@@ -124,15 +133,20 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
   return {
     title: 'Rounds',
     fold: 'Rounds',
+    more: true,
     note: 'One run of each side a round, in turn: ABBA.',
     columns: [
       { title: 'round', left: true },
       { title: 'first', left: true },
+      { title: baseline.name, left: true },
+      { title: other.name, left: true },
       ...shown.map(({ figure }) => ({ title: figure.title })),
     ],
     rows: firsts.map((first, at) => [
-      { ...cell(String(at + 1), at), ...(runs[at] && { link: `${runs[at]}/run.json` }) },
+      cell(String(at + 1), at),
       cell(first === 'a' ? baseline.name : other.name),
+      { ...cell('run'), ...(runs[at] && { link: `${runs[at].a}/report.html` }) },
+      { ...cell('run'), ...(runs[at] && { link: `${runs[at].b}/report.html` }) },
       ...shown.map((row) => {
         const change = row.difference.relative ? row.b[at] / row.a[at] - 1 : row.b[at] - row.a[at]
         return {

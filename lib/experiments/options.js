@@ -12,7 +12,7 @@ const runnersOwn = ['agent']
 export const ownOptions = (program) =>
   optionsOf(program)
     .filter(({ group, name }) => !runnersGroups.test(group) && !runnersOwn.includes(name))
-    .map(({ name }) => name)
+    .flatMap(({ name, also }) => [name, ...also])
 
 /** @param {Options} options @returns {string[]} */
 export const argumentsOf = (options) =>
@@ -34,7 +34,7 @@ export const typed = (args) =>
 export const scaledLoad = (options, factor) => {
   const rate = Number(VALUE_TYPES.rate.read(String(options.rate), /** @type {any} */ ({})))
   const least = Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1)
-  const name = 'items' in options ? 'items' : 'quantity'
+  const name = ['items', 'keys'].find((one) => one in options) ?? 'quantity'
   const quantity = Number(options[name] ?? (rate > 0 ? rate : 10_000))
   return {
     ...options,

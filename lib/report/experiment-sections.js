@@ -101,7 +101,8 @@ export const experimentSections = (document, pages = []) => {
     question,
     verdict: {
       good: warnings.every(({ invalidates }) => !invalidates),
-      word: 'Answer',
+      neutral: true,
+      word: 'Finding',
       sentence: experiment.verdict,
     },
     highlights: [],

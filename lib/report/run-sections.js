@@ -16,12 +16,13 @@ import * as words from './words.js'
 
 const highlightsOf = {
   producer: [
-    'rate.achieved',
-    'latency.intended.p99',
     'server.cpu_us_per_item',
     'server.memory_bytes_per_item',
+    'server.net_bytes_per_item',
     'hottest_master.cpu_pct',
     'bystander.p99',
+    'latency.intended.p99',
+    'rate.achieved',
   ],
   consumer: [
     'rate.items',
@@ -78,7 +79,7 @@ const nodesTable = (run) => {
     {
       title: 'Nodes',
       fold: FOLDS.nodes,
-      ...(told && { inSummary: /** @type {true} */ (true) }),
+      ...(told && { answer: /** @type {true} */ (true) }),
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
@@ -128,9 +129,9 @@ const eventsTable = ({ events }) =>
 
 /** Every measure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
 const measuresTable = (run) => ({
-  title: 'All metrics',
+  title: 'All measures',
   note: 'By the names that --threshold takes.',
-  fold: 'All metrics',
+  fold: 'All measures',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
   rows: MEASURES.flatMap(({ name, title, value }) => {
@@ -207,7 +208,7 @@ const countsTable = ({ uniqueness }) => {
   return [
     {
       title: 'Unique items',
-      inSummary: true,
+      answer: true,
       columns: [
         { title: 'structure', left: true },
         { title: 'count' },

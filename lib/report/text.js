@@ -85,7 +85,7 @@ export const sectionsText = (sections, { columns = 80, color = false, verbose = 
   const { title, question, answer, facts, tables, repeat } = sections
   const verdict = verdictLines(page, sections)
   const asked = wrapped(question, page.columns)
-  const shown = tables.filter((table) => (verbose || !answer ? !table.more : table.inSummary))
+  const shown = tables.filter((table) => (verbose || !answer ? !table.more : table.answer))
   const where = [
     ...(report ? [{ label: 'report', text: report }] : []),
     ...(repeat ? [{ label: 'run it again', text: repeat }] : []),

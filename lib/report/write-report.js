@@ -1,8 +1,9 @@
 // The files of a report.
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { madeWithParents, ResultsError } from '../result/files.js'
-import { readRecord } from '../result/record.js'
+import { readExperiment, readRecord } from '../result/record.js'
 import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
@@ -36,10 +37,33 @@ export const pageFiles = async (record) => {
 }
 
 /**
- * The page and charts of a run that has just ended, from its own files.
+ * The pages of runs that have none, for the page of what they belong to; a folder without a run is passed over.
+ * @param {string} folder
+ * @param {readonly string[]} runs folders in there
+ */
+export const writeRunPages = async (folder, runs) => {
+  for (const run of runs) {
+    const own = join(folder, run)
+    if (existsSync(join(own, 'report.html')) || !existsSync(join(own, 'run.json'))) continue
+    const record = await readRecord(own)
+    const page = await pageOf(sectionsOf(record), picturesOf(record), millraceVersion())
+    await writeFiles(own, { 'report.html': page })
+  }
+}
+
+/**
+ * The page and charts of a run or an experiment that has just ended, from its own files.
  * @param {string} folder
  */
-export const reportRun = async (folder) => writeFiles(folder, await pageFiles(await readRecord(folder)))
+export const reportRun = async (folder) => {
+  const experiment = await readExperiment(folder)
+  if (experiment)
+    await writeRunPages(
+      folder,
+      experiment.rows.flatMap(({ runs }) => runs.slice(0, 1)),
+    )
+  await writeFiles(folder, await pageFiles(await readRecord(folder)))
+}
 
 /**
  * Everything that can be made of a result.
@@ -70,7 +94,8 @@ export const allFiles = async (record) => {
 /** @param {string} folder @param {Files} files */
 export const writeFiles = async (folder, files) => {
   try {
-    await madeWithParents(join(folder, 'charts'))
+    if (Object.keys(files).some((name) => name.startsWith('charts/')))
+      await madeWithParents(join(folder, 'charts'))
     await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)))
   } catch (error) {
     throw new ResultsError(`the report in ${folder}`, error)

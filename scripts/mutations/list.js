@@ -13,7 +13,7 @@ const slotMap = { file: 'lib/drivers/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/drivers/socket.js', unit: [] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
 const clients = { file: 'lib/flow/clients.js', unit: [], simulated: /** @type {const} */ ('clients') }
-const client = { ...clients, file: 'lib/flow/client-connection.js' }
+const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
 
 /** @type {Mutation[]} */
 export const mutations = [

@@ -1,4 +1,6 @@
 // docs/options.md and .env.example, from the table of options in settings.js.
+
+import { commandNamed } from '../../lib/cli/commands.js'
 import { programs as abouts, defaultText, meaning } from '../../lib/cli/help.js'
 import { VALUE_TYPES } from '../../lib/cli/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
@@ -44,13 +46,35 @@ const commandPart = (program) => {
   const groups = [...new Set(options.map(({ group }) => group))]
   const tables = groups.map((group) => {
     const rows = options.filter((option) => option.group === group).map(rowOf)
-    return `### ${program}: ${group}\n\n${head}\n${rows.join('\n')}`
+    return `### ${abouts[program].as.split(' ')[1]}: ${group}\n\n${head}\n${rows.join('\n')}`
   })
   return [`## ${abouts[program].as}`, ...tables].join('\n\n')
 }
 
+/** Commands whose options are all their own. */
+const ownCommands = ['compare', 'diff', 'experiment', 'staff', 'report', 'cloudwatch']
+
+const named = await Promise.all(
+  ownCommands.map(async (name) => ({ name, command: await commandNamed(name) })),
+)
+
+/** @param {(typeof named)[number]} command */
+const ownPart = ({ name, command: { about, options } }) => {
+  const rows = options.map((option) => rowOf(option).replace(/ \|[^|]*\|$/, ' |'))
+  return [
+    `## millrace ${name}`,
+    `${about.does} \`millrace ${name} ${about.words}\``,
+    ['| option | meaning | values | default |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+  ].join('\n\n')
+}
+
 /** The options as Markdown, by command and group. */
-export const optionsPart = () => programs.map(commandPart).join('\n\n')
+export const optionsPart = () =>
+  [
+    ...programs.map(commandPart),
+    ...named.map(ownPart),
+    '## Other commands\n\n`millrace demo` and `millrace completion` have no options. `millrace doctor` has those of `millrace write`, `millrace verify` those of the target of `millrace read`. In `compare` and `experiment` options of `millrace write` are taken too: see their `--help`.',
+  ].join('\n\n')
 
 /** @param {Option} option */
 const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')

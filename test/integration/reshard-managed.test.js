@@ -52,17 +52,21 @@ const placeOf = (shape) => {
       },
       clock: () => performance.now(),
     })
-    for (const node of cluster.nodes)
-      for (const [user, rights] of Object.entries(users))
-        await control
-          .of(node)
-          .call('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all', ...rights)
+    for (const node of cluster.nodes) await letIn(node)
   })
+  /** @param {{ host: string, port: number }} node */
+  const letIn = async (node) => {
+    for (const [user, rights] of Object.entries(users))
+      await control
+        .of(node)
+        .call('ACL', 'SETUSER', user, 'on', `>${password}`, '~*', '&*', '+@all', ...rights)
+  }
   after(async () => {
     for (const step of undo) await step()
   })
   return {
     cluster: () => cluster,
+    letIn,
     change: () => change,
     control: (/** @type {string} */ address) => control.of(endpointOf(address)),
     /** Slots that are on their way. */
@@ -190,6 +194,7 @@ describe('where only the provider may change the cluster', { concurrency: 2 }, (
       const coming = place.reshard(t, 'add-shard --wait 60')
       await coming.says(waiting)
       const [server] = await addServers(place.cluster(), { count: 1 })
+      await place.letIn(server)
       await place.change().addShard({ master: addressOf(server), busPort: server.busPort }, 5)
       const come = await coming.ended
       assert.equal(come.code, 0, come.stderr)

@@ -283,7 +283,10 @@ test('a chart for each figure of an experiment, beside what was published', () =
     ['Ratios within the experiment', 'Server CPU per item', 'CPU of the masters'],
   )
   const [, ours, both] = charts.map(({ option }) => option)
-  assert.deepEqual(named(ours)[0].data, [4.8, 3.1])
+  assert.deepEqual(named(ours)[0].data, [
+    { value: 4.8, detail: '4.6 µs to 5 µs' },
+    { value: 3.1, detail: '2.9 µs to 3.3 µs' },
+  ])
   assert.deepEqual(
     named(both).map((/** @type {any} */ { name }) => name),
     ['measured', 'published'],

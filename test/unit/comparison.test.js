@@ -235,7 +235,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     method: '6 rounds',
     where: '7.0.15',
     firsts: /** @type {('a' | 'b')[]} */ (['a', 'b', 'b', 'a', 'a', 'b']),
-    runs: ['cells/b/round-1/run'],
+    runs: [{ a: 'cells/a/round-1/run', b: 'cells/b/round-1/run' }],
     isValid: true,
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
@@ -244,14 +244,18 @@ test('the page says first what was found, then shows it, and folds the rest', ()
   const sections = comparisonSections(comparisonOf(0.8), facts)
   assert.equal(sections.verdict.good, true)
   assert.deepEqual(
-    sections.tables.map(({ title, fold, inSummary }) => [title, fold, inSummary === true]),
+    sections.tables.map(({ title, fold, more }) => [title, fold, more === true]),
     [
-      ['Metrics with a verdict', 'Metrics with a verdict', true],
-      ['Rounds', 'Rounds', false],
-      ['1 more metric', '1 more metric', false],
+      ['Metrics with a verdict', 'Metrics with a verdict', false],
+      ['Rounds', 'Rounds', true],
+      ['1 more metric', '1 more metric', true],
     ],
   )
-  assert.equal(sections.tables[1].rows[0][0].link, 'cells/b/round-1/run/run.json')
+  assert.deepEqual(sections.tables[1].rows[0].map(({ link }) => link).filter(Boolean), [
+    'cells/a/round-1/run/report.html',
+    'cells/b/round-1/run/report.html',
+  ])
+  assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
   assert.deepEqual(
     comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,
     'Not valid',

@@ -107,7 +107,6 @@ test('defaults', () => {
     cacheClusters: undefined,
     json: false,
     quiet: false,
-    verbose: false,
     logLevel: 'info',
     serverBin: undefined,
     shards: 3,
@@ -252,7 +251,6 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--json=false', 'json', false],
   ['--json --no-json', 'json', false],
   ['--quiet', 'quiet', true],
-  ['--verbose', 'verbose', true],
   ['--log-level silent', 'logLevel', 'silent'],
   ['--cm', 'cluster', true],
   ['--host [::1]', 'host', '::1'],
@@ -329,6 +327,8 @@ const badOfConsumer = /** @type {[string, RegExp][]} */ ([
   ['--mode script --fetch mget', /^--fetch mget with --mode script/],
   ['-t 2 -a 3', /^--agent: agent 3 is above --total-agents 2/],
   ['--sl --ns 3', /^--ns: --sl keeps no sorted set/],
+  ['-s lua', /^--mode must be one of manual, script, not 'lua'/],
+  ['--script-mode=', /^--mode needs a value$/],
   ['--read-with lua', /^--read-with must be one of get, mget, script, not 'lua'$/],
   ['--read-with get -s script', /^--read-with and --mode exclude each other$/],
   ['--read-with mget --fetch get', /^--read-with and --fetch exclude each other$/],
@@ -416,6 +416,8 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
+  ['--threshold p99<20ms', "no figure is called 'p99'; did you mean latency.intended.p99?"],
+  ['--threshold cpu_us_per_item<5', 'did you mean server.cpu_us_per_item?'],
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
@@ -478,6 +480,13 @@ const bad = /** @type {[string, string][]} */ ([
   ['--placement near', '--placement must be one of hash, spread, same-slot'],
   ['--placement spread --same-slot', '--placement and --same-slot exclude each other'],
   ['--sl --placement spread', '--placement spread: --sl keeps no sorted set'],
+  ['--dry-run=maybe', '--dry-run takes no value'],
+  ['--file=', '--file needs a value'],
+  ['--uri http://h', '--url must be redis://'],
+  ['--data-size 0', '--value-size must be a size'],
+  ['--test-time soon', '--duration must be a time'],
+  ['--period-in-millis 0', '--period must be a time'],
+  ['--host h --cacert f', '--ca needs --tls'],
   ['--duration 1m30', '--duration must be a time'],
   ['--duration 30s1m', '--duration must be a time'],
   ['--file /nowhere.yaml', '--file: cannot read /nowhere.yaml (ENOENT)'],
@@ -844,6 +853,7 @@ test('the password of other tools is never echoed, and understood', () => {
     /^--agent must be .* not shown: a password is given as REDIS_PASSWORD/,
   )
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p' }).password, 'p')
+  assert.equal(read('-q 5', { REDISCLI_AUTH: 'p' }).host, undefined)
   assert.equal(read('--host h', { REDISCLI_AUTH: 'p', REDIS_PASSWORD: 'q' }).password, 'q')
 })
 

@@ -26,77 +26,15 @@ import { progressOf } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
-import { writeFiles } from '../../report/write-report.js'
+import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { millraceVersion } from '../../run/versions.js'
 import { withUndo } from '../../undo.js'
 import { strategyNames } from '../../workloads/index.js'
 import { programsEnv } from '../child.js'
 import { refuseWords, typedLine } from '../command-line.js'
-import { ownOptions } from '../commands.js'
+import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'
 import { interruptsOfSeries } from '../signals.js'
-
-/** How long the runs are, and how many. */
-const ownRows = ownOptions('Options', [
-  {
-    name: 'rounds',
-    type: 'integer',
-    range: ['2', '1000'],
-    otherwise: '6',
-    help: 'pairs of runs',
-    brief: 'pairs of runs (6)',
-  },
-  {
-    name: 'until-sure',
-    type: 'flag',
-    brief: 'stop when it can tell, 20 rounds at most',
-    help: 'look after 6 rounds and after every second one further, and stop when it can tell. It still errs in 5 % of comparisons at most: a group-sequential t-test with alpha spending',
-  },
-  { name: 'max-rounds', type: 'integer', range: ['6', '200'], otherwise: '20', help: 'of --until-sure' },
-  {
-    name: 'seconds',
-    type: 'number',
-    range: ['1', '86400'],
-    default: '10',
-    help: 'measured, of every run',
-    brief: 'measured, of every run',
-  },
-  {
-    name: 'warm-up',
-    type: 'number',
-    range: ['0', '86400'],
-    default: '3',
-    help: 'seconds before that',
-    brief: 'seconds before that',
-  },
-  {
-    name: 'seed',
-    type: 'integer',
-    range: ['0', '4294967295'],
-    default: '1',
-    help: 'of the order (behind --, that of the values)',
-  },
-  {
-    name: 'dry-run',
-    type: 'flag',
-    help: 'print how many runs and how long, and run nothing',
-    brief: 'print how long it would take, and run nothing',
-  },
-  {
-    name: 'out',
-    type: 'path',
-    default: 'results/compare',
-    help: 'folder of the results',
-    brief: 'folder of the results',
-  },
-  {
-    name: 'resume',
-    type: 'flag',
-    help: 'continue the newest comparison of the same terms; without it earlier rounds do not count',
-  },
-  { name: 'all', type: 'flag', help: 'metrics without a verdict too' },
-  { name: 'json', type: 'flag', help: 'print compare.json' },
-])
 
 const leastRounds = 6
 
@@ -111,7 +49,7 @@ const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds 
   return untilSure(leastRounds, maxRounds ?? 20)
 }
 
-const passed = commonOptions.filter(({ name }) => !ownRows.some((own) => own.name === name))
+const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => own.name === name))
 
 /**
  * The options of both sides, from behind `--` and from in front of it.
@@ -258,12 +196,20 @@ const compare = async ({ settings: values, typed, env }) => {
   await store.tell(document())
   if (!signal.aborted) await store.finish()
   const { comparison, rounds, isValid } = found()
+  const runs = rounds.map(({ round }) => ({
+    a: `cells/a/round-${round}/run`,
+    b: `cells/b/round-${round}/run`,
+  }))
+  await writeRunPages(
+    store.folder,
+    runs.flatMap(({ a: first, b: second }) => [first, second]),
+  )
   const facts = {
     command,
     method: `${several(rounds.length, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${plan.looks.length > 1 ? `, until sure (looks after ${plan.looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`,
     where: `${[...new Set(store.turns.flatMap(({ servers = [] }) => servers))].join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
     firsts: rounds.map(({ first }) => first),
-    runs: rounds.map(({ round }) => `cells/b/round-${round}/run`),
+    runs,
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gate))
@@ -279,28 +225,8 @@ const compare = async ({ settings: values, typed, env }) => {
 
 /** @type {import('../commands.js').Command} */
 export const command = {
-  about: {
-    words: 'A B',
-    does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline.',
-    examples: [
-      ['two data models at a rate', 'sorted-set list -q 50000'],
-      ['on servers of your own', 'sorted-set stream -q 50000 -t 2 --cluster --host cache.example.net --tls'],
-      ['the same model with other options', "default 'chunks=10 ttl=9' -q 50000"],
-      ['how long it would take', 'sorted-set list -q 50000 --until-sure --dry-run'],
-    ],
-    more: `Each side is one word or more in quotes:
-  list                       a data model
-  strategy=list chunks=4     options of millrace write in which the sides differ
-  server-bin=PATH            another server program
-  config.appendonly=yes      a line of the local servers' configuration
-  millrace=FOLDER            another version of Millrace
-  name=LABEL                 what the side is called
-  default                    nothing of its own
-All other options of millrace write are those of both sides; behind -- also those that have a name of an option above.
-Without an address servers are started here; between runs they are emptied, and those of a target are waited for until the items of the last run have expired. The password is REDIS_PASSWORD in the environment, or --password-file.
-Exit code 4: fewer than two rounds are valid.`,
-  },
-  options: [...ownRows, ...gateOptions],
+  about: compareAbout,
+  options: [...compareOptions, ...gateOptions],
   passed,
   isPrivate: true,
   takesWords: true,

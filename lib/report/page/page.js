@@ -28,6 +28,17 @@ const pageScript = () =>
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
+/** @type {{ hash: string, packing: Promise<Buffer> } | undefined} */
+let echarts
+
+/** The library of the charts, packed once for all pages that this process writes. */
+const packedCharts = () => {
+  if (echarts) return echarts
+  const text = readFileSync(bundlePath(), 'utf8')
+  echarts = { hash: hashOf(text), packing: packed(text, { level: 9 }) }
+  return echarts
+}
+
 /** @param {Table} table */
 const tableOf = ({
   title: what,
@@ -97,13 +108,18 @@ const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
   html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
+/** @param {{ label: string, text: string }[]} rows */
+const rowsOf = (rows) =>
+  rows.length > 0 &&
+  html`<dl class="facts">${rows.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>`
+
 /**
  * The answer first: the verdict and its reasons, the tiles, one picture, what else was found; then what is folded.
  * @param {Sections} sections
  * @param {NamedPicture[]} pictures of the page
  */
 const mainOf = (sections, pictures) => {
-  const { verdict, facts, tables, warnings, remarksLast } = sections
+  const { verdict, facts, tables, warnings, remarksLast, answer, question, repeat } = sections
   const figures = pictures.map((picture, at) => ({
     fold: picture.fold ?? '',
     body: figureOf(picture, at),
@@ -121,15 +137,17 @@ const mainOf = (sections, pictures) => {
     parts.filter(({ fold }) => fold === '').map(({ body }) => body)
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
-  return html`<p class="verdict${!verdict.good && ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+${answer && html`<p class="question">${question}</p>`}
 ${warningList(early)}
 ${tilesOf(sections)}
 ${pictures.length > 0 && html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>`}
 ${first && html`<div class="charts">${first}</div>`}
-<dl class="facts">${facts.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>
+${rowsOf(answer ? [...answer, ...(repeat ? [{ label: 'run it again', text: repeat }] : [])] : facts)}
 ${others.length > 0 && html`<div class="charts">${others}</div>`}
 ${warningList(warnings.filter((warning) => !early.includes(warning)))}
 ${open(shownTables)}
+${answer && html`<details><summary>Plan, target and client</summary>${rowsOf(facts)}</details>`}
 ${foldsOf([...figures, ...shownTables].filter(({ fold }) => fold !== ''))}`
 }
 
@@ -144,13 +162,12 @@ export const pageOf = async (sections, all, version) => {
   const pictures = all.filter(({ inOverview }) => !inOverview)
   const style = source('style.css')
   const script = pageScript()
-  const echarts = readFileSync(bundlePath(), 'utf8')
-  const packing = packed(echarts, { level: 9 })
+  const { hash, packing } = packedCharts()
   // Nothing may be fetched, and only what was written here may run.
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)} ${hashOf(echarts)}`,
+    `script-src ${hashOf(script)} ${hash}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
@@ -165,7 +182,7 @@ export const pageOf = async (sections, all, version) => {
 <style>${markup(style)}</style>
 </head>
 <body>
-<header><div><h1>${title}</h1><p class="question">${question}</p></div><button id="theme" type="button">Dark</button></header>
+<header><div><h1>${title}</h1>${!sections.answer && html`<p class="question">${question}</p>`}</div><button id="theme" type="button">Dark</button></header>
 <main>
 ${mainOf(sections, pictures)}
 </main>

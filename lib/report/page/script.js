@@ -75,7 +75,14 @@ const pageOption = (raw, width) => {
       overflow: 'break',
       lineHeight: 14,
     })
-    if (width < narrowPx) option.xAxis.splitNumber = 3
+    if (width < narrowPx) {
+      option.xAxis.splitNumber = 3
+      // Of the values beside the picture the first line has room.
+      option.grid.right = Math.min(option.grid.right, 60)
+      for (const { data } of option.series)
+        for (const { label } of data)
+          if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
+    }
   }
   if (!lying && width < narrowPx) {
     for (const axis of [option.xAxis].flat()) delete axis.interval
