@@ -14,16 +14,16 @@ import { screenOf } from './screen.js'
 /**
  * @param {'producer' | 'consumer'} program
  * @param {import('../../settings.js').Settings} settings
- * @param {import('./signals.js').Guidance} guidance
+ * @param {import('./signals.js').Guidance & { as: string }} guidance as: what the user typed to start it
  */
-export const runProgram = (program, settings, { stop, stopNow, redact }) =>
+export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
     const screen = screenOf(settings)
     const { say, warn } = screen
     undo(screen.done)
     const isReader = program === 'consumer'
-    if (isReader && settings.durationMs === undefined && settings.intervals === undefined)
-      say('reads until Ctrl-C: --duration 60 ends it after a minute')
+    if (settings.durationMs === undefined && settings.intervals === undefined)
+      say(`${isReader ? 'reads' : 'writes'} until Ctrl-C; --duration 60 ends it after a minute`)
     const results = await openResults({
       ...settings,
       ...(isReader && { strategy: 'consumer' }),
@@ -50,7 +50,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact }) =>
       program,
       target,
       run: results.run,
-      commandLine: commandLineOf(program, process.argv),
+      commandLine: commandLineOf(as, process.argv),
       observer: screen,
       linesOf: (nominalHz) => metrics.watching(results, { run: results.run, kind: program, nominalHz }),
       settled: results.end,

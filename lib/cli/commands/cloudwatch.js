@@ -88,9 +88,8 @@ export const command = {
       if (!whole) failed++
       else {
         await redraw(folder)
-        process.stdout.write(
-          runText(/** @type {any} */ (whole), { columns: process.stdout.columns, verbose: true }),
-        )
+        const look = { columns: process.stdout.columns, verbose: true }
+        process.stdout.write(runText(/** @type {any} */ (whole), look))
       }
     }
     if (failed < folders.length) for (const folder of experiments) await tellExperiment(folder)

@@ -12,6 +12,6 @@ export const command = {
     const settings = await withPassword(given, redact)
     const guidance = { ...interruptsOfRun(), redact }
     if (settings.dryRun) return (await import('../dry-run.js')).dryRunOfReader(settings, { ...guidance, as })
-    return (await import('../run.js')).runProgram('consumer', settings, guidance)
+    return (await import('../run.js')).runProgram('consumer', settings, { ...guidance, as })
   },
 }

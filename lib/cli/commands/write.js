@@ -13,6 +13,6 @@ export const command = {
     const settings = await withPassword(given, redact)
     const guidance = { ...interruptsOfRun(), redact }
     if (settings.dryRun) return (await import('../dry-run.js')).dryRunOfWriter(settings, { ...guidance, as })
-    return (await import('../run.js')).runProgram('producer', settings, guidance)
+    return (await import('../run.js')).runProgram('producer', settings, { ...guidance, as })
   },
 }
