@@ -40,12 +40,7 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const metrics = await openMetrics(settings.metrics, {
-      say,
-      redact: redact.text,
-      stop,
-      lingerMs: settings.metricsLingerMs,
-    })
+    const metrics = await openMetrics(settings, { say, warn, redact: redact.text, stop })
     undo(metrics.close)
     const target = await unlessInterrupted(stop, openTarget(settings, { say }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
