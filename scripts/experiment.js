@@ -16,6 +16,7 @@ import { published } from '../lib/experiments/published.js'
 import { runMatrix } from '../lib/experiments/runner.js'
 import { openMatrix } from '../lib/experiments/store.js'
 import { experimentText } from '../lib/experiments/text.js'
+import { missingFor } from '../lib/report/draw.js'
 import { reportRun } from '../lib/report/write-report.js'
 import { ResultsError } from '../lib/result/files.js'
 import { millraceVersion } from '../lib/run/versions.js'
@@ -204,6 +205,8 @@ const run = async (values, words, env) => {
       if (error instanceof ResultsError) throw error
       say(`there is no report.html: ${error.message}`)
     })
+    const missing = missingFor('svg')
+    if (missing) say(missing)
     say(`results in ${store.folder}`)
     return hasValidRun(store.turns)
   }

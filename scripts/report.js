@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { bytes, several } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
+import { missingFor } from '../lib/report/draw.js'
 import { allFiles, writeFiles } from '../lib/report/write-report.js'
 import { codeOf, madeWithParents } from '../lib/result/files.js'
 import { readRecord } from '../lib/result/record.js'
@@ -31,6 +32,8 @@ await script({
     })
     const files = await allFiles(record)
     await writeFiles(target, files)
+    const missing = missingFor('png')
+    if (missing) process.stderr.write(`${missing}\n`)
     const size = Buffer.byteLength(files['report.html'])
     process.stdout.write(
       `${several(Object.keys(files).length, 'file')} in ${target}; report.html ${bytes(size)}\n`,

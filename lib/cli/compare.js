@@ -24,6 +24,7 @@ import { progressOf } from '../experiments/progress.js'
 import { runTurns } from '../experiments/runner.js'
 import { openMatrix } from '../experiments/store.js'
 import { hardware } from '../experiments/summary.js'
+import { missingFor } from '../report/draw.js'
 import { writeFiles, writeRunPages } from '../report/write-report.js'
 import { millraceVersion } from '../run/versions.js'
 import { withUndo } from '../undo.js'
@@ -256,6 +257,8 @@ const compare = async (values, words, { separator, env }) => {
       ? `${JSON.stringify(document(), null, 2)}\n`
       : comparisonText(comparison, { columns: process.stdout.columns ?? 110, all: values.all === true }),
   )
+  const missing = missingFor('svg')
+  if (missing) say(missing)
   say(`results in ${store.folder}`)
   if (signal.aborted) return ExitCode.interrupted
   return isValid ? exitCodeOf(comparison.rulings, gate) : ExitCode.invalid
