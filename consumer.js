@@ -4,6 +4,6 @@ import { program } from './lib/cli/program.js'
 
 // Help and mistyped options do not wait for what only a run needs.
 await program('consumer', async (settings, signals) => {
-  const { consume } = await import('./lib/cli/consume.js')
-  return consume(settings, signals)
+  const { runProgram } = await import('./lib/cli/run.js')
+  return runProgram('consumer', settings, signals)
 })

@@ -4,6 +4,6 @@ import { program } from './lib/cli/program.js'
 
 // Help and mistyped options do not wait for what only a run needs.
 await program('producer', async (settings, signals) => {
-  const { produce } = await import('./lib/cli/produce.js')
-  return produce(settings, signals)
+  const { runProgram } = await import('./lib/cli/run.js')
+  return runProgram('producer', settings, signals)
 })

@@ -14,6 +14,7 @@ import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
 import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
+import { typesFile } from './readme/types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -94,6 +95,7 @@ export const generatedFiles = (read = readProjectFile) => {
     ...pages,
     '.env.example': envExample(),
     ...schemaFiles(),
+    'lib/index.d.ts': typesFile(),
     ...pictureFiles(experiments, runNamed('add-shard')),
     ...measuredFiles(experiments),
   }

@@ -1,7 +1,6 @@
 // How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
 import { ExitCode } from '../errors.js'
 import { ResultsError } from '../result/files.js'
-import { withThresholds } from '../result/thresholds.js'
 import { addressOf } from '../target/address.js'
 
 /**
@@ -75,7 +74,7 @@ const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
 export const concludeRun = async (measured, { settings, results, screen, stop, stopNow }) => {
   const { say, warn } = screen
   const { folder } = results
-  const judged = results.redact(withThresholds(measured, settings.thresholds))
+  const judged = results.redact(measured)
   await results.finish(judged)
   // The first interrupt of a run that came to its end by itself ends what follows it, not the run.
   const signal = stop.aborted ? stopNow : stop

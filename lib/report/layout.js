@@ -14,6 +14,9 @@ export const shortened = (text, width) => {
   return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`
 }
 
+// A number keeps its unit.
+const spaces = / (?!(?:%|[µm]?s|[kMGT]?B)(?!\p{L}))/u
+
 /**
  * Lines of at most `width` columns, broken where `gap` stands; a piece wider than a line is broken at its
  * spaces, and a word wider than that is cut.
@@ -24,7 +27,7 @@ export const shortened = (text, width) => {
  */
 export const wrapped = (text, width, gap = ' ') => {
   const pieces = text
-    .split(gap === ' ' ? / (?!%)/ : gap)
+    .split(gap === ' ' ? spaces : gap)
     .flatMap((piece) =>
       piece.length <= width ? piece : gap === ' ' ? cut(piece, width) : wrapped(piece, width),
     )

@@ -43,7 +43,7 @@ const tableLines = ({ columns, paint }, { title, note, columns: heads, rows }) =
   const fits = [titles, ...lines].every((line) => line.length <= columns)
   return [
     ...wrapped(title.toUpperCase(), columns).map(paint.bold),
-    ...wrapped(note ?? '', columns).map(paint.dim),
+    ...(note ? wrapped(note, columns).map(paint.dim) : []),
     ...(fits ? [paint.dim(titles), ...lines] : rows.flatMap((row) => rowLines(heads, row, columns))),
   ]
 }

@@ -193,7 +193,7 @@ export const MEASURES = Object.freeze(
       unit,
       better,
       axis: `${title}, ${axis}`,
-      value: value ?? ((/** @type {Document} */ document) => at(bare(name), document)),
+      value: value ?? ((/** @type {Document} */ document) => at(name, document)),
     }),
   ),
 )
@@ -223,9 +223,9 @@ export const measureNamed = (name) => {
 export const measuresOf = (document) =>
   MEASURES.flatMap(({ name, unit, better, value: read }) => {
     const value = read(document)
-    const [, section, last] = /^(.*)\.([^.]+)$/.exec(bare(name)) ?? []
+    const [, section, last] = /^(.*)\.([^.]+)$/.exec(name) ?? []
     const within = partOf(section, document)
-    const samples = within && 'p50' in within ? within : {}
+    const samples = typeof within === 'object' && within !== null && 'p50' in within ? within : {}
     if (value === null || !isSupported(samples, last)) return []
     const spread = at(`${name}_uncertainty`, document)
     return [{ name, value, unit, better, count: samples.count ?? null, spread }]

@@ -3,13 +3,13 @@
 // With fewer samples beyond it, a percentile is the luck of a few of them.
 const fewestBeyond = 10
 
-const parts = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 })
+const parts = /** @type {const} */ ({ p90: 0.9, p99: 0.99, p999: 0.999 })
 
 /** @typedef {Record<string, any> & { count?: number }} Percentiles count: independent samples */
 
 /**
- * Whether the samples are enough for a percentile; results without a count have all of theirs. The highest of all
- * samples is a fact with any number of them.
+ * Whether the samples are enough for a percentile; results without a count have all of theirs. The median and the
+ * highest of all samples need no tail.
  * @param {Percentiles} percentiles
  * @param {string} name
  */

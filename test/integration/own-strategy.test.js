@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runText } from '../../lib/report/text.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
@@ -37,7 +38,7 @@ test('one file is enough for a strategy', async (t) => {
     ),
     JSON.stringify(reader.document.uniqueness),
   )
-  assert.match(reader.stdout, /HGETALL/)
+  assert.match(runText(reader.document, { verbose: true }), /HGETALL/)
 
   writer.kill('SIGINT')
   const written = await writer.ended

@@ -55,9 +55,9 @@ test('a run leaves run.json and its lines, and nothing unfinished', async (conte
   assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
   assert.deepEqual(
     lines(results.path('intervals.ndjson')),
-    Array.from({ length: 1000 }, (_, at) => ({ at })),
+    Array.from({ length: 1000 }, (_, at) => ({ run: results.run, at })),
   )
-  assert.deepEqual(lines(results.path('events.ndjson')), [{ kind: 'moved' }])
+  assert.deepEqual(lines(results.path('events.ndjson')), [{ run: results.run, kind: 'moved' }])
   assert.deepEqual(results.warnings, [])
 })
 
@@ -118,7 +118,10 @@ test('lines stand in their files although the run never finishes', async (contex
   results.interval({ second: 1 })
   results.interval({ second: 2 })
   await results.end()
-  assert.deepEqual(lines(results.path('intervals.ndjson')), [{ second: 1 }, { second: 2 }])
+  assert.deepEqual(lines(results.path('intervals.ndjson')), [
+    { run: results.run, second: 1 },
+    { run: results.run, second: 2 },
+  ])
   assert.ok(!existsSync(results.path('run.json')))
   await results.discard()
   assert.ok(existsSync(results.path('intervals.ndjson')))
