@@ -108,6 +108,8 @@ const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
   html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
+const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** @param {{ label: string, text: string }[]} rows */
 const rowsOf = (rows) =>
   rows.length > 0 &&
@@ -137,7 +139,7 @@ const mainOf = (sections, pictures) => {
     parts.filter(({ fold }) => fold === '').map(({ body }) => body)
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
-  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${capital(verdict.sentence)}</p>
 ${answer && html`<p class="question">${question}</p>`}
 ${warningList(early)}
 ${tilesOf(sections)}

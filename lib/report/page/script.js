@@ -79,9 +79,8 @@ const pageOption = (raw, width) => {
       option.xAxis.splitNumber = 3
       // Of the values beside the picture the first line has room.
       option.grid.right = Math.min(option.grid.right, 60)
-      for (const { data } of option.series)
-        for (const { label } of data)
-          if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
+      for (const { label } of option.series.flatMap((/** @type {any} */ { data }) => data.filter(Boolean)))
+        if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
     }
   }
   if (!lying && width < narrowPx) {
