@@ -4,56 +4,47 @@
 export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
-  /** items per interval, shared by all agents; the same ones in every interval, unless --once */
-  quantity?: number | string
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix'
-  /** a sorted set of the values themselves */
-  actualValue?: boolean
-  /** write with lua/store-items.lua, one call per chunk */
-  ws?: boolean
-  /** write with lua/store-item.lua, one call per item */
-  sk?: boolean
-  /** a list instead of the sorted set */
-  sl?: boolean
-  /** a list, and a HyperLogLog per minute */
-  slh?: boolean
-  /** one set per minute */
-  ss?: boolean
-  /** number of sorted sets; item i is in set i mod N */
-  ns?: number | string
-  /** all sorted sets in one slot */
-  sameSlot?: boolean
-  /** tags that spread the sorted sets evenly over the slots */
-  spread?: boolean
-  /** further sorted sets that get the same members in the same batch */
-  extraSortedSets?: number | string
+  strategy?:
+    | 'sorted-set'
+    | 'actual-value'
+    | 'script-batch'
+    | 'script-item'
+    | 'list'
+    | 'list-hll'
+    | 'set'
+    | 'hash'
+    | 'stream'
+    | 'hash-ttl'
+    | 'lookup-get'
+    | 'lookup-set'
+    | 'lookup-mix'
+  /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
+  items?: number | string
   /** lifetime of an item */
   ttl?: number | string
   /** size of a value */
   valueSize?: number | string
   /** random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero */
   payload?: 'random' | 'sparse' | 'zero'
+  /** number of sorted sets; item i is in set i mod N */
+  sets?: number | string
+  /** slots of the sorted sets: hash (as their names hash), spread (tags that spread them evenly) or same-slot (all in one) */
+  placement?: 'hash' | 'spread' | 'same-slot'
   /** put the time of writing into every value, so that a consumer can recognise an old one */
   stamp?: boolean
   /** new items in every interval, each written once, instead of the same ones */
   once?: boolean
+  /** further sorted sets that get the same members in the same batch */
+  extraSortedSets?: number | string
   /** put in front of every key */
   prefix?: string
   /** random seed of the values */
   seed?: number | string
-  /** interval in which all items are written once; for a consumer, the time from one fetch to the next */
-  period?: number | string
-  /** parts in which the items of an interval are sent, evenly spaced */
-  chunks?: number | string
-  /** agents (simulated writers) that share the items, on all boxes together; for a consumer, the consumers whose fetches are spread evenly over the period */
-  totalAgents?: number | string
-  /** which of the agents this process is; auto: the next free one (on a local target all of them; a consumer is all of them by default) */
-  agent?: number | string
+  /** operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept them, without a schedule */
+  rate?: number | string
   /** open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or closed (wait for the batch or the fetch, then sleep the period) */
   pacing?: 'open' | 'smooth' | 'closed'
-  /** max: as fast as the servers accept it, without a schedule; for lookups also operations a second, such as 20k */
-  rate?: number | string
   /** socket (plain sockets, least CPU) or ioredis (what a Node application sees) */
   driver?: 'socket' | 'ioredis'
   /** most items in one ZADD, SADD, RPUSH and the like; 0 = no limit; --ws has no limit unless this is given */
@@ -62,8 +53,6 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
-  /** number of keys, key:1 and on */
-  keys?: number | string
   /** write every key once before the run, and check that they are there */
   fill?: boolean
   /** clients; each has a connection to every node */
@@ -78,10 +67,8 @@ export interface RunOptions {
   arrivals?: 'constant' | 'poisson'
   /** fetch only the newest N items; 0 = all that have not expired */
   limit?: number | string
-  /** manual (ids, then their values) or script (one call of lua/fetch-latest-items.lua) */
-  mode?: 'manual' | 'script'
-  /** get (one GET per item) or mget (MGET of up to 1,000; in a cluster, one per slot) */
-  fetch?: 'get' | 'mget'
+  /** get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or script (one call of lua/fetch-latest-items.lua) */
+  readWith?: 'get' | 'mget' | 'script'
   /** fetch the values too; --no-values reads ids only */
   values?: boolean
   /** which nodes serve the reads; a shard without replicas is read from its master */
@@ -92,14 +79,46 @@ export interface RunOptions {
   verify?: boolean
   /** count unique items with every structure that exists, side by side */
   count?: boolean
-  /** the target is a cluster; without an address one is started (a consumer attaches to it) */
-  cluster?: boolean
-  /** address as redis://[user:password@]host[:port][/db], or rediss:// for TLS */
+  /** items per interval, shared by all agents: --items by its published name */
+  quantity?: number | string
+  /** interval in which all items are written once */
+  period?: number | string
+  /** bursts in which the items of an interval are sent, evenly spaced */
+  chunks?: number | string
+  /** agents (simulated writers) that share the items, on all boxes together */
+  totalAgents?: number | string
+  /** which of the agents this process is: a number, a range, all, or auto: the next free one (on a local target all of them) */
+  agent?: number | string
+  /** a sorted set of the values themselves */
+  actualValue?: boolean
+  /** write with lua/store-items.lua, one call per chunk */
+  ws?: boolean
+  /** write with lua/store-item.lua, one call per item */
+  sk?: boolean
+  /** a list instead of the sorted set */
+  sl?: boolean
+  /** a list, and a HyperLogLog per minute */
+  slh?: boolean
+  /** one set per minute */
+  ss?: boolean
+  /** number of sorted sets: --sets by its published name */
+  ns?: number | string
+  /** all sorted sets in one slot: --placement same-slot */
+  sameSlot?: boolean
+  /** sorted sets spread evenly over the slots: --placement spread */
+  spread?: boolean
+  /** manual (ids, then their values) or script: --read-with by its published name */
+  mode?: 'manual' | 'script'
+  /** how --mode manual reads values: get or mget, as --read-with */
+  fetch?: 'get' | 'mget'
+  /** address as redis://[user:password@]host[:port][/db], or rediss:// for TLS; also without --url in front */
   url?: string
   /** name or address of the server, or of any node of the cluster */
   host?: string
   /** port of --host */
   port?: number | string
+  /** the target is a cluster; without an address one is started (a consumer attaches to it) */
+  cluster?: boolean
   /** name of the primary that sentinels watch; --host and --port (26379) then name a sentinel, which knows the others */
   sentinel?: string
   /** password of the sentinels themselves; better in REDIS_SENTINEL_PASSWORD */
@@ -132,12 +151,14 @@ export interface RunOptions {
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string
-  /** stop after this time (60, 60s, 5m, 1h) */
+  /** stop after this time (60, 60s, 1m30s, 1h) */
   duration?: number | string
   /** stop after this many intervals */
   intervals?: number | string
   /** time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick) */
   warmUp?: number | string
+  /** show the plan, the share of this process, what is found on the target, the memory that the plan takes and the first commands; write nothing */
+  dryRun?: boolean
   /** measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item is known without it; auto = in runs of 10 s and longer */
   idleCost?: 'auto' | 'always' | 'never'
   /** name of the run */

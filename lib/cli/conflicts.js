@@ -34,7 +34,6 @@ const needsSortedSet = (key, plain) => (s, named) =>
 
 // What only writers in ticks have, and what only clients have.
 const ofTicks = /** @type {const} */ ([
-  'quantity',
   'periodMs',
   'chunks',
   'totalAgents',
@@ -46,15 +45,7 @@ const ofTicks = /** @type {const} */ ([
   'ttlS',
   'maxMembers',
 ])
-const ofClients = /** @type {const} */ ([
-  'keys',
-  'fill',
-  'connections',
-  'pipeline',
-  'ratio',
-  'order',
-  'arrivals',
-])
+const ofClients = /** @type {const} */ (['fill', 'connections', 'pipeline', 'ratio', 'order', 'arrivals'])
 
 /** @type {readonly Rule[]} */
 const flowRules = [
@@ -70,8 +61,8 @@ const flowRules = [
     const odd = ofClients.find(typed)
     if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
     return (
-      typeof s.rate === 'number' &&
-      `${named('rate')} must be max: items are written at --quantity per --period, a number is for lookups`
+      s.periodMs < 1 &&
+      `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`
     )
   },
   (s, named) =>
@@ -167,7 +158,11 @@ const each = (keys, rule) => keys.map(rule)
 const targetRules = [
   ...each(
     ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
-    (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
+    (key) => (s, named) =>
+      // That of another tool is there for other servers.
+      s[key] && !s.host && !named(key).startsWith('REDISCLI_')
+        ? `${named(key)} needs an address: --host or --url`
+        : false,
   ),
 
   (s, named) => s.sentinel && !s.host && `${named('sentinel')} needs the address of a sentinel: --host`,

@@ -13,7 +13,7 @@ import { screenOf } from './screen.js'
 /**
  * @param {'producer' | 'consumer'} program
  * @param {import('../../settings.js').Settings} settings
- * @param {import('./program.js').Guidance} guidance
+ * @param {import('./signals.js').Guidance} guidance
  */
 export const runProgram = (program, settings, { stop, stopNow, redact }) =>
   withUndo(async (undo) => {
@@ -21,8 +21,8 @@ export const runProgram = (program, settings, { stop, stopNow, redact }) =>
     const { say, warn } = screen
     undo(screen.done)
     const isReader = program === 'consumer'
-    if (settings.durationMs === undefined && settings.intervals === undefined)
-      say(`${isReader ? 'reads' : 'writes'} until Ctrl-C: --duration 60 ends it after a minute`)
+    if (isReader && settings.durationMs === undefined && settings.intervals === undefined)
+      say('reads until Ctrl-C: --duration 60 ends it after a minute')
     const results = await openResults({
       ...settings,
       ...(isReader && { strategy: 'consumer' }),

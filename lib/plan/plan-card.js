@@ -151,7 +151,7 @@ const among = (words) => (value) => words.includes(value)
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
-  periodMs: wholeIn(1, 86_400_000),
+  periodMs: (value) => Number.isFinite(value) && value >= 1 && value <= 86_400_000,
   chunks: wholeIn(1, 100e6),
   totalAgents: wholeIn(1, 10_000),
   sets: textsIn(1, 16_384),

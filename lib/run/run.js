@@ -3,6 +3,7 @@
 import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
 import { preflight } from '../target/preflight.js'
@@ -57,6 +58,7 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   const facts = await unlessInterrupted(stop, factsOf(settings, target))
   const whole = planOf(settings, facts)
   const card = cardOf(whole, millraceVersion())
+  say(`writes ${rhythmWords(whole)}`)
   const clock = () => performance.now()
   const look = preflight({ target, plan: whole, allow, say, warn, clock, epochMs: time.now })
   const found = await unlessInterrupted(stop, look)

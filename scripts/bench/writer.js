@@ -1,7 +1,7 @@
 // What writing costs the client, beside other clients, and what it costs the server.
 import { existsSync } from 'node:fs'
+import { peerPath, peers } from '../../lib/target/peers.js'
 import { allStrategies } from '../../lib/workloads/index.js'
-import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
 import { commandsPerS, onServer } from './yardstick.js'
 

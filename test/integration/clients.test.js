@@ -31,7 +31,7 @@ const never = new AbortController().signal
  */
 const play = async (t, { masters, owners = null, access, refresh }, strategy, how) => {
   const { clients = 10, pipeline = 5, weights = [1], schedule = null, maxBehindMs = 5000 } = how
-  const plan = samplePlan({ strategy, keys, valueBytes: 32 }, { cluster: owners !== null })
+  const plan = samplePlan({ strategy, quantity: keys, valueBytes: 32 }, { cluster: owners !== null })
   const bound = strategyOf(plan)
   const ledger = operationsOf({ isMeasured: () => true })
   const tally = noTally()

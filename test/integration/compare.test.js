@@ -99,5 +99,5 @@ test('a side has its own server configuration, and mistakes end before anything 
   )
   assert.match(one.stderr, /^compare takes two sides, not 1/)
   assert.match(unknown.stderr, /--strategy/)
-  assert.match(gate.stderr, /^--gate must be strict or lenient\n$/)
+  assert.match(gate.stderr, /^--gate must be one of strict, lenient, not 'never'\n$/)
 })

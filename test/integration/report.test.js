@@ -167,7 +167,7 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
     [`scripts/report.js ${out}/charts`, /holds neither run\.json nor experiment\.json\n$/],
     [`scripts/report.js ${out}/none`, /there is no such folder\n$/],
     ['scripts/compare.js a', /^two sides at least/],
-    ['scripts/compare.js a b --nonsense', /^unknown option '--nonsense'/],
+    ['scripts/compare.js a b --nonsense', /^unknown option --nonsense\n$/],
   ])) {
     const refused = await script(line)
     assert.equal(refused.code, 2, line)

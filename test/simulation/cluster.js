@@ -203,10 +203,6 @@ export const simulatedCluster = ({
       connection.greeted = true
       return random.chance(0.1) ? '-ERR unknown subcommand SETNAME\r\n' : '+OK\r\n'
     }
-    if (name === 'ASKING') {
-      connection.asking = true
-      return '+OK\r\n'
-    }
     const { asking } = connection
     connection.asking = false
     const now = clock.now()
@@ -214,6 +210,10 @@ export const simulatedCluster = ({
     node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
     const refusal = node.refusals.find(({ share }) => random.chance(share))
     if (refusal) return `-${refusal.line}\r\n`
+    if (name === 'ASKING') {
+      connection.asking = true
+      return '+OK\r\n'
+    }
     const key = name === 'EVALSHA' ? args[3] : args[1]
     const elsewhere = redirect(node, key, asking)
     if (elsewhere !== null) return elsewhere

@@ -89,7 +89,7 @@ export const playClients = async ({ seed, keep }) => {
     lastFaultMs + (faults.some(({ kind }) => kind === 'deaf') ? silenceMs : reconnectsForMs) + maxBehindMs
   const durationMs = scene.isCutShort ? lastFaultMs / 2 : wellMs + offersForMs
   const plan = samplePlan(
-    { strategy, keys: 1e6, valueBytes: scene.valueBytes },
+    { strategy, quantity: 1e6, valueBytes: scene.valueBytes },
     { cluster: isCluster, masters: scene.masters },
   )
   const operations = strategyOf(plan)

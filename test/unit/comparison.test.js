@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
+import { typedLine } from '../../lib/cli/command-line.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
@@ -19,6 +20,7 @@ import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { faultIn } from '../../lib/shape.js'
+import { optionsOf } from '../../settings.js'
 
 test('a side is its options, servers and version, by name', () => {
   const side = sideRequest('strategy=list c=4 config.appendonly=yes name=ours', 'B')
@@ -37,8 +39,9 @@ test('a side is its options, servers and version, by name', () => {
 
 for (const [text, message] of /** @type {[string, RegExp][]} */ ([
   ['', /^B is empty: write 'default'/],
-  ['--strategy list', /^B: write strategy=VALUE instead of --strategy; common options come behind --/],
-  ['strategy', /^B: 'strategy' has no value/],
+  ['--strategy list', /^B: write strategy=VALUE instead of --strategy$/],
+  ['strategy', /^B: 'strategy' is no data model, and no NAME=VALUE$/],
+  ['lists', /^B: 'lists' is no data model, and no NAME=VALUE; did you mean list\?$/],
   ['nonsense=1', /^B: 'nonsense' is no option in which two sides can differ/],
   ['duration=5s', /^B: 'duration' is no option in which two sides can differ/],
   ['millrace=/nowhere', /there is no producer\.js/],
@@ -46,8 +49,16 @@ for (const [text, message] of /** @type {[string, RegExp][]} */ ([
 ]))
   test(`no side: ${text}`, () => assert.throws(() => sideRequest(text, 'B'), { message }))
 
+/** @param {string[]} argv */
+const commonIn = (argv) => commonRequest(typedLine(argv, optionsOf('producer')).options)
+
+test('a data model alone is a side', () => {
+  const { options, name } = sideRequest('list chunks=4', 'A')
+  assert.deepEqual([options, name], [{ strategy: 'list', chunks: '4' }, 'list chunks=4'])
+})
+
 test('common options are those of the producer; where it goes is apart, and a side keeps to local servers', () => {
-  const common = commonRequest(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
+  const common = commonIn(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
   assert.deepEqual(common.load, { quantity: '20k', 'total-agents': '2', ttl: '2m' })
   assert.deepEqual(placeOf(common.where).place, {
     cluster: true,
@@ -62,15 +73,15 @@ test('common options are those of the producer; where it goes is apart, and a si
     [cell.id, cell.legs[0].options.quantity, cell.legs[0].options.ttl, cell.place.config],
     ['a', 20_000, '120s', [['io-threads', '2']]],
   )
-  const away = commonRequest(['--host', '127.0.0.1', '--port', '7000'])
+  const away = commonIn(['--host', '127.0.0.1', '--port', '7000'])
   assert.deepEqual(placeOf(away.where).target, { host: '127.0.0.1', port: '7000' })
   assert.throws(() => cellOf(sideRequest('config.appendonly=yes', 'A'), 'a', away), /are for local servers/)
   assert.throws(
-    () => commonRequest(['--duration', '5s']),
+    () => commonIn(['--duration', '5s']),
     /^OptionError: --duration behind --: compare decides that/,
   )
   assert.throws(
-    () => commonRequest(['--password', 'hidden']),
+    () => commonIn(['--password', 'hidden']),
     (error) => !/hidden/.test(String(error)),
   )
   assert.throws(() => cellOf(sideRequest('strategy=nonsense', 'A'), 'a', common), { code: 'OPTION' })

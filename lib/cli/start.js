@@ -1,40 +1,26 @@
-// What every program does around its work: settings, signals, secrets, its parent, and one place that turns errors into
-// a line and a code.
+// What every command does around its work: options, help, secrets, its parent, and one place that turns errors into a
+// line and an exit code.
 
 import { plainText } from '../base/units.js'
 import { ExitCode, MillraceError, OptionError } from '../errors.js'
 import { redactor } from '../redact.js'
+import { millraceVersion } from '../run/versions.js'
 import { asTargetError } from '../target/reason.js'
 import { fromParent } from './child.js'
-import { loadDotenv, readSettings, variablesIn } from './options.js'
-import { askedPassword } from './password.js'
+import { typedLine } from './command-line.js'
+import { commandNamed } from './commands.js'
+import { helpText } from './help.js'
+import { loadDotenv, settingsOf, variablesIn } from './options.js'
 import { secretsIn } from './secrets.js'
 
 /**
  * @typedef {object} Surroundings
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
  * @property {import('../redact.js').Redactor} redact
- *
- * @typedef {import('../run/settlement.js').Signals & { redact: import('../redact.js').Redactor }} Guidance
  */
 
 // What a program may take to end in order when its parent has gone.
 const orphanLimitMs = 1000
-
-/** The first interrupt lets the run settle, the second does not. */
-const interrupts = () => {
-  const stop = new AbortController()
-  const stopNow = new AbortController()
-  const interrupt = () => {
-    if (stop.signal.aborted) stopNow.abort()
-    stop.abort()
-  }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
-  // Who closed the terminal cannot be asked twice.
-  process.on('SIGHUP', interrupt)
-  return { stop: stop.signal, stopNow: stopNow.signal }
-}
 
 /** Nobody is left to read the result: as if it was interrupted twice. */
 const endWithParent = () => {
@@ -52,7 +38,9 @@ const tell = (thrown, stderr) => {
     return error.exitCode
   }
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  stderr.write(`a fault of Millrace, please report it: ${fault.split('\n').map(plainText).join('\n')}\n`)
+  stderr.write(
+    `internal error of Millrace, please report it: ${fault.split('\n').map(plainText).join('\n')}\n`,
+  )
   return ExitCode.fault
 }
 
@@ -66,24 +54,36 @@ const workingFolder = () => {
 }
 
 /**
- * Reads the settings, runs the work, and ends with its exit code.
- * @param {import('../../settings.js').Program} program
- * @param {(settings: import('../../settings.js').Settings, guidance: Guidance) => Promise<number>} work
+ * Starts a command with the words behind it, and ends with its exit code.
+ * @param {string} name as in lib/cli/commands.js
+ * @param {{ as?: string, argv?: readonly string[] }} [how] as: what the user typed, where that is no `millrace NAME`
  */
-export const program = (program, work) =>
+export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice(2) } = {}) =>
   concluded(async ({ env, redact }) => {
-    const { argv, stdout } = process
-    const dotenvText = loadDotenv(workingFolder(), env)
+    const { stdout, stderr } = process
+    const {
+      about,
+      options,
+      passed = [],
+      isPrivate = false,
+      takesWords = false,
+      work,
+    } = await commandNamed(name)
+    const typed = typedLine(argv, [...options, ...passed])
+    if (typed.help) {
+      const look = { columns: stdout.columns ?? 80, whole: typed.help === 'all' }
+      stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
+      return ExitCode.done
+    }
+    if (typed.version) {
+      stdout.write(`${millraceVersion()}\n`)
+      return ExitCode.done
+    }
+    const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
     redact.learn(...secretsIn([], variablesIn(dotenvText)))
-    const settings = readSettings({ program, argv: argv.slice(2), env, dotenvText, columns: stdout.columns })
-    if ('help' in settings) stdout.write(`${settings.help}\n`)
-    else if ('version' in settings) stdout.write(`${settings.version}\n`)
-    else if (settings.askPassword) {
-      const password = await askedPassword(process)
-      redact.learn(password)
-      return work({ ...settings, password }, { ...interrupts(), redact })
-    } else return work(settings, { ...interrupts(), redact })
-    return ExitCode.done
+    const settings = settingsOf(typed, options, { env: isPrivate ? {} : env, dotenvText, takesWords })
+    for (const sentence of settings.cautions) stderr.write(`warning: ${plainText(sentence)}\n`)
+    return work({ settings, typed, env, dotenvText, redact, as })
   })
 
 /** @param {NodeJS.WriteStream} stream @param {import('../redact.js').Redactor} redact */
