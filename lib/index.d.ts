@@ -5,20 +5,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?:
-    | 'sorted-set'
-    | 'actual-value'
-    | 'script-batch'
-    | 'script-item'
-    | 'list'
-    | 'list-hll'
-    | 'set'
-    | 'hash'
-    | 'stream'
-    | 'hash-ttl'
-    | 'lookup-get'
-    | 'lookup-set'
-    | 'lookup-mix'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix'
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
   items?: number | string
   /** lifetime of an item */
@@ -165,6 +152,8 @@ export interface RunOptions {
   run?: string
   /** limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated */
   threshold?: string | readonly string[]
+  /** send live metrics to this collector of OpenTelemetry by OTLP/HTTP, each 10 s and at the end; headers come from OTEL_EXPORTER_OTLP_HEADERS */
+  otlp?: string
 }
 
 /** A measure by its name: docs/reports.md lists them. */
