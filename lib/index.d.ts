@@ -152,8 +152,6 @@ export interface RunOptions {
   run?: string
   /** limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated */
   threshold?: string | readonly string[]
-  /** send live metrics to this collector of OpenTelemetry by OTLP/HTTP, each 10 s and at the end; headers come from OTEL_EXPORTER_OTLP_HEADERS */
-  otlp?: string
 }
 
 /** A measure by its name: docs/reports.md lists them. */

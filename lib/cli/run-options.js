@@ -5,7 +5,18 @@ import { readSettings } from './options.js'
 
 /** What belongs to the programs: files, the screen, the terminal, and what follows a run. */
 export const programOptions = Object.freeze([
-  ...['out', 'report', 'json', 'quiet', 'verbose', 'log-level', 'metrics', 'metrics-linger', 'ask-password'],
+  ...[
+    'out',
+    'report',
+    'json',
+    'quiet',
+    'verbose',
+    'log-level',
+    'metrics',
+    'metrics-linger',
+    'otlp',
+    'ask-password',
+  ],
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'file'],
 ])
 

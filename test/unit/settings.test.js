@@ -108,6 +108,7 @@ test('defaults', () => {
     cacheClusters: undefined,
     json: false,
     quiet: false,
+    verbose: false,
     logLevel: 'info',
     serverBin: undefined,
     shards: 3,
@@ -248,6 +249,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--metrics 0.0.0.0:9100', 'metrics', { host: '0.0.0.0', port: 9100 }],
   ['--metrics [::]:9100', 'metrics', { host: '::', port: 9100 }],
   ['--metrics 9100 --metrics-linger 30s', 'metricsLingerMs', 30_000],
+  ['-v', 'verbose', true],
   ['--otlp http://127.0.0.1:4318', 'otlp', 'http://127.0.0.1:4318'],
   ['--json', 'json', true],
   ['--json=false', 'json', false],
@@ -370,6 +372,7 @@ test('every option is read by its own name and by its variable', () => {
         guard: 'off',
         threshold: 'latency.intended.p99<20ms',
         metrics: '9100',
+        otlp: 'http://h:4318',
         rate: 'max',
         ratio: '1:2',
       }[option.name] ??
