@@ -80,6 +80,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
+ * @property {string} [otlp] the collector that is sent the metrics
  * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {string} logLevel
  * @property {boolean} dryRun
@@ -449,6 +450,10 @@ const groups = {
     { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
       default: '0s',
       help: 'keep serving them for this long after the run, until they are read once more' },
+    { name: 'otlp', key: 'otlp', type: 'text', pattern: /^https?:\/\/[^\s@]+$/,
+      expects: 'an http:// or https:// address without a password', for: both,
+      help: 'send live metrics to this collector of OpenTelemetry by OTLP/HTTP, each 10 s and at the end; headers ' +
+        'come from OTEL_EXPORTER_OTLP_HEADERS' },
     { name: 'json', key: 'json', type: 'flag', for: both,
       help: 'print run.json on stdout, and nothing else',
       brief: 'print run.json on stdout, and nothing else' },

@@ -1,4 +1,12 @@
-import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/report/chart-lines.js'
+import {
+  highest,
+  line,
+  overTime,
+  sinceWarmUp,
+  supported,
+  timeChart,
+  whereLong,
+} from '../lib/report/chart-lines.js'
 import { colour, latencyAxis } from '../lib/report/chart-parts.js'
 
 const shown = /** @type {const} */ ([
@@ -9,6 +17,16 @@ const shown = /** @type {const} */ ([
   ['max', 'max'],
 ])
 
+/**
+ * The few last answers of a run are their maximum; their percentiles say nothing.
+ * @param {import('../lib/result/record.js').RunRecord} record
+ * @param {(typeof shown)[number][0]} key
+ */
+const figureOf = (record, key) => {
+  const figure = sinceWarmUp(record, ({ latency_us: found }) => supported(found?.intended, key))
+  return key === 'max' ? figure : whereLong(figure)
+}
+
 /** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const latency = {
   name: 'latency',
@@ -18,15 +36,12 @@ export const latency = {
     timeChart(record, {
       axis: latencyAxis('latency from the due time'),
       series: shown.flatMap(([key, name], at) =>
-        line(
-          name,
-          overTime(
-            record.seconds,
-            sinceWarmUp(record, ({ latency_us: found }) => supported(found?.intended, key)),
-            highest,
-          ),
-          { color: colour(at), dashed: key === 'max', width: key === 'p99' ? 2.5 : 1.5, unit: 'us' },
-        ),
+        line(name, overTime(record.seconds, figureOf(record, key), highest), {
+          color: colour(at),
+          dashed: key === 'max',
+          width: key === 'p99' ? 2.5 : 1.5,
+          unit: 'us',
+        }),
       ),
     }),
 }

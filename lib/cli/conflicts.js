@@ -221,8 +221,9 @@ const targetRules = [
 
   ...each(
     ['awsRegion', 'replicationGroup', 'cacheClusters'],
+    // The command that adds CloudWatch to finished results has no such switch.
     (key) => (s, named) =>
-      s.given[key] === 'command line' && !s.cloudwatch && `${named(key)} needs --cloudwatch`,
+      s.given[key] === 'command line' && s.cloudwatch === false && `${named(key)} needs --cloudwatch`,
   ),
 
   // A variable describes the embedded servers of whichever run has some; a typed option means this run.

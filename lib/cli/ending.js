@@ -8,13 +8,16 @@ import { addressOf } from '../target/address.js'
  * result is still there, but a disk that refuses them is an error.
  * @param {{ report: boolean }} settings
  * @param {string} folder
- * @param {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @param {Pick<ReturnType<typeof import('./screen.js').screenOf>, 'say' | 'warn'>} screen
  */
-const writePage = async ({ report }, folder, warn) => {
+const writePage = async ({ report }, folder, { say, warn }) => {
   if (!report) return
   try {
     const { reportRun } = await import('../report/write-report.js')
     await reportRun(folder)
+    const { missingFor } = await import('../report/draw.js')
+    const missing = missingFor('svg')
+    if (missing) say(missing)
   } catch (error) {
     if (error instanceof ResultsError) throw error
     const { message } = /** @type {Error} */ (error)
@@ -81,6 +84,6 @@ export const concludeRun = async (measured, { settings, results, screen, stop, s
   screen.result(document, results)
   const fault = results.fault()
   if (fault) throw fault
-  if (!stopNow.aborted) await writePage(settings, folder, warn)
+  if (!stopNow.aborted) await writePage(settings, folder, screen)
   return exitCodeOf(document)
 }

@@ -1,8 +1,10 @@
-// --metrics: the live figures over HTTP, for Prometheus. Nothing of it is loaded without the option.
+// --metrics and --otlp: the live metrics, for Prometheus to ask for and for a collector of OpenTelemetry to be sent.
+// Nothing of either is loaded without its option.
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
-import { period } from '../base/units.js'
+import { period, plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
+import { millraceVersion } from '../run/versions.js'
 
 const lastAnswerMs = 500
 
@@ -46,38 +48,99 @@ const listening = async (listener, figures) => {
   return server
 }
 
+// As often as collectors are asked by default, and at the end.
+const sendEveryMs = 10_000
+
+/** Loaded with the option alone. @param {string} url */
+const otlpModule = async (url) => {
+  try {
+    return (await import('../report/otlp.js')).otlpOf
+  } catch (cause) {
+    if (/** @type {NodeJS.ErrnoException} */ (cause).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    const missing = 'the optional packages @opentelemetry/* are not installed; npm install adds them'
+    throw new OptionError(`--otlp ${url}: ${missing}`, { cause })
+  }
+}
+
 /**
- * @param {Listener | undefined} listener undefined: no metrics
- * @param {{ say: (line: string) => void, redact: (text: string) => string, stop: AbortSignal, lingerMs: number }} needs
- *   lingerMs: how long a last scrape is waited for
+ * Sends the metrics now and then, and once more at the end. A collector that does not take them is reported once.
+ * @param {typeof import('../report/otlp.js').otlpOf} otlpOf
+ * @param {{ url: string, metrics: Metrics, run: string } & Pick<Needs, 'redact' | 'warn'>} about
  */
-export const openMetrics = async (listener, { say, redact, stop, lingerMs }) => {
-  if (listener === undefined)
+const sending = (otlpOf, { url, metrics, run, redact, warn }) => {
+  const otlp = otlpOf({
+    url,
+    run,
+    version: millraceVersion(),
+    metrics: async () => JSON.parse(redact(JSON.stringify(await metrics.registry.getMetricsAsJSON()))),
+    epochMs: Date.now,
+  })
+  let hasFailed = false
+  const send = async () => {
+    const error = await otlp.send()
+    if (!error || hasFailed) return
+    hasFailed = true
+    const message = `--otlp ${url}: the metrics were not taken: ${plainText(error.message || String(error))}`
+    warn({ code: 'otlp', message, invalidates: false })
+  }
+  const timer = setInterval(send, sendEveryMs)
+  return async () => {
+    clearInterval(timer)
+    await send()
+    await otlp.close()
+  }
+}
+
+/**
+ * @typedef {ReturnType<typeof import('../report/metrics.js').metricsOf>} Metrics
+ * @typedef {Parameters<typeof import('../report/metrics.js').metricsOf>[0]} About
+ *
+ * @typedef {object} Needs
+ * @property {(line: string) => void} say
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(text: string) => string} redact
+ * @property {AbortSignal} stop
+ */
+
+/**
+ * Prometheus asks for the metrics, or a collector is sent them, or both.
+ * @param {{ metrics?: Listener, otlp?: string, metricsLingerMs: number }} settings metricsLingerMs: how long a last
+ *   scrape is waited for
+ * @param {Needs} needs
+ */
+export const openMetrics = async (settings, { say, warn, redact, stop }) => {
+  const { metrics: listener, otlp: url, metricsLingerMs: lingerMs } = settings
+  if (listener === undefined && url === undefined)
     return {
       /** @template {Lines} R @param {R} results @returns {R} */ watching: (results) => results,
       close: async () => {},
     }
   const { metricsOf } = await import('../report/metrics.js')
-  /** @type {ReturnType<typeof metricsOf> | null} */
+  const otlpOf = url === undefined ? null : await otlpModule(url)
+  /** @type {Metrics | null} */
   let metrics = null
+  let endSending = async () => {}
   const scraped = new EventEmitter()
-  const server = await listening(listener, async () => {
-    const text = redact((await metrics?.registry.metrics()) ?? '')
-    scraped.emit('scrape')
-    return { type: metrics?.registry.contentType ?? 'text/plain', text }
-  })
-  say(`metrics on http://${shownAddress(listener)}/metrics`)
+  const server =
+    listener &&
+    (await listening(listener, async () => {
+      const text = redact((await metrics?.registry.metrics()) ?? '')
+      scraped.emit('scrape')
+      return { type: metrics?.registry.contentType ?? 'text/plain', text }
+    }))
+  if (listener) say(`metrics on http://${shownAddress(listener)}/metrics`)
   return {
     /**
-     * The results, with every line shown to Prometheus as well.
+     * The results, with every line in the metrics as well.
      * @template {Lines} R
      * @param {R} results
-     * @param {Parameters<typeof metricsOf>[0]} about
+     * @param {About} about
      * @returns {R}
      */
     watching(results, about) {
       const own = metricsOf(about)
       metrics = own
+      if (otlpOf && url) endSending = sending(otlpOf, { url, metrics: own, run: about.run, redact, warn })
       return {
         ...results,
         interval: (line) => {
@@ -88,6 +151,8 @@ export const openMetrics = async (listener, { say, redact, stop, lingerMs }) => 
     },
     /** After a last scrape, where one is waited for. @returns {Promise<void>} */
     async close() {
+      await endSending()
+      if (!server) return
       if (metrics && lingerMs > 0 && !stop.aborted) {
         say(`metrics are served for ${period(lingerMs)} more, or until they are read once`)
         const signal = AbortSignal.any([stop, AbortSignal.timeout(lingerMs)])

@@ -5,7 +5,18 @@ import { readSettings } from './options.js'
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze([
-  ...['out', 'report', 'json', 'quiet', 'verbose', 'log-level', 'metrics', 'metrics-linger', 'ask-password'],
+  ...[
+    'out',
+    'report',
+    'json',
+    'quiet',
+    'verbose',
+    'log-level',
+    'metrics',
+    'metrics-linger',
+    'otlp',
+    'ask-password',
+  ],
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'file', 'command'],
 ])
 

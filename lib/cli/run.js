@@ -33,8 +33,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     })
     undo(results.discard)
     accessWarnings(settings).forEach(warn)
-    const { metrics: listener, metricsLingerMs: lingerMs } = settings
-    const metrics = await openMetrics(listener, { say, redact: redact.text, stop, lingerMs })
+    const metrics = await openMetrics(settings, { say, warn, redact: redact.text, stop })
     undo(metrics.close)
     const target = await unlessInterrupted(
       stop,

@@ -1,5 +1,5 @@
 // The files of a comparison.
-import { svgOf } from '../report/draw.js'
+import { canDraw, svgOf } from '../report/draw.js'
 import { markdownReport } from '../report/markdown.js'
 import { pageOf } from '../report/page/page.js'
 import { millraceVersion } from '../run/versions.js'
@@ -21,7 +21,9 @@ export const comparisonFiles = async (comparison, facts, gate) => {
   const pictures = comparisonPictures(comparison, facts)
   return {
     'compare.html': await pageOf(sections, pictures, millraceVersion()),
-    ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
+    ...Object.fromEntries(
+      (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
+    ),
     'summary.md': markdownReport({
       ...sections,
       tables: sections.tables.filter(({ more }) => !more),

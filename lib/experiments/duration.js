@@ -2,37 +2,45 @@
 /**
  * @typedef {import('./matrix.js').Cell} Cell
  * @typedef {import('./matrix.js').Place} Place
- * @typedef {{ seconds: number, warmUpS: number }} Timing
+ *
+ * @typedef {object} Timing
+ * @property {number} seconds measured, of every leg
+ * @property {number} warmUpS
+ * @property {number} startMs that a program took to start here: what a turn takes beside its load goes with it
  */
 
-// From its start to its first tick, and from its last tick to its end.
-const programMs = 2000
-// The servers are measured for 3 to 6 s before the first write of a run of 10 s or more.
-const idleMs = 4000
+// The servers are measured for 3 to 6 s before the first write of a run of 10 s or more; busy ones agree later.
 const idleFromMs = 10_000
+const idleMs = { least: 3500, most: 6000 }
 // A phase begins behind the first line of its writer and ends with a whole line.
 const lineMs = 1000
-const serversMs = { single: 700, cluster: 5000 }
+// Of several processes one begins last.
+const slackMs = 1500
 
-/** @param {Place} place */
-const startMs = ({ cluster }) => (cluster ? serversMs.cluster : serversMs.single)
+/** From the start of a program to its first tick, and from its last to its end. @param {Timing} timing */
+const programMs = ({ startMs }) => 1000 + 1.2 * startMs
 
-/** @param {Cell['legs'][number]} leg @param {number} runMs */
-const idleOf = ({ options }, runMs) => {
+/** Servers of a cluster also meet. @param {Place} place @param {Timing} timing */
+const serversMs = ({ cluster }, { startMs }) => (cluster ? 4000 : 500) + startMs
+
+/** @param {Cell['legs'][number]} leg @param {number} runMs @param {Timing} timing */
+const idleOf = ({ options }, runMs, { startMs }) => {
   const asked = options['idle-cost'] ?? 'auto'
-  return asked === 'always' || (asked === 'auto' && runMs >= idleFromMs) ? idleMs : 0
+  const isMeasured = asked === 'always' || (asked === 'auto' && runMs >= idleFromMs)
+  return isMeasured ? Math.min(idleMs.most, idleMs.least + 0.6 * startMs) : 0
 }
 
 /** @param {Cell} cell @param {Timing} timing */
-const loadMs = ({ legs, processes }, { seconds, warmUpS }) => {
+const loadMs = ({ legs, processes }, timing) => {
   const [first] = legs
+  const { seconds, warmUpS } = timing
   const eachMs = (warmUpS + seconds) * 1000
   if (legs.length === 1 && !first.consumer && !first.action)
-    return programMs + idleOf(first, eachMs) + eachMs + (processes > 1 ? 1500 : 0)
+    return programMs(timing) + idleOf(first, eachMs, timing) + eachMs + (processes > 1 ? slackMs : 0)
   return legs.reduce((sum, leg, at) => {
     const isNew = JSON.stringify(leg.options) !== JSON.stringify(legs[at - 1]?.options)
-    const writerMs = isNew ? programMs + idleOf(leg, idleFromMs) + lineMs + warmUpS * 1000 : 0
-    return sum + writerMs + seconds * 1000 + lineMs + (leg.consumer ? programMs : 0)
+    const writerMs = isNew ? programMs(timing) + idleOf(leg, idleFromMs, timing) + lineMs + warmUpS * 1000 : 0
+    return sum + writerMs + seconds * 1000 + lineMs + (leg.consumer ? programMs(timing) : 0)
   }, 0)
 }
 
@@ -47,12 +55,14 @@ export const restMs = ({ legs }) =>
  * @param {boolean} onTarget where a turn waits until the items of the turn before have expired
  */
 export const turnMs = (cell, timing, onTarget) =>
-  loadMs(cell, timing) + (onTarget ? restMs(cell) : cell.place.own ? startMs(cell.place) : 0)
+  loadMs(cell, timing) + (onTarget ? restMs(cell) : cell.place.own ? serversMs(cell.place, timing) : 0)
 
-/** Starting the local servers of cells that share them. @param {readonly Cell[]} cells */
-export const serverStartsMs = (cells) => {
+/** Starting the local servers of cells that share them. @param {readonly Cell[]} cells @param {Timing} timing */
+export const serverStartsMs = (cells, timing) => {
   const places = new Map(
-    cells.filter(({ place }) => !place.own).map(({ place }) => [JSON.stringify(place), startMs(place)]),
+    cells
+      .filter(({ place }) => !place.own)
+      .map(({ place }) => [JSON.stringify(place), serversMs(place, timing)]),
   )
   return [...places.values()].reduce((sum, ms) => sum + ms, 0)
 }

@@ -30,17 +30,19 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
  * @param {{ experiment: { id: string }, cells: Cell[] }[]} needs.plan
  * @param {{ seconds: number, warmUpS: number, repeat: number }} needs.terms
  * @param {boolean} needs.onTarget servers that are not started here
+ * @param {number} needs.startMs that this program took to start
  * @param {(line: string) => void} needs.say
  */
-export const progressOf = ({ plan, terms, onTarget, say }) => {
-  const expectedMs = (/** @type {Cell} */ cell) => turnMs(cell, terms, onTarget)
+export const progressOf = ({ plan, terms, onTarget, startMs, say }) => {
+  const timing = { ...terms, startMs }
+  const expectedMs = (/** @type {Cell} */ cell) => turnMs(cell, timing, onTarget)
   const all = plan.flatMap(({ cells }) => cells)
   const total = all.length * terms.repeat
   let done = 0
   let taken = 0
   let overMs = 0
   // Servers are started by an experiment's first turns.
-  const startsMs = onTarget ? 0 : plan.reduce((sum, { cells }) => sum + serverStartsMs(cells), 0)
+  const startsMs = onTarget ? 0 : plan.reduce((sum, { cells }) => sum + serverStartsMs(cells, timing), 0)
   let leftMs = all.reduce((sum, cell) => sum + expectedMs(cell), 0) * terms.repeat
   let current = ''
   // What turns took beyond what was expected, those that are left will take too.

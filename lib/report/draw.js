@@ -8,6 +8,34 @@ const require = createRequire(import.meta.url)
 // One bundle loads in 50 ms, the modules that it is made of in 430.
 const bundle = 'echarts/dist/echarts.common.min.js'
 
+const rasterizer = '@resvg/resvg-js'
+
+/** @param {string} name of a module */
+const isInstalled = (name) => {
+  try {
+    require.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What pictures are made with is optional.
+ * @param {'svg' | 'png'} format
+ * @returns {string | null} what is missing, in a line; null: nothing
+ */
+export const missingFor = (format) => {
+  const missing = [bundle, ...(format === 'png' ? [rasterizer] : [])].filter((name) => !isInstalled(name))
+  if (missing.length === 0) return null
+  const names = missing.map((name) => (name === bundle ? 'echarts' : name)).join(' and ')
+  const what = missing.includes(bundle) ? 'pictures' : 'PNG pictures'
+  return `no ${what}: ${names} ${missing.length > 1 ? 'are' : 'is'} not installed, which is optional (npm install adds what is missing)`
+}
+
+export const canDraw = () => missingFor('svg') === null
+export const canRasterize = () => missingFor('png') === null
+
 // A server has no canvas to measure text with. Widths in em of DejaVu Sans, the widest of the usual fonts.
 const narrow = /[ijlt.,:;|!'()[\]fr ]/
 const wide = /[mwMW%@–…]/

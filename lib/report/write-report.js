@@ -7,7 +7,7 @@ import { readExperiment, readRecord } from '../result/record.js'
 import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
-import { pngOf, svgOf } from './draw.js'
+import { canDraw, canRasterize, pngOf, svgOf } from './draw.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
 import { sectionsOf } from './sections.js'
@@ -32,7 +32,9 @@ export const pageFiles = async (record) => {
   const pictures = picturesOf(record)
   // What the page holds is packed by another thread while this one draws.
   const page = pageOf(inOneList(sectionsOf(record)), pictures, millraceVersion())
-  const charts = Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]))
+  const charts = Object.fromEntries(
+    (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
+  )
   return { 'report.html': await page, ...charts }
 }
 
@@ -73,14 +75,16 @@ export const reportRun = async (folder) => {
 export const allFiles = async (record) => {
   const sections = sectionsOf(record)
   const files = await pageFiles(record)
-  for (const picture of picturesOf(record)) {
+  const pictures = canDraw() ? picturesOf(record) : []
+  for (const picture of pictures) {
     const { name } = picture
     const dark = svgOf(picture, { look: 'dark' })
     files[`charts/${darkName(name)}.svg`] = dark
+    if (!canRasterize()) continue
     files[`charts/${name}.png`] = await pngOf(String(files[`charts/${name}.svg`]))
     files[`charts/${darkName(name)}.png`] = await pngOf(dark)
   }
-  const shown = picturesOf(record)
+  const shown = pictures
     .filter(({ inOverview }) => !inOverview)
     .map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
   return {

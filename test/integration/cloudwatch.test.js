@@ -10,6 +10,7 @@ import { concludeRun } from '../../lib/cli/ending.js'
 import { ExitCode } from '../../lib/errors.js'
 import { reportRun } from '../../lib/report/write-report.js'
 import { resultDocument } from '../../lib/result/document.js'
+import { freePorts } from '../../lib/target/embedded-servers.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
@@ -25,14 +26,14 @@ const minute = 60_000
 /** A run of five minutes that ended an hour ago, half a minute off the clock's minutes. */
 const beganMs = Math.floor(Date.now() / minute) * minute - 60 * minute + 30_000
 
-/** @param {{ after(fn: () => void): void }} t @param {string[]} addresses */
-const storedRun = (t, addresses) => {
+/** @param {{ after(fn: () => void): void }} t @param {string[]} addresses @param {number} [startedMs] */
+const storedRun = (t, addresses, startedMs = beganMs) => {
   const folder = join(ownFolder(t, 'cloudwatch'), 'run')
   mkdirSync(folder)
   const [node] = sampleParts().nodes
   const document = resultDocument(
     sampleParts({
-      startedEpochMs: beganMs,
+      startedEpochMs: startedMs,
       durationS: 300,
       measuredS: 300,
       warmUpS: 0,
@@ -136,6 +137,41 @@ describe('CloudWatch on loopback', () => {
     assert.match(stdout, /CPUUtilization\n/)
     assert.match(stdout, /items-001.*42\.5 %/)
     assert.match(stdout, /items-002.*20\.0 %/)
+  })
+
+  test('the recipe of the documentation', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const page = readFileSync(fileURLToPath(new URL('../../docs/elasticache.md', import.meta.url)), 'utf8')
+    const [, recipe] = /<!-- shell: moto -->\n```sh\n([\s\S]*?)```/.exec(page) ?? []
+    assert.ok(recipe)
+    const run = storedRun(t, ['127.0.0.1:6379'], Math.floor(Date.now() / minute) * minute - 10 * minute)
+    const bin = ownFolder(t, 'recipe')
+    const millrace = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
+    for (const [name, program] of [
+      ['npx', `shift\nexec "${process.execPath}" "${millrace}"`],
+      ['python3', `exec "${python}"`],
+    ])
+      writeFileSync(join(bin, name), `#!/bin/sh\n${program} "$@"\n`, { mode: 0o755 })
+    const [{ port }] = await freePorts(1, 'none')
+    const env = {
+      ...testEnvironment(process.env),
+      PATH: `${bin}:${process.env.PATH}`,
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+      MOTO_PORT: String(port),
+      RUN: run.folder,
+    }
+    const child = spawn('sh', ['-c', recipe], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part) => {
+        text += part
+      })
+    assert.equal(await new Promise((resolve) => child.once('close', resolve)), 0, text)
+    const [node] = run.stored().cloudwatch.nodes
+    assert.equal(node.id, 'items-001')
+    assert.deepEqual([node.means.CPUUtilization, node.means.EngineCPUUtilization], [20, 35])
   })
 
   test('its minutes are drawn beside our seconds: in the page that stood, as SVG and as PNG', async (t) => {

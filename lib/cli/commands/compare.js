@@ -26,6 +26,7 @@ import { progressOf } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
+import { missingFor } from '../../report/draw.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { millraceVersion } from '../../run/versions.js'
 import { withUndo } from '../../undo.js'
@@ -98,10 +99,12 @@ const compare = async ({ settings: values, typed, env }) => {
   const question = `${b.name} against ${a.name}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
   const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+  const clock = () => performance.now()
   const progress = progressOf({
     plan: [{ experiment: { id }, cells }],
     terms: timing,
     onTarget: target !== null,
+    startMs: clock(),
     say,
   })
   if (values['dry-run']) {
@@ -114,7 +117,6 @@ const compare = async ({ settings: values, typed, env }) => {
   }
   const earlier = await earlierOf(outDir, id)
   const signal = interruptsOfSeries()
-  const clock = () => performance.now()
   const startMs = clock()
   const experiment = { id, question, cells: given.map((name) => ({ name })), options: common.load }
   const store = await openMatrix({
@@ -218,7 +220,10 @@ const compare = async ({ settings: values, typed, env }) => {
       ? `${JSON.stringify(document(), null, 2)}\n`
       : comparisonText(comparison, { columns: process.stdout.columns ?? 110, all: values.all }),
   )
-  say(`page: ${store.folder}/compare.html, picture: ${store.folder}/charts/changes.svg`)
+  const missing = missingFor('svg')
+  const picture = missing ? '' : `, picture: ${store.folder}/charts/changes.svg`
+  if (missing) say(missing)
+  say(`page: ${store.folder}/compare.html${picture}`)
   if (signal.aborted) return ExitCode.interrupted
   return isValid ? exitCodeOf(comparison.rulings, gate) : ExitCode.invalid
 }

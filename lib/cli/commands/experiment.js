@@ -14,6 +14,7 @@ import { published } from '../../experiments/published.js'
 import { runMatrix } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { experimentText } from '../../experiments/text.js'
+import { missingFor } from '../../report/draw.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
 import { millraceVersion } from '../../run/versions.js'
@@ -112,7 +113,7 @@ const run = async ({ settings: values, typed, env }, words) => {
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
-  const progress = progressOf({ plan, terms, onTarget: target !== null, say })
+  const progress = progressOf({ plan, terms, onTarget: target !== null, startMs: clock(), say })
   if (values['dry-run']) {
     for (const { experiment, cells } of plan)
       print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
@@ -167,6 +168,8 @@ const run = async ({ settings: values, typed, env }, words) => {
       if (error instanceof ResultsError) throw error
       say(`there is no report.html: ${error.message}`)
     })
+    const missing = missingFor('svg')
+    if (missing) say(missing)
     say(`results in ${store.folder}`)
     return hasValidRun(store.turns)
   }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { bytes, several } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
+import { missingFor } from '../../report/draw.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
 import { codeOf, madeWithParents } from '../../result/files.js'
 import { readRecord } from '../../result/record.js'
@@ -30,6 +31,8 @@ export const command = {
     })
     const files = await allFiles(record)
     await writeFiles(target, files)
+    const missing = missingFor('png')
+    if (missing) process.stderr.write(`${missing}\n`)
     const size = Buffer.byteLength(files['report.html'])
     process.stdout.write(
       `${several(Object.keys(files).length, 'file')} in ${target}; report.html ${bytes(size)}\n`,

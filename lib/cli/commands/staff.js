@@ -10,13 +10,16 @@ import { staffOptions, staffRequest } from '../staff-options.js'
 
 /** @param {import('../../answers/staffing-answer.js').StaffingAnswer} answer @param {string} path @param {boolean} dark */
 const drawChart = async (answer, path, dark) => {
-  const { svgOf, pngOf } = await import('../../report/draw.js')
+  const { missingFor, svgOf, pngOf } = await import('../../report/draw.js')
+  const isPng = extname(path) === '.png'
+  const missing = missingFor(isPng ? 'png' : 'svg')
+  if (missing) throw new OptionError(`--chart ${path}: ${missing}`)
   const { title, note, option } = staffingChart
   const svg = svgOf(
     { title, note, option: /** @type {Record<string, any>} */ (option(answer)) },
     { look: dark ? 'dark' : 'light' },
   )
-  await writeFile(path, extname(path) === '.png' ? await pngOf(svg) : svg).catch((cause) => {
+  await writeFile(path, isPng ? await pngOf(svg) : svg).catch((cause) => {
     throw new OptionError(`--chart ${path} cannot be written (${cause.code})`, { cause })
   })
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { bundlePath } from '../draw.js'
+import { bundlePath, canDraw } from '../draw.js'
 import { html, markup, scriptData } from './html.js'
 
 /**
@@ -108,6 +108,8 @@ const tilesOf = ({ highlights, verdict }) =>
   highlights.length > 0 &&
   html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
 
+const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** @param {{ label: string, text: string }[]} rows */
 const rowsOf = (rows) =>
   rows.length > 0 &&
@@ -137,7 +139,7 @@ const mainOf = (sections, pictures) => {
     parts.filter(({ fold }) => fold === '').map(({ body }) => body)
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
-  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${capital(verdict.sentence)}</p>
 ${answer && html`<p class="question">${question}</p>`}
 ${warningList(early)}
 ${tilesOf(sections)}
@@ -159,15 +161,15 @@ ${foldsOf([...figures, ...shownTables].filter(({ fold }) => fold !== ''))}`
  */
 export const pageOf = async (sections, all, version) => {
   const { title, question } = sections
-  const pictures = all.filter(({ inOverview }) => !inOverview)
+  const pictures = canDraw() ? all.filter(({ inOverview }) => !inOverview) : []
   const style = source('style.css')
   const script = pageScript()
-  const { hash, packing } = packedCharts()
+  const library = pictures.length > 0 ? packedCharts() : null
   // Nothing may be fetched, and only what was written here may run.
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)} ${hash}`,
+    `script-src ${hashOf(script)}${library ? ` ${library.hash}` : ''}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
@@ -188,7 +190,7 @@ ${mainOf(sections, pictures)}
 </main>
 <footer>Millrace ${version}</footer>
 <script type="application/json" id="charts">${scriptData(pictures.map(({ option }) => option))}</script>
-<script type="application/octet-stream" id="echarts">${markup((await packing).toString('base64'))}</script>
+${library && html`<script type="application/octet-stream" id="echarts">${markup((await library.packing).toString('base64'))}</script>`}
 <script type="module">${markup(script)}</script>
 </body>
 </html>

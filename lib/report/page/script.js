@@ -29,6 +29,7 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
   const shown = [points]
     .flat()
     .filter(({ seriesName, value }) => seriesName && (Array.isArray(value) ? value[1] : value) != null)
+    .sort((a, b) => a.seriesIndex - b.seriesIndex)
   if (shown.length === 0) return ''
   const lying = option.yAxis.type === 'category'
   const title = lying
@@ -79,9 +80,8 @@ const pageOption = (raw, width) => {
       option.xAxis.splitNumber = 3
       // Of the values beside the picture the first line has room.
       option.grid.right = Math.min(option.grid.right, 60)
-      for (const { data } of option.series)
-        for (const { label } of data)
-          if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
+      for (const { label } of option.series.flatMap((/** @type {any} */ { data }) => data.filter(Boolean)))
+        if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
     }
   }
   if (!lying && width < narrowPx) {
@@ -125,19 +125,20 @@ const drawLegend = (figure, chart, raw, hidden) => {
 }
 
 /**
- * Draws a figure again when its width or the theme changes; one that is folded away has no width yet.
+ * Draws a figure, and again when its width or the theme changes; one that is folded away when it is unfolded.
  * @param {any} echarts @param {HTMLElement} figure @param {any} raw
  */
 const chartIn = (echarts, figure, raw) => {
   const place = /** @type {HTMLElement} */ (figure.querySelector('.chart'))
   if (raw.yAxis.type === 'category') place.style.height = `${raw.yAxis.data.length * 46 + 58}px`
   if (raw.height) place.style.height = `${raw.height}px`
+  const fold = figure.closest('details')
   /** @type {any} */
   let chart = null
   /** @type {Set<string>} */
   const hidden = new Set()
   const draw = () => {
-    if (place.clientWidth === 0) return
+    if (fold?.open === false || place.clientWidth === 0) return
     chart ??= echarts.init(place, null, { renderer: 'svg' })
     if (place.clientWidth !== chart.getWidth()) chart.resize()
     const option = pageOption(raw, place.clientWidth)
@@ -146,6 +147,7 @@ const chartIn = (echarts, figure, raw) => {
     drawLegend(figure, chart, raw, hidden)
   }
   draw()
+  fold?.addEventListener('toggle', draw)
   new ResizeObserver(() => {
     if (place.clientWidth !== chart?.getWidth()) draw()
   }).observe(place)
