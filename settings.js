@@ -33,10 +33,13 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {boolean} fill the key space first
+ * @property {number} partitions
+ * @property {'hex' | 'binary' | 'integer'} ids
+ * @property {number} falsePositives the stated share of a filter
  * @property {number} connections clients, each with a connection to every node
  * @property {number} pipeline operations in flight of each
  * @property {readonly [number, number]} ratio writes, reads
- * @property {'uniform' | 'sequential'} order
+ * @property {string} order uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%
  * @property {'constant' | 'poisson'} arrivals
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
@@ -126,7 +129,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Partial<Record<Program, string>>} [briefFor] the same, in the help of these programs only
  * @property {string} [place] of its value in the help, where that of its type says too little
  * @property {true} [secret] its value is never shown
- * @property {true} [repeatable] given more than once, or once with commas
+ * @property {',' | '\n'} [repeatable] given more than once, or once with such between
  * @property {true} [hidden] experiments set it, and nobody else has a use for it
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
@@ -163,7 +166,11 @@ const groups = {
     { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(),
       default: defaultStrategy,
       help: 'data model: how items are stored',
-      briefFor: { producer: 'how items are stored; see --help all' } },
+      briefFor: { producer: 'how items are stored; --model: your own' } },
+    { name: 'model', for: both, key: 'strategy', type: 'model',
+      help: 'your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md)' },
+    { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
+      help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k',
       help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
@@ -229,10 +236,19 @@ const groups = {
       help: 'operations that a client has in flight at most' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
-    { name: 'order', key: 'order', type: 'choice', choices: ['uniform', 'sequential'], default: 'uniform',
-      help: 'which key is next: uniform (each as likely) or sequential (in order, round and round)' },
+    { name: 'order', key: 'order', type: 'order', default: 'uniform',
+      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
+        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
+  ],
+  Membership: [
+    { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
+      help: 'structures that share the ids by their low bits: a power of 2' },
+    { name: 'ids', key: 'ids', type: 'choice', choices: ['hex', 'binary', 'integer'], default: 'hex',
+      help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
+    { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
+      help: 'stated share of false positives, of which the size of a Bloom filter follows' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
@@ -425,7 +441,7 @@ const groups = {
       help: 'folder of the results', brief: 'folder of the results' },
     { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
       help: 'a page with charts beside run.json; --no-report leaves it to millrace report' },
-    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both, default: 'none',
+    { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: ',', for: both, default: 'none',
       help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated',
       brief: 'exit code 99 if it fails: latency.intended.p99<20ms' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,

@@ -5,7 +5,9 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom'
+  /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
+  model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
   items?: number | string
   /** lifetime of an item */
@@ -48,10 +50,16 @@ export interface RunOptions {
   pipeline?: number | string
   /** writes to reads of lookup-mix */
   ratio?: string
-  /** which key is next: uniform (each as likely) or sequential (in order, round and round) */
-  order?: 'uniform' | 'sequential'
+  /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
+  order?: string
   /** when operations of a --rate are due: at even distances, or as independent users come */
   arrivals?: 'constant' | 'poisson'
+  /** structures that share the ids by their low bits: a power of 2 */
+  partitions?: number | string
+  /** ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer */
+  ids?: 'hex' | 'binary' | 'integer'
+  /** stated share of false positives, of which the size of a Bloom filter follows */
+  falsePositives?: string
   /** fetch only the newest N items; 0 = all that have not expired */
   limit?: number | string
   /** get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or script (one call of lua/fetch-latest-items.lua) */

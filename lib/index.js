@@ -10,6 +10,7 @@ import { startEmbedded } from './target/embedded.js'
 import { openTarget } from './target/open.js'
 import { asTargetError } from './target/reason.js'
 import { withUndo } from './undo.js'
+import { strategyNamed } from './workloads/index.js'
 
 export { MillraceError, OptionError }
 
@@ -55,7 +56,11 @@ export const run = async (options, { signal, onProgress = () => {} } = {}) => {
   try {
     return await withUndo(async (undo) => {
       accessWarnings(settings).forEach(observer.warn)
-      const target = await openTarget(settings, { say: observer.say, mayStart: program === 'producer' })
+      const target = await openTarget(settings, {
+        say: observer.say,
+        mayStart: program === 'producer',
+        anyServer: strategyNamed(settings.strategy).anyServer,
+      })
       undo(target.close)
       redact.learn(target.access.password)
       const result = await runOn(settings, {

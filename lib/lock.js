@@ -74,8 +74,8 @@ export const takeOwnership = (file, content = {}) => {
   /** @type {Owner} */
   const owner = { ownerPid: process.pid, ownerStarted, ownerHost: hostname() }
   const draft = `${file}.${process.pid}`
-  writeFileSync(draft, JSON.stringify({ ...content, ...owner }), { mode: 0o600 })
   try {
+    writeFileSync(draft, JSON.stringify({ ...content, ...owner }), { mode: 0o600 })
     ownedContent(file) // removes a stale one
     linkSync(draft, file)
     return true

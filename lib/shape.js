@@ -19,12 +19,37 @@ const checkOf = (schema) => {
   return check
 }
 
-/** `/nodes/0/address` as nodes.0.address @param {string} pointer @param {string} [missing] */
-const pathOf = (pointer, missing) => {
-  const parts = pointer.split('/').slice(1)
-  const names = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const path = plainText([...names, ...(missing === undefined ? [] : [missing])].join('.'))
+/** `/nodes/0/address` @param {string} pointer */
+const partsOf = (pointer) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** nodes.0.address @param {readonly string[]} parts */
+const shownPath = (parts) => {
+  const path = plainText(parts.join('.'))
   return path.length > longestPath ? `${path.slice(0, longestPath)}...` : path
+}
+
+/**
+ * The first thing that is wrong; null: nothing is.
+ * @param {unknown} data
+ * @param {object} schema
+ * @returns {{ path: string[], extra: string | null, sentence: string } | null} extra: a name that must not be there
+ */
+export const firstFault = (data, schema) => {
+  const check = checkOf(schema)
+  if (check(data)) return null
+  const [{ instancePath, keyword, params, message = 'is wrong' }] = check.errors ?? []
+  const path = partsOf(instancePath)
+  const extra = keyword === 'additionalProperties' ? String(params.additionalProperty) : null
+  if (keyword === 'required')
+    return { path, extra, sentence: `'${shownPath([...path, params.missingProperty])}' is missing` }
+  if (extra !== null) return { path, extra, sentence: `unknown '${shownPath([...path, extra])}'` }
+  const allowed = keyword === 'enum' ? `: ${params.allowedValues.join(', ')}` : ''
+  const sentence = path.length === 0 ? `it ${message}` : `'${shownPath(path)}' ${message}${allowed}`
+  return { path, extra, sentence }
 }
 
 /**
@@ -33,11 +58,4 @@ const pathOf = (pointer, missing) => {
  * @param {object} schema
  * @returns {string | null}
  */
-export const faultIn = (data, schema) => {
-  const check = checkOf(schema)
-  if (check(data)) return null
-  const [{ instancePath, keyword, params, message = 'is wrong' }] = check.errors ?? []
-  if (keyword === 'required') return `'${pathOf(instancePath, params.missingProperty)}' is missing`
-  const allowed = keyword === 'enum' ? `: ${params.allowedValues.join(', ')}` : ''
-  return instancePath === '' ? `it ${message}` : `'${pathOf(instancePath)}' ${message}${allowed}`
-}
+export const faultIn = (data, schema) => firstFault(data, schema)?.sentence ?? null

@@ -75,7 +75,7 @@ const figuresOf = async (wanted, rounds, quick) => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const room = {
     folder,
-    seconds: (/** @type {number} */ n) => (quick ? Math.max(6, Math.round(n / 6)) : n),
+    seconds: (/** @type {number} */ n) => (quick ? Math.max(Math.min(n, 6), Math.round(n / 6)) : n),
   }
   /** @type {Map<Case, Record<string, number[]>>} */
   const figures = new Map()

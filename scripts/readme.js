@@ -13,7 +13,14 @@ import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
 import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
-import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
+import {
+  aclPart,
+  keysPart,
+  metricsPart,
+  placeholdersPart,
+  prometheusPart,
+  strategiesPart,
+} from './readme/reference.js'
 import { typesFile } from './readme/types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -28,6 +35,10 @@ const samplePart = () => {
   return `\`\`\`\n${runText(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
+/** A file of docs/examples as a block. @param {string} name */
+const examplePart = (name) =>
+  `\`\`\`${name.split('.').at(-1)}\n${readFileSync(join(root, 'docs/examples', name), 'utf8').trimEnd()}\n\`\`\``
+
 /**
  * The generated parts: file, mark, text.
  * @param {ReturnType<typeof documents>} experiments
@@ -38,6 +49,7 @@ const partsOf = (experiments, read) => {
   const models = experiments.get('models')
   const shardAdded = runNamed('add-shard')
   const results = 'docs/results.md'
+  const ownModel = 'docs/your-own-model.md'
   return [
     ...(models
       ? /** @type {[string, string, string][]} */ ([
@@ -72,6 +84,9 @@ const partsOf = (experiments, read) => {
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
+    [ownModel, 'placeholders', placeholdersPart()],
+    [ownModel, 'session-store', examplePart('session-store.yaml')],
+    [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reports.md', 'metrics', metricsPart()],
     ['docs/reports.md', 'prometheus', prometheusPart()],
     ['docs/safety.md', 'acl', aclPart()],

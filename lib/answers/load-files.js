@@ -22,7 +22,7 @@ const unitsOf = /** @type {Record<string, LoadUnit>} */ ({ Percent: 'pct', Bytes
 
 /** What a metric's name says of its unit, where the export does not. @param {string} name @returns {LoadUnit} */
 const unitNamed = (name) =>
-  /Utilization|Percentage/.test(name) ? 'pct' : /Bytes|Memory/.test(name) ? 'bytes' : 'count'
+  /Utilization|Percentage/.test(name) ? 'pct' : /Bytes|Memory/.test(name) ? 'bytes' : 'number'
 
 /** @param {unknown} moment ISO, or epoch seconds */
 const epochMs = (moment) => (typeof moment === 'number' ? moment * 1000 : Date.parse(String(moment)))

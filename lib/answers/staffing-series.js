@@ -1,7 +1,7 @@
 // Loads of nodes as they were measured: their mean and spread, how they rise together, how often they overflow. Pure.
 
 /**
- * @typedef {'pct' | 'bytes' | 'count'} LoadUnit
+ * @typedef {'pct' | 'bytes' | 'number'} LoadUnit
  * @typedef {{ name: string, values: number[] }} NodeSeries values at the moments that all nodes have in common
  * @typedef {{ unit: LoadUnit, what: string, nodes: NodeSeries[], moments: number }} Measured
  * @typedef {{ name: string, points: ReadonlyMap<number, number> }} Points of a node, by epoch or elapsed milliseconds

@@ -114,9 +114,9 @@ export const typedLine = (argv, own) => {
     const option = byName.get(bare) ?? byName.get(bare.replace(/^no-/, '')) ?? refuse(token.rawName, long)
     const text = textIn(token, option)
     const before = option.type === 'flag' ? undefined : given.get(option.name)
-    if (before && !('repeatable' in option && option.repeatable))
-      throw new OptionError(`--${option.name} is given twice`)
-    given.set(option.name, { text: before ? `${before.text},${text}` : text, named: token.rawName })
+    const between = 'repeatable' in option ? option.repeatable : undefined
+    if (before && !between) throw new OptionError(`--${option.name} is given twice`)
+    given.set(option.name, { text: before ? `${before.text}${between}${text}` : text, named: token.rawName })
   }
   /** @type {unknown} */
   let fault

@@ -75,6 +75,7 @@ export const compareAbout = {
   ],
   more: `Each side is one word or more in quotes:
   list                       a data model
+  ./feed.yaml                your own, from its file
   strategy=list chunks=4     options of millrace write in which the sides differ
   server-bin=PATH            another server program
   config.appendonly=yes      a line of the local servers' configuration

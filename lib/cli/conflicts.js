@@ -1,6 +1,6 @@
 // What must not stand together: one function a rule, which returns the sentence to say, or nothing.
 import { stampBytes } from '../plan/payload.js'
-import { strategyNamed } from '../workloads/index.js'
+import { allStrategies, strategyNamed } from '../workloads/index.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -45,21 +45,40 @@ const ofTicks = /** @type {const} */ ([
   'ttlS',
   'maxMembers',
 ])
-const ofClients = /** @type {const} */ (['fill', 'connections', 'pipeline', 'ratio', 'order', 'arrivals'])
+const ofClients = /** @type {const} */ ([
+  'fill',
+  'connections',
+  'pipeline',
+  'ratio',
+  'order',
+  'arrivals',
+  'partitions',
+  'ids',
+  'falsePositives',
+])
+
+/** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
+const firstOf = (rules, s, named) => {
+  for (const rule of rules) {
+    const sentence = rule(s, named)
+    if (sentence) return sentence
+  }
+}
 
 /** @type {readonly Rule[]} */
 const flowRules = [
   (s, named) => {
-    const { roles, options, name } = strategyNamed(s.strategy)
+    const { roles, options, name, workload, rules } = strategyNamed(s.strategy)
     const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
     if (roles.writer.flow === 'clients') {
       const odd = ofTicks.find(typed) ?? ofClients.find((key) => typed(key) && !options.includes(key))
-      if (odd) return `${named(odd)} is not an option of ${name}: see the options of lookups in --help`
+      if (odd) return `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
       if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
-      return false
+      return firstOf(rules, s, named)
     }
     const odd = ofClients.find(typed)
-    if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
+    const owner = odd && allStrategies().find((one) => one.options.includes(odd))
+    if (owner) return `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
     return (
       s.periodMs < 1 &&
       `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`
@@ -100,12 +119,7 @@ const writerRules = [
     !strategyNamed(s.strategy).options.includes('script') &&
     `${named('script')} needs --ws`,
 
-  (s, named) => {
-    for (const rule of strategyNamed(s.strategy).rules) {
-      const sentence = rule(s, named)
-      if (sentence) return sentence
-    }
-  },
+  (s, named) => firstOf(strategyNamed(s.strategy).rules, s, named),
 
   needsSortedSet('placement', 'plain'),
   needsSortedSet('sortedSets', 1),

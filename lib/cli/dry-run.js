@@ -19,7 +19,6 @@ import { preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
-import { outBuffer } from '../workloads/stencil.js'
 import { twoColumns } from './help.js'
 import { logTo } from './log.js'
 
@@ -72,8 +71,8 @@ export const firstCommands = (plan, nowMs) => {
   const [{ first }] = plan.agents
   if (plan.flow === 'clients')
     return strategy.stencils().map(({ stencil }) => {
-      const out = outBuffer(stencil.most)
-      return wireText(out.bytes.subarray(0, stencil.put(first, out, 0)))
+      const out = Buffer.alloc(stencil.most)
+      return wireText(out.subarray(0, stencil.put(first, out, 0)))
     })
   const values = tickValues(Math.round(nowMs), plan.ttlS)
   const texts = strategy.steps().map((step) => {

@@ -11,7 +11,7 @@ export const gateOptions = ownOptions('Verdict', [
     name: 'threshold',
     type: 'text',
     place: 'LIMIT',
-    repeatable: true,
+    repeatable: ',',
     brief: "exit code 99 if it fails: 'server.cpu_us_per_item<+5%'",
     help: "'server.cpu_us_per_item<+5%' of the change, or 'latency.intended.p99<20ms' of the mean of the other side; may be repeated. Exit code 99 when one fails: the whole 95 % interval lies beyond it, or it was not measured on both sides. 98 when the interval includes the limit",
   },

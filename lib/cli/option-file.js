@@ -68,7 +68,7 @@ const ofLines = (document, path, options) => {
       const like = nearest(name, known)
       throw new OptionError(`${where}: unknown option ${shown(name)}${like ? `; did you mean ${like}?` : ''}`)
     }
-    const text = Array.isArray(value) ? value.join(',') : value
+    const text = Array.isArray(value) ? value.join(option.repeatable ?? ',') : value
     if (typeof text !== 'string' || text === '') throw new OptionError(`${where}: ${name} needs a value`)
     if (option.secret && (option.type !== 'url' || /\/\/[^/]*@/.test(text)))
       throw new OptionError(`${where}: ${name}: no password in a file of options; set REDIS_PASSWORD`)
@@ -165,6 +165,12 @@ const ofRun = (document, path, options) => {
   /** @type {Texts} */
   const texts = {}
   const seen = new Set()
+  // A model of the user's own is given by an option of its own.
+  if (plan.model) seen.add('strategy')
+  for (const name of ['model', 'command']) {
+    const text = plan.model?.source?.[name]
+    if (typeof text === 'string') texts[name] = text
+  }
   for (const option of options) {
     const value = settings[option.key]
     if (option.on !== undefined || seen.has(option.key) || value === undefined || value === null) continue

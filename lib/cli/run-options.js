@@ -3,10 +3,10 @@ import { optionsOf } from '../../settings.js'
 import { OptionError } from '../errors.js'
 import { readSettings } from './options.js'
 
-/** What belongs to the programs: files, the screen, the terminal, and what follows a run. */
+/** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze([
   ...['out', 'report', 'json', 'quiet', 'verbose', 'log-level', 'metrics', 'metrics-linger', 'ask-password'],
-  ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'file'],
+  ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'file', 'command'],
 ])
 
 const programs = { write: /** @type {const} */ ('producer'), read: /** @type {const} */ ('consumer') }

@@ -5,6 +5,7 @@ import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
 import { withUndo } from '../undo.js'
+import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
@@ -35,7 +36,14 @@ export const runProgram = (program, settings, { stop, stopNow, redact }) =>
     const { metrics: listener, metricsLingerMs: lingerMs } = settings
     const metrics = await openMetrics(listener, { say, redact: redact.text, stop, lingerMs })
     undo(metrics.close)
-    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: !isReader }))
+    const target = await unlessInterrupted(
+      stop,
+      openTarget(settings, {
+        say,
+        mayStart: !isReader,
+        anyServer: strategyNamed(settings.strategy).anyServer,
+      }),
+    )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
     const measured = await runOn(settings, {

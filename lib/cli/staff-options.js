@@ -41,7 +41,7 @@ export const staffOptions = ownOptions('Options', [
   {
     name: 'from',
     type: 'path',
-    repeatable: true,
+    repeatable: ',',
     help: 'measured loads instead of --nodes, --mean and --sd: the folder of a run, or a JSON export of aws cloudwatch get-metric-data or get-metric-statistics; may be repeated, a file a node',
   },
   {
@@ -77,7 +77,7 @@ const amount = (name, given) => {
   const value = Number(digits?.replaceAll('_', ''))
   if (unit === '%') return { value, unit: 'pct' }
   const counted = countUnits.get(unit)
-  if (counted !== undefined) return { value: value * counted, unit: 'count' }
+  if (counted !== undefined) return { value: value * counted, unit: 'number' }
   const scale = byteUnits.get(unit?.toLowerCase())
   if (scale === undefined)
     throw new OptionError(

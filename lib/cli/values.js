@@ -1,6 +1,8 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
+import { orderOf } from '../plan/popularity.js'
 import { absoluteThreshold } from '../result/thresholds.js'
+import { loadCommands, loadModel } from '../workloads/own/load.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option
@@ -236,6 +238,19 @@ export const VALUE_TYPES = Object.freeze({
     shape: () => 'FIGURE<LIMIT',
   },
   /** @type {ValueType} */
+  model: {
+    // What is wrong in the file is said with its line.
+    read: (path) => loadModel(path),
+    expects: () => 'a file .js or .yaml',
+    shape: () => 'path',
+  },
+  /** @type {ValueType} */
+  commands: {
+    read: (text) => loadCommands(text.split('\n').filter((line) => line.trim() !== '')),
+    expects: () => 'a command',
+    shape: () => 'command',
+  },
+  /** @type {ValueType} */
   listener: {
     read: listenerOf,
     expects: () => 'a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100',
@@ -250,6 +265,17 @@ export const VALUE_TYPES = Object.freeze({
     expects: () => 'max or a number of operations a second, such as 20000 or 20k',
     shape: () => 'max, or operations a second',
   },
+  /** @type {ValueType} */
+  order: {
+    read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
+    expects: () =>
+      'uniform, sequential, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
+    shape: () => 'uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%',
+  },
+  share: ranged(
+    (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a share',
+  ),
   /** @type {ValueType} */
   ratio: {
     read: (/** @type {string} */ text) => {

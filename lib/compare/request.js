@@ -11,6 +11,7 @@ import { slug } from '../experiments/matrix.js'
 import { argumentsOf, ownOptions } from '../experiments/options.js'
 import { findServerBinary } from '../target/embedded-binary.js'
 import { isStrategy, strategyNames } from '../workloads/index.js'
+import { isModelFile } from '../workloads/own/load.js'
 
 /**
  * @typedef {import('../experiments/schema.js').Options} Options
@@ -69,10 +70,12 @@ export const sideRequest = (text, side) => {
   const request = { name: '', options: {}, server: null, config: [], home: null, words: {} }
   for (const word of words) {
     if (word === 'default') continue
-    if (isStrategy(word)) said.push(word)
+    const isAlone = isStrategy(word) || isModelFile(word)
+    if (isAlone) said.push(word)
     else if (word.includes('=') && !word.startsWith('name=')) said.push(word)
     // A model alone is one, by its name.
-    const [, name, value] = /^([^=]+)=(.+)$/s.exec(isStrategy(word) ? `strategy=${word}` : word) ?? []
+    const [, name, value] =
+      /^([^=]+)=(.+)$/s.exec(isAlone ? `${isStrategy(word) ? 'strategy' : 'model'}=${word}` : word) ?? []
     if (word.startsWith('-'))
       throw new OptionError(
         `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}`,
@@ -83,7 +86,7 @@ export const sideRequest = (text, side) => {
         `${side}: '${plainText(word).slice(0, 40)}' is no data model, and no NAME=VALUE${like ? `; did you mean ${like}?` : ''}`,
       )
     }
-    if (name !== 'name') request.words[name] = value
+    if (name !== 'name') request.words[name === 'model' ? 'strategy' : name] = value
     if (name === 'name') request.name = value
     else if (name === 'server-bin') request.server = findServerBinary(value).file
     else if (name === 'millrace') request.home = homeIn(value, side)

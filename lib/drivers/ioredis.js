@@ -1,7 +1,6 @@
 // The driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are bounded,
 // and what the library would only reject is sent again by the same verdicts as on plain sockets.
 import { Cluster, Command, Redis } from 'ioredis'
-import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
@@ -405,13 +404,7 @@ export const ioredisDriver = async (options) => {
   }
 
   story.topology(target.topology)
-  try {
-    await connectClient(client)
-  } catch (error) {
-    disconnect(client)
-    const reason = /** @type {Error} */ (error).message
-    throw new TargetError(`${target.topology.masters[0]}: ${reason}`, { code: 'CONNECT', cause: error })
-  }
+  await connectClient(client, target.topology.masters[0], target.access)
   started = true
 
   return {

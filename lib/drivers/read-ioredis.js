@@ -1,6 +1,5 @@
 // The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
 // bounded; redirects are the library's, and what it gives up is asked again here.
-import { TargetError } from '../errors.js'
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
@@ -188,18 +187,14 @@ export const ioredisReadDriver = async (options) => {
 
   const masterClient = async () => {
     if (mains) return mains
-    mains = clientOf(options, 'master', target.topology.masters[0])
+    const [first] = target.topology.masters
+    mains = clientOf(options, 'master', first)
     mains.on('error', () => {})
-    await connectClient(mains)
+    await connectClient(mains, first, target.access)
     return mains
   }
 
-  try {
-    await connectClient(client)
-  } catch (error) {
-    disconnect(client)
-    throw new TargetError(`${server}: ${messageOf(error)}`, { code: 'CONNECT', cause: error })
-  }
+  await connectClient(client, server, target.access)
   started = true
 
   return {

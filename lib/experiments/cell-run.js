@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../plan/ranges.js'
 import { madeWithParents } from '../result/files.js'
-import { defaultStrategy } from '../workloads/index.js'
+import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 import { argumentsOf, scaledLoad } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 import { windowOf } from './window.js'
@@ -42,6 +42,7 @@ import { windowOf } from './window.js'
 // Processes are not ready in the same moment: each writes on until the last one has had its time.
 const startSlackS = 1.5
 const firstLineLimitMs = 60_000
+const passesLimitMs = 600_000
 const pollMs = 50
 // The second in which something changes belongs to neither side.
 const settleMs = 250
@@ -86,16 +87,25 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
   const shares = agentShares(Number(options['total-agents'] ?? 1), cell.processes)
   const slackS = shares.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
-  const times = ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
+  const { roles, passes } = strategyNamed(String(options.strategy ?? defaultStrategy))
+  // Passes end by themselves.
+  const times = passes ? [] : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
+  const limitMs = passes ? passesLimitMs : durationS * 1000
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
-      args: [...argumentsOf(options), ...servers.args, ...servers.writerArgs, '-a', agent, ...times],
+      args: [
+        ...argumentsOf(options),
+        ...servers.args,
+        ...servers.writerArgs,
+        ...(roles.writer.flow === 'ticks' ? ['-a', agent] : []),
+        ...times,
+      ],
       outDir: folder,
       name: shares.length > 1 ? `writer-${i + 1}` : 'run',
       env: { ...env, ...servers.env },
       secrets: servers.secrets,
       home: cell.home,
-      limitMs: durationS * 1000,
+      limitMs,
     }),
   )
   const runs = await unlessStopped(writers, signal, Promise.all(writers.map(({ ended }) => ended))).catch(

@@ -34,6 +34,7 @@ export const publishedFigures = (row) => {
     ['replica.cpu_pct', replicas.length > 0 ? mean(replicas) : undefined],
     ['hottest_master.cpu_pct', masters.length > 1 ? Math.max(...masters) : undefined],
     ['coldest_master.cpu_pct', masters.length > 1 ? Math.min(...masters) : undefined],
+    ['passes.memory_bytes_per_item', row.memory_bytes_per_id],
     ['fetches.duration_ms.p50', row.fetch_ms],
     ['fetches.ids_ms.p50', row.without_gets_ms],
     [

@@ -13,9 +13,9 @@ import { replyCounter } from '../wire/decode.js'
  * @property {number} attempts
  *
  * @typedef {object} ClientEvents
- * @property {(connection: ClientConnection, from: number, count: number) => void} onAnswered places of the ring
+ * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
- * @property {(connection: ClientConnection) => void} onRead everything a read brought is settled
+ * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
  * @property {(connection: ClientConnection, error?: Error) => void} onClosed its operations are still in the ring
  *
  * @typedef {ReturnType<typeof clientConnection>} ClientConnection
@@ -59,7 +59,7 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       const from = head
       head += run
       left -= run
-      events.onAnswered(self, from, run)
+      events.onAnswered(self, from, run, heardMs)
     }
   }
   const refuse = (/** @type {string} */ line) => {
@@ -96,7 +96,7 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
           onBytes: (chunk) => {
             heardMs = clock()
             count(chunk)
-            events.onRead(self)
+            events.onRead(self, heardMs)
           },
           onClose: (error) => {
             socket = null

@@ -5,9 +5,9 @@ import { refresherOf } from '../drivers/refresher.js'
 import { slotMapOf } from '../drivers/slot-map.js'
 import { storyOf } from '../drivers/story.js'
 import { verdictOf } from '../drivers/verdict.js'
-import { TargetError } from '../errors.js'
-import { outBuffer } from '../workloads/stencil.js'
-import { asking, clientConnection } from './client-connection.js'
+import { asking } from './client-connection.js'
+import { clientsPool } from './clients-pool.js'
+import { writesOf } from './clients-writes.js'
 
 /**
  * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
@@ -24,13 +24,15 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {boolean} cluster
  * @property {number} maxBehindMs
  *
+ * @typedef {{ due: (i: number) => number, limit: number } | null} Schedule when operation i is due, in milliseconds after
+ *   the start; null: a closed loop
+ *
  * @typedef {object} ClientsNeeds
  * @property {ClientsPlan} plan
  * @property {readonly Played[]} operations
  * @property {() => number} pick which of them is next
  * @property {() => number} draw what the next one is about; -1: there is none any more
- * @property {{ due: (i: number) => number, limit: number } | null} schedule when operation i is due, in milliseconds after the
- *   start; null: a closed loop
+ * @property {Schedule} schedule
  * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
@@ -40,59 +42,24 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {() => number} random
  * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
+ *
+ * @typedef {{ operation: Operation, address: string | null, isAsking: boolean, notBeforeMs: number }} Retry address: null is
+ *   the owner of its slot
  */
 
-const reconnectMs = [50, 100, 200, 500, 1000]
 const laterMs = 40
 const maxAttempts = 8
-/** Without a byte for so long although some are owed: a fresh connection decides. */
-const silentLimitMs = 5000
-const writeBytes = 65_536
+const askingBytes = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 
-/** @param {ClientsNeeds} needs */
-export const clientsFlow = async (needs) => {
-  const {
-    plan,
-    operations,
-    pick,
-    draw,
-    schedule,
-    target,
-    ledger,
-    latency,
-    onSent,
-    tally,
-    clock,
-    random,
-    timers = systemTimers,
-    onEvent,
-  } = needs
+/** Operations in flight that get their outcome: by a reply, a refusal, or the loss of their connection. @param {ClientsNeeds} needs */
+const settlementOf = (needs) => {
+  const { plan, operations, target, ledger, latency, clock, random, timers, onEvent } = needs
   const map = slotMapOf(target.topology)
   const story = storyOf({ onEvent, clock })
-  const most = Math.max(...operations.map(({ stencil }) => stencil.most))
-  const shared = outBuffer(Math.max(writeBytes, 2 * most))
-  /** @type {Map<string, ClientConnection>[]} by client, by address */
-  const pools = Array.from({ length: plan.clients }, () => new Map())
   const inFlight = new Uint32Array(plan.clients)
-  /** @type {{ operation: Operation, address: string | null, asking: boolean, notBeforeMs: number }[][]} by client: they go first */
+  /** @type {Retry[][]} by client: they go first */
   const retries = Array.from({ length: plan.clients }, () => [])
-  let waiting = 0
-  let startMs = 0
-  let running = false
-  let closed = false
-  let next = 0 // of a schedule
-  let turn = 0 // whose client it is at an open rate
   let lastSettledMs = 0
-  /** @type {Set<string>} addresses that a fresh connection is made to, to see whether they are silent */
-  const probed = new Set()
-  /** @type {() => void} */
-  let finish = () => {}
-  const offered = new Promise((resolve) => {
-    finish = () => resolve(undefined)
-  })
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
@@ -103,76 +70,7 @@ export const clientsFlow = async (needs) => {
     clock,
     timers,
   })
-
-  /** @param {number} client @param {string} address */
-  const connectionOf = (client, address) => {
-    const pool = pools[client]
-    const known = pool.get(address)
-    if (known) return known
-    const connection = clientConnection({
-      client,
-      address,
-      room: plan.pipeline,
-      tally,
-      open: (events) => target.dial(address, events),
-      events: { onAnswered, onRefused, onRead, onClosed },
-      clock,
-    })
-    pool.set(address, connection)
-    if (startMs > 0) reconnect(connection, 0)
-    return connection
-  }
-
-  /** @param {ClientConnection} connection @param {number} attempt */
-  const reconnect = (connection, attempt) => {
-    if (closed || connection.isUp()) return
-    connection.connect().then(
-      () => {
-        if (closed) return
-        story.up(connection.address)
-        more(connection.client)
-      },
-      (error) => {
-        story.down(connection.address, error instanceof Error ? error.message : String(error))
-        refresher.request()
-        const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
-        timers.setTimeout(() => {
-          const isOwner = map.addresses().includes(connection.address)
-          if (isOwner) reconnect(connection, attempt + 1)
-          else {
-            pools[connection.client].delete(connection.address)
-            more(connection.client)
-          }
-        }, waitMs)
-      },
-    )
-  }
-
-  /** @param {ClientConnection} connection @param {number} from @param {number} count */
-  function onAnswered(connection, from, count) {
-    const nowMs = clock()
-    const { mask, dueMs, sentMs, measured, client } = connection
-    let inWindow = 0
-    for (let i = 0; i < count; ) {
-      const at = (from + i) & mask
-      const isIn = measured[at]
-      let run = 1
-      // Sent and due at the same moment: one record for all of them.
-      while (i + run < count) {
-        const other = (from + i + run) & mask
-        if (sentMs[other] !== sentMs[at] || dueMs[other] !== dueMs[at] || measured[other] !== isIn) break
-        run++
-      }
-      if (isIn) {
-        latency.record(dueMs[at], sentMs[at], nowMs, run)
-        inWindow += run
-      }
-      i += run
-    }
-    ledger.acked(count, inWindow)
-    inFlight[client] -= count
-    lastSettledMs = nowMs
-  }
+  story.topology(target.topology)
 
   /** @param {number} client @param {Operation} operation @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
   const lose = (client, { measured }, outcome, cause) => {
@@ -180,208 +78,257 @@ export const clientsFlow = async (needs) => {
     inFlight[client]--
     lastSettledMs = clock()
   }
-
-  /** @param {number} client @param {Operation} operation @param {string | null} address @param {boolean} isAsking @param {number} [waitMs] */
-  const retry = (client, operation, address, isAsking, waitMs = 0) => {
-    retries[client].push({
-      operation,
-      address,
-      asking: isAsking,
-      notBeforeMs: waitMs > 0 ? clock() + waitMs : 0,
-    })
-    waiting++
-    if (waitMs > 0) timers.setTimeout(more, waitMs + 1, client)
+  /** @param {number} client @param {Operation} operation @param {string | null} [address] @param {boolean} [isAsking] @param {number} [waitMs] */
+  const retry = (client, operation, address = null, isAsking = false, waitMs = 0) => {
+    retries[client].push({ operation, address, isAsking, notBeforeMs: waitMs > 0 ? clock() + waitMs : 0 })
   }
 
-  /** @param {ClientConnection} connection @param {number} place @param {string} line */
-  function onRefused(connection, place, line) {
-    const { client } = connection
-    const operation = connection.operationAt(place)
-    operation.attempts++
-    ledger.commands.refused++
-    const { action, cause, slot, address } = verdictOf(line, connection.address)
-    const isLate = clock() - operation.dueMs > plan.maxBehindMs && operation.attempts > maxAttempts
-    if (action === 'give-up' || action === 'load' || isLate) return lose(client, operation, 'failed', cause)
-    ledger.retried(cause)
-    story.refused(cause)
-    // An address that the map does not know is not followed: first the cluster must confirm it.
-    const isKnown = address !== undefined && map.addresses().includes(address)
-    if (action === 'there' && isKnown && slot !== undefined && address !== undefined) {
-      const was = map.ownerOf(slot)
-      if (was !== address) {
-        map.move(slot, address)
-        story.moved(was, address, 1)
-      }
-      return retry(client, operation, null, false)
-    }
-    if (action === 'asking' && isKnown) return retry(client, operation, address ?? null, true)
-    refresher.request()
-    retry(
-      client,
-      operation,
-      null,
-      false,
-      laterMs * 2 ** Math.min(4, operation.attempts - 1) * (0.5 + random()),
-    )
-  }
+  return {
+    map,
+    story,
+    refresher,
+    inFlight,
+    retries,
+    lose,
+    retry,
+    lastSettledMs: () => lastSettledMs,
 
-  /** @param {ClientConnection} connection */
-  function onRead(connection) {
-    more(connection.client)
-  }
-
-  /** @param {ClientConnection} connection @param {Error} [error] */
-  function onClosed(connection, error) {
-    const { client, address } = connection
-    for (const operation of connection.drain()) {
-      if (!operations[operation.kind].repeatable) lose(client, operation, 'uncertain', 'CLOSED')
-      else {
-        operation.attempts++
-        ledger.retried('CLOSED')
-        retry(client, operation, null, false)
-      }
-    }
-    if (closed) return
-    story.down(address, error?.message ?? 'closed the connection')
-    refresher.request()
-    reconnect(connection, 0)
-    if (running || waiting > 0) timers.setImmediate(() => more(client))
-  }
-
-  /** The connection that carries an operation now; null: it is not there yet. @param {number} client @param {number} kind @param {number} n */
-  const carrier = (client, kind, n) => {
-    const address = map.ownerOf(plan.cluster ? operations[kind].stencil.slotOf(n) : 0)
-    const connection = connectionOf(client, address)
-    return connection.isUp() ? connection : null
-  }
-
-  // What one call of `more` has put into the buffer: runs of commands of one connection.
-  let at = 0
-  let from = 0
-  let lot = /** @type {ClientConnection | null} */ (null)
-  const flush = () => {
-    if (lot && at > from && !lot.write(shared.bytes.subarray(from, at))) {
-      // The socket keeps these bytes.
-      shared.renew()
-      at = 0
-    }
-    from = at
-    lot = null
-  }
-  /** @param {ClientConnection} connection @param {number} kind @param {number} n */
-  const put = (connection, kind, n) => {
-    if (lot !== connection || at + most > shared.bytes.length) {
-      flush()
-      if (at + most > shared.bytes.length) at = from = 0
-      lot = connection
-    }
-    at = operations[kind].stencil.put(n, shared, at)
-    ledger.commands.sent++
-  }
-  const endOfWrites = () => {
-    flush()
-    at = from = 0
-  }
-
-  const askingBytes = Buffer.from('*1\r\n$6\r\nASKING\r\n')
-  /** Those that were refused or lost go first. @param {number} client @param {number} nowMs */
-  const resend = (client, nowMs) => {
-    const list = retries[client]
-    if (list.length === 0) return
-    retries[client] = []
-    waiting -= list.length
-    for (const one of list) {
-      const { operation } = one
-      if (one.notBeforeMs > nowMs) {
-        retries[client].push(one)
-        waiting++
-        continue
-      }
-      const connection = one.address
-        ? connectionOf(client, one.address)
-        : carrier(client, operation.kind, operation.n)
-      if (!connection?.isUp()) {
-        if (nowMs - operation.dueMs > plan.maxBehindMs) lose(client, operation, 'dropped', '')
-        else retry(client, operation, one.address, one.asking)
-        continue
-      }
-      if (one.asking) {
-        flush()
-        connection.push(asking, 0, 0, nowMs, false, 0)
-        connection.write(askingBytes)
-      }
-      connection.push(
-        operation.kind,
-        operation.n,
-        operation.dueMs,
-        nowMs,
-        operation.measured,
-        operation.attempts,
-      )
-      put(connection, operation.kind, operation.n)
-    }
-  }
-
-  /** An operation whose node is away: it waits for its connection. @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
-  const hold = (client, kind, n, dueMs, measured) =>
-    retry(client, { kind, n, dueMs, measured, attempts: 0 }, null, false)
-
-  /** @param {number} client @param {number} dueMs @param {number} nowMs @param {number} n */
-  const begin = (client, dueMs, nowMs, n) => {
-    const kind = pick()
-    const measured = ledger.begin()
-    inFlight[client]++
-    const connection = carrier(client, kind, n)
-    if (!connection) return hold(client, kind, n, dueMs, measured)
-    connection.push(kind, n, dueMs, nowMs, measured, 0)
-    put(connection, kind, n)
-  }
-
-  /** Fills one client in a closed loop; at an open rate what is due goes to whoever has room. @param {number} client */
-  function more(client) {
-    if (closed) return
-    const nowMs = clock()
-    resend(client, nowMs)
-    if (running && !schedule) {
-      while (inFlight[client] < plan.pipeline) {
-        const n = draw()
-        if (n < 0) {
-          stop()
-          break
+    /** @param {ClientConnection} connection @param {number} from @param {number} count @param {number} nowMs */
+    onAnswered(connection, from, count, nowMs) {
+      const { mask, dueMs, sentMs, measured } = connection
+      let inWindow = 0
+      for (let i = 0; i < count; ) {
+        const at = (from + i) & mask
+        const isIn = measured[at]
+        const sent = sentMs[at]
+        const due = dueMs[at]
+        let run = 1
+        // Sent and due at the same moment: one record for all of them.
+        for (; i + run < count; run++) {
+          const other = (from + i + run) & mask
+          if (sentMs[other] !== sent || dueMs[other] !== due || measured[other] !== isIn) break
         }
-        begin(client, nowMs, nowMs, n)
+        if (isIn) {
+          latency.record(due, sent, nowMs, run)
+          inWindow += run
+        }
+        i += run
       }
-    } else if (running) due(nowMs)
-    endOfWrites()
+      ledger.acked(count, inWindow)
+      inFlight[connection.client] -= count
+      lastSettledMs = nowMs
+    },
+
+    /** @param {ClientConnection} connection @param {number} place @param {string} line @param {(client: number, waitMs: number) => void} later */
+    onRefused(connection, place, line, later) {
+      const { client } = connection
+      const operation = connection.operationAt(place)
+      operation.attempts++
+      ledger.commands.refused++
+      const { action, cause, slot, address } = verdictOf(line, connection.address)
+      const isLate = clock() - operation.dueMs > plan.maxBehindMs && operation.attempts > maxAttempts
+      if (action === 'give-up' || action === 'load' || isLate) return lose(client, operation, 'failed', cause)
+      ledger.retried(cause)
+      story.refused(cause)
+      // An address that the map does not know is not followed: first the cluster must confirm it.
+      const isKnown = address !== undefined && map.addresses().includes(address)
+      if (action === 'there' && isKnown && slot !== undefined && address !== undefined) {
+        const was = map.ownerOf(slot)
+        if (was !== address) {
+          map.move(slot, address)
+          story.moved(was, address, 1)
+        }
+        return retry(client, operation)
+      }
+      if (action === 'asking' && isKnown) return retry(client, operation, address, true)
+      refresher.request()
+      const waitMs = laterMs * 2 ** Math.min(4, operation.attempts - 1) * (0.5 + random())
+      retry(client, operation, null, false, waitMs)
+      later(client, waitMs)
+    },
+
+    /** @param {ClientConnection} connection */
+    onLost(connection) {
+      for (const operation of connection.drain()) {
+        if (!operations[operation.kind].repeatable) lose(connection.client, operation, 'uncertain', 'CLOSED')
+        else {
+          operation.attempts++
+          ledger.retried('CLOSED')
+          retry(connection.client, operation)
+        }
+      }
+    },
+  }
+}
+
+/** How operations go out: each to the connection that carries it now. @param {ClientsNeeds} needs @param {ReturnType<typeof settlementOf>} settlement @param {(client: number, address: string) => ClientConnection} connectionOf */
+const sendingOf = ({ plan, operations, ledger }, settlement, connectionOf) => {
+  const { map, inFlight, retries, lose, retry } = settlement
+  const writes = writesOf(Math.max(...operations.map(({ stencil }) => stencil.most)))
+
+  /** @param {number} client @param {number} kind @param {number} n */
+  const carrier = (client, kind, n) =>
+    connectionOf(client, map.ownerOf(plan.cluster ? operations[kind].stencil.slotOf(n) : 0))
+
+  /** Retries one; false: its connection is not there. @param {Retry} one @param {number} client @param {number} nowMs */
+  const retried = ({ operation, address, isAsking }, client, nowMs) => {
+    const { kind, n, dueMs, measured, attempts } = operation
+    const connection = address ? connectionOf(client, address) : carrier(client, kind, n)
+    if (!connection.isUp()) return false
+    if (isAsking) {
+      connection.push(asking, 0, 0, nowMs, false, 0)
+      writes.plain(connection, askingBytes)
+    }
+    connection.push(kind, n, dueMs, nowMs, measured, attempts)
+    writes.put(connection, operations[kind].stencil, n)
+    ledger.commands.sent++
+    return true
+  }
+
+  return {
+    end: writes.end,
+    /** Those that were refused or lost go first. @param {number} client @param {number} nowMs */
+    resend(client, nowMs) {
+      const list = retries[client]
+      if (list.length === 0) return
+      retries[client] = []
+      for (const one of list) {
+        if (one.notBeforeMs > nowMs) retries[client].push(one)
+        else if (!retried(one, client, nowMs)) {
+          if (nowMs - one.operation.dueMs > plan.maxBehindMs) lose(client, one.operation, 'dropped', '')
+          else retries[client].push(one)
+        }
+      }
+    },
+    /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} measured */
+    begin(client, kind, n, dueMs, nowMs, measured) {
+      const connection = carrier(client, kind, n)
+      inFlight[client]++
+      // Its node is away: it waits for its connection.
+      if (!connection.isUp()) return retry(client, { kind, n, dueMs, measured, attempts: 0 })
+      connection.push(kind, n, dueMs, nowMs, measured, 0)
+      writes.put(connection, operations[kind].stencil, n)
+      ledger.commands.sent++
+    },
+  }
+}
+
+/** @param {ClientsNeeds} needs */
+export const clientsFlow = async (needs) => {
+  const {
+    plan,
+    schedule,
+    target,
+    ledger,
+    onSent,
+    tally,
+    clock,
+    random,
+    timers = systemTimers,
+    onEvent,
+  } = needs
+  const settlement = settlementOf(needs)
+  const { map, story, refresher, inFlight, retries, lose } = settlement
+  let { draw, pick } = needs
+  let startMs = 0
+  let running = false
+  let closed = false
+  let next = 0 // of a schedule
+  let turn = 0 // whose client it is at an open rate
+  /** @type {() => void} */
+  let finish = () => {}
+  const untilFinished = () =>
+    new Promise((resolve) => {
+      finish = () => resolve(undefined)
+    })
+  const offered = untilFinished()
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  const pool = clientsPool({
+    clients: plan.clients,
+    room: plan.pipeline,
+    target,
+    addresses: map.addresses,
+    events: {
+      onAnswered: settlement.onAnswered,
+      onRefused: (connection, place, line) =>
+        settlement.onRefused(connection, place, line, (client, waitMs) =>
+          timers.setTimeout(go, waitMs + 1, client),
+        ),
+      onRead: ({ client }, nowMs) => more(client, nowMs),
+    },
+    onLost: settlement.onLost,
+    onChanged: (client) => go(client),
+    onDown: () => refresher.request(),
+    story,
+    tally,
+    clock,
+    random,
+    timers,
+    onEvent,
+  })
+  const sending = sendingOf(needs, settlement, pool.of)
+
+  const stop = () => {
+    running = false
+    timers.clearTimeout(timer)
+    finish()
+  }
+  const go = (/** @type {number} */ client) => more(client, clock())
+
+  /** Fills one client in a closed loop; at an open rate what is due goes to a client that has room. @param {number} client @param {number} nowMs */
+  function more(client, nowMs) {
+    if (closed) return
+    if (retries[client].length > 0) sending.resend(client, nowMs)
+    if (running && schedule) due(nowMs)
+    else if (running) fill(client, nowMs)
+    sending.end()
+  }
+
+  /** @param {number} client @param {number} nowMs */
+  function fill(client, nowMs) {
+    const measured = ledger.isMeasured()
+    let count = 0
+    for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
+      const n = draw()
+      if (n < 0) {
+        stop()
+        break
+      }
+      sending.begin(client, pick(), n, nowMs, nowMs, measured)
+    }
+    ledger.offered(count, measured)
+  }
+
+  const withRoom = () => {
+    for (let k = 0; k < plan.clients; k++) {
+      const one = (turn + k) % plan.clients
+      if (inFlight[one] < plan.pipeline) return one
+    }
+    return -1
   }
 
   /** What is due at an open rate. @param {number} nowMs */
   function due(nowMs) {
     if (!schedule) return
-    while (next < schedule.limit) {
+    for (; next < schedule.limit; next++) {
       const dueMs = startMs + schedule.due(next)
       if (dueMs > nowMs) break
+      const measured = ledger.isMeasured()
       if (nowMs - dueMs > plan.maxBehindMs) {
-        const measured = ledger.begin()
+        ledger.offered(1, measured)
         ledger.lost('dropped', '', measured)
-        next++
         continue
       }
-      let client = -1
-      for (let k = 0; k < plan.clients; k++) {
-        const one = (turn + k) % plan.clients
-        if (inFlight[one] < plan.pipeline) {
-          client = one
-          break
-        }
-      }
+      const client = withRoom()
       if (client < 0) return
       turn = (client + 1) % plan.clients
       const n = draw()
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
-      begin(client, dueMs, nowMs, n)
-      next++
+      sending.begin(client, pick(), n, dueMs, nowMs, measured)
+      ledger.offered(1, measured)
     }
     if (next >= schedule.limit) stop()
   }
@@ -390,81 +337,49 @@ export const clientsFlow = async (needs) => {
     if (!running) return
     const nowMs = clock()
     due(nowMs)
-    endOfWrites()
+    sending.end()
     const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
     timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 
-  const stop = () => {
-    running = false
-    timers.clearTimeout(timer)
-    finish()
+  const play = () => {
+    running = true
+    if (schedule) tick()
+    else for (let client = 0; client < plan.clients; client++) go(client)
   }
 
-  /** Connections that are silent while a new one to their node is answered are given up. @param {string} address */
-  const probe = async (address) => {
-    if (probed.has(address)) return
-    probed.add(address)
-    try {
-      const fresh = await target.dial(address, { onBytes: () => {}, onClose: () => {} })
-      fresh.destroy()
-      const silent = allConnections().filter((each) => each.address === address && isSilent(each))
-      if (silent.length === 0) return
-      const longestMs = Math.max(...silent.map((connection) => connection.silentMs()))
-      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
-      onEvent(
-        'half-open',
-        `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
-      )
-      for (const connection of silent) connection.cut()
-    } catch {
-      // The server itself is silent.
-    } finally {
-      probed.delete(address)
-    }
-  }
-
-  const isSilent = (/** @type {ClientConnection} */ connection) => connection.silentMs() > silentLimitMs
-  const allConnections = () => pools.flatMap((pool) => [...pool.values()])
-
-  const connectAll = async () => {
-    for (let client = 0; client < plan.clients; client++)
-      for (const address of map.addresses()) connectionOf(client, address)
-    const list = allConnections()
-    // Not more at once than a server's backlog holds.
-    for (let i = 0; i < list.length; i += 100)
-      await Promise.all(list.slice(i, i + 100).map((connection) => connection.connect()))
-  }
-
-  story.topology(target.topology)
-  try {
-    await connectAll()
-  } catch (error) {
+  await pool.open().catch((error) => {
     closed = true
     refresher.close()
-    for (const connection of allConnections()) connection.close()
-    throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
-  }
+    throw error
+  })
 
   return {
     offered,
     elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
-    lastSettledMs: () => lastSettledMs - startMs,
+    lastSettledMs: () => settlement.lastSettledMs() - startMs,
     start() {
       startMs = clock()
-      running = true
-      if (schedule) tick()
-      else for (let client = 0; client < plan.clients; client++) more(client)
+      play()
+    },
+    /** Once more over the same connections: resolves when all is offered. @param {() => number} nextDraw @param {() => number} nextPick */
+    again(nextDraw, nextPick) {
+      draw = nextDraw
+      pick = nextPick
+      const done = untilFinished()
+      play()
+      return done
     },
     stop,
     /** Once a second: silent connections, the age of the map, and what happened. */
     watch() {
       if (closed) return
-      for (const connection of allConnections()) if (isSilent(connection)) probe(connection.address)
-      const nowMs = clock()
-      for (let client = 0; client < plan.clients; client++) if (retries[client].length > 0) more(client)
-      if (schedule && running) due(nowMs)
-      endOfWrites()
+      pool.watch()
+      for (let client = 0; client < plan.clients; client++) if (retries[client].length > 0) go(client)
+      if (schedule && running) {
+        due(clock())
+        sending.end()
+      }
       story.tell()
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
@@ -477,7 +392,7 @@ export const clientsFlow = async (needs) => {
     /** What has no outcome yet is unsettled: the run has ended first. */
     abandon() {
       closed = true
-      for (const connection of allConnections())
+      for (const connection of pool.all())
         for (const operation of connection.drain()) lose(connection.client, operation, 'unsettled', '')
       for (const [client, list] of retries.entries())
         for (const { operation } of list) lose(client, operation, 'unsettled', '')
@@ -486,9 +401,9 @@ export const clientsFlow = async (needs) => {
       closed = true
       timers.clearTimeout(timer)
       refresher.close()
-      for (const connection of allConnections()) connection.close()
+      pool.close()
     },
-    waitingBytes: () => allConnections().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
-    connections: () => allConnections().length,
+    waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
+    connections: () => pool.all().length,
   }
 }

@@ -11,6 +11,8 @@ import { TargetError } from '../errors.js'
 export const clockLimitMs = 1000
 
 const samples = 3
+// The end of the year 9999: further no date is written.
+const latestMs = 253_402_300_800_000
 
 /**
  * This box's time, that does not jump when its clock is set.
@@ -32,7 +34,8 @@ export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now
  */
 export const epochIn = (address, [seconds, micros]) => {
   const epochMs = Number(seconds) * 1000 + Number(micros) / 1000
-  if (!Number.isFinite(epochMs)) throw new TargetError(`${address}: its answer to TIME is not a time`)
+  if (!(epochMs >= 0 && epochMs < latestMs))
+    throw new TargetError(`${address}: its answer to TIME is not a time`)
   return epochMs
 }
 

@@ -264,12 +264,12 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
         gaps: sums.gaps,
       })),
       totals: {
-        cpu_s: known(totals.cpuS),
-        net_bytes: known(totals.netBytes),
+        cpu_s: known(totals.cpuS + unlessAnswered(watches)),
+        net_bytes: known(totals.netBytes + unlessAnswered(watches)),
         data_bytes: ofMasters(watches, 'data_bytes'),
         keys: ofMasters(watches, 'keys'),
-        expired: known(totals.expired),
-        evicted: known(evicted),
+        expired: known(totals.expired + unlessAnswered(watches)),
+        evicted: known(evicted + unlessAnswered(watches)),
         commands: totals.commands,
       },
     }),
@@ -323,6 +323,9 @@ const addSilent = (away, views) => {
     if (view) row.lag_bytes = known(Math.max(0, view.behind))
   }
 }
+
+/** Sums over no answers are not 0: nobody knows them. @param {Map<string, Watch>} watches */
+const unlessAnswered = (watches) => ([...watches.values()].some(({ last }) => last) ? 0 : Number.NaN)
 
 /**
  * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.

@@ -24,12 +24,11 @@ export const operationsOf = ({ isMeasured }) => {
     repeatedBy,
     written: () => null,
 
-    /** An operation begins. @returns {boolean} whether it is measured */
-    begin() {
-      whole.offered++
-      const isIn = isMeasured()
-      if (isIn) measured.offered++
-      return isIn
+    isMeasured,
+    /** Operations begin; those that were dropped before they were sent too. @param {number} n @param {boolean} inWindow */
+    offered(n, inWindow) {
+      whole.offered += n
+      if (inWindow) measured.offered += n
     },
     /** @param {number} n @param {number} inWindow of them measured */
     acked(n, inWindow) {

@@ -1,5 +1,7 @@
 // What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
 
+import { strategyNamed } from '../workloads/index.js'
+
 /**
  * @param {import('../../settings.js').Settings} settings
  * @param {import('./plan.js').Facts} facts
@@ -16,6 +18,7 @@ export const clientsPart = (settings, facts) => {
     rate = 'max',
     maxBehindMs = 5000,
   } = settings
+  const { passes, options } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
@@ -34,6 +37,8 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
-    clients: { connections, pipeline, ratio, order, arrivals, fill },
+    /** Settings that the strategy alone reads. */
+    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
+    clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
   }
 }

@@ -1,15 +1,18 @@
 // What the next operation of a client is about, and when it is due: pure functions of a seed.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { orderOf, popularityOf } from './popularity.js'
 
 const words = 2 ** 32
 
 /**
  * The numbers 1..count as they are drawn.
- * @param {{ order: 'uniform' | 'sequential', count: number, seed: number }} terms
+ * @param {{ order: string, count: number, seed: number }} terms order: as --order has it
  * @returns {() => number}
  */
 export const drawsOf = ({ order, count, seed }) => {
-  if (order === 'sequential') {
+  const asked = orderOf(order)
+  if (!asked) throw new TypeError(`no order ${order}`)
+  if (asked.kind === 'sequential') {
     let n = 0
     return () => {
       n = n === count ? 1 : n + 1
@@ -17,13 +20,13 @@ export const drawsOf = ({ order, count, seed }) => {
     }
   }
   const random = xoroshiro128plus(seed)
-  return () => 1 + Math.floor(((random.next() >>> 0) * count) / words)
+  return popularityOf(asked, count, () => random.next())
 }
 
-/** Each of the numbers 1..count once, then -1. @param {number} count */
-export const eachOnce = (count) => {
-  let n = 0
-  return () => (n < count ? ++n : -1)
+/** Each of so many numbers once, then -1. @param {number} count @param {number} [after] the number before the first */
+export const eachOnce = (count, after = 0) => {
+  let n = after
+  return () => (n < after + count ? ++n : -1)
 }
 
 /**

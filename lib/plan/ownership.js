@@ -2,17 +2,21 @@
 import { headsOf } from '../workloads/heads.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { typesOfPatterns } from '../workloads/own/patterns.js'
 
 /** @typedef {import('./plan-card.js').PlanCard} PlanCard */
 
 const dayMinutes = 24 * 60
 const longestPrefix = 100
-const leaseShape = /^[^{}\s]{0,100}?millrace:lease:(?:read:[a-z-]{1,40}:)?[1-9]\d{0,4}$/
+const leaseShape = /^[^{}\s]{0,100}?millrace:lease:(?:read:[a-z][a-z0-9-]{0,39}:)?[1-9]\d{0,4}$/
 const planName = 'millrace:plan'
 const prefixShape = /^[^{}\s]*$/
 
+/** The prefix of a plan that has this key; null: it is no plan's. @param {string} key */
+export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -planName.length) : null)
+
 /**
- * Tells the prefix that a key of ours with such a name would have; null when it cannot be one.
+ * Tells the prefix that a key of a built-in strategy with such a name would have; null when it cannot be one.
  * @returns {(key: string) => string | null}
  */
 export const prefixReader = () => {
@@ -42,10 +46,13 @@ export const typesOf = (card) => {
   // The writers' clocks may be a little off.
   const fromMinute = card.startedMs / 60_000 - dayMinutes
   const toMinute = card.renewedMs / 60_000 + dayMinutes
-  const typeOf = strategyOf(card).types({
-    isItem: (n) => n >= 1 && (once || n <= quantity),
-    isMinute: (n) => n >= fromMinute && n <= toMinute,
-  })
+  const covers = {
+    isItem: (/** @type {number} */ n) => n >= 1 && (once || n <= quantity),
+    isMinute: (/** @type {number} */ n) => n >= fromMinute && n <= toMinute,
+  }
+  const typeOf = card.model
+    ? typesOfPatterns(card.model.keys, prefix, covers)
+    : strategyOf(card).types(covers)
   return (key) => (key === prefix + planName ? 'hash' : typeOf(key))
 }
 

@@ -30,7 +30,7 @@ const randomPool = (seed, length) => {
 }
 
 /** A 32-bit mix (murmur3's finalizer): neighbours in, far apart out. */
-const mix = (/** @type {number} */ n) => {
+export const mix = (/** @type {number} */ n) => {
   let h = n | 0
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

@@ -26,6 +26,7 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
+ * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title' | 'source'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
@@ -39,9 +40,14 @@ const foreverS = 10 * 365 * 24 * 3600
 /**
  * The card outlives what it stands for: none of its keys is ever without a lifetime, none lives longer than `lingerS`
  * after it was written, and the card is renewed every 5 s.
- * @param {{ strategy: string, ttlS: number }} plan
+ * @param {{ strategy: string, ttlS: number, model?: { lifetimeS: number | null } }} plan
  */
-export const markerS = (plan) => (strategyNamed(plan.strategy).keepsKeys ? foreverS : lingerS(plan) + 60)
+export const markerS = (plan) => {
+  const { model, strategy } = plan
+  const lifetimeS = model?.lifetimeS ?? 0
+  const stays = model ? model.lifetimeS === null : strategyNamed(strategy).keepsKeys
+  return stays ? foreverS : Math.max(lingerS(plan), lifetimeS) + 60
+}
 
 /** What must be equal for two writers to be parts of one load. @param {Partial<PlanCard>} card */
 const termsOf = ({ startedMs, renewedMs, ended, version, ...terms }) => terms
@@ -101,8 +107,12 @@ export const differingTerms = (theirs, ours) => {
     if (typeof their === 'boolean') return [their ? option : `no ${option}`]
     return [`${option} ${their} (here ${our})`]
   })
-  return words.slice(0, 3).join(', ') || 'another layout of its keys'
+  const another = theirs.model?.digest === ours.model?.digest ? 'layout of its keys' : 'version of its model'
+  return words.slice(0, 3).join(', ') || `another ${another}`
 }
+
+/** @param {import('../workloads/own/model.js').PlanModel} model */
+const cardModel = ({ title, source, ...model }) => model
 
 /**
  * @param {Plan} plan
@@ -128,6 +138,7 @@ export const cardOf = (plan, version) => ({
   once: plan.once,
   paced: isScheduled(plan),
   prefix: plan.prefix,
+  ...(plan.model && { model: cardModel(plan.model) }),
   version,
 })
 
@@ -146,6 +157,16 @@ const textsIn = (least, most) => (value) =>
   Array.isArray(value) && value.length >= least && value.length <= most && value.every(isText)
 /** @param {string[]} words @returns {Is} */
 const among = (words) => (value) => words.includes(value)
+
+/** @type {Is} */
+const isModel = (value) =>
+  typeof value === 'object' &&
+  value !== null &&
+  isText(value.digest) &&
+  (value.lifetimeS === null || wholeIn(0, 1e10)(value.lifetimeS)) &&
+  Array.isArray(value.keys) &&
+  value.keys.length <= 1000 &&
+  value.keys.every((/** @type {any} */ key) => isText(key?.pattern) && isText(key.type))
 
 /** What each field may be: the ranges of the options that make it. @type {Readonly<Record<keyof PlanCard, Is>>} */
 const fields = {
@@ -170,6 +191,7 @@ const fields = {
   startedMs: isTime,
   renewedMs: isTime,
   ended: isFlag,
+  model: (value) => value === undefined || isModel(value),
   // Of cards since it is known.
   paced: (value) => value === undefined || isFlag(value),
 }
@@ -193,7 +215,7 @@ export const cardFault = (text) => {
   const card = objectIn(text)
   if (card === null || !isText(card.strategy) || !isText(card.version)) return null
   const byWhom = `the plan of Millrace ${plainText(card.version).slice(0, 20)} there`
-  if (!isStrategy(card.strategy))
+  if (!isStrategy(card.strategy) && card.model === undefined)
     return `${byWhom} is of the strategy '${plainText(card.strategy).slice(0, 40)}', which this version does not know`
   const wrong = Object.entries(fields).find(([name, is]) => !is(card[name]))
   if (!wrong) return null

@@ -11,7 +11,8 @@ import { agentRange } from './ranges.js'
 /**
  * @typedef {import('../../settings.js').Settings} Settings
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
- * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null }>} Plan
+ * @typedef {import('../workloads/own/model.js').PlanModel} PlanModel
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is
@@ -120,9 +121,11 @@ export const planOf = (settings, facts) => {
   const inTicks = buildPlan(settings, facts)
   const { flow } = strategyNamed(strategy).roles.writer
   const plan = flow === 'clients' ? { ...inTicks, ...clientsPart(settings, facts) } : inTicks
+  const { mostMembers, model } = strategyOf(plan)
   return deepFreeze({
     ...plan,
-    /** 0: commands are not cut. */ membersInCommand: strategyOf(plan).mostMembers,
+    /** 0: commands are not cut. */ membersInCommand: mostMembers,
+    ...(model && { model }),
   })
 }
 

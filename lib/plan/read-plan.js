@@ -1,7 +1,8 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
 import { OPTIONS } from '../../settings.js'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { strategyNamed } from '../workloads/index.js'
+import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -190,12 +191,28 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
   }
 }
 
+/** A user's model is read with the file that wrote, or one that means the same. @param {PlanCard} card */
+const checkModel = ({ model, strategy }) => {
+  if (!model) return
+  const ours = isStrategy(strategy) ? strategyNamed(strategy).model : null
+  if (!ours)
+    throw new OptionError(
+      `what is written there is of the model '${plainText(strategy).slice(0, 40)}', which no built-in strategy is; add --model with its file`,
+    )
+  if (ours.digest !== model.digest)
+    throw new OptionError(
+      `--model: ${strategy} is not what is written there: its keys, commands or reads have changed; read with the file that wrote`,
+    )
+}
+
 /** @param {ReturnType<typeof buildPlan>} plan */
 const checkPlan = (plan) => {
   const { mode, fetch, values, strategy, cluster, masters, sets } = plan
   if (!strategyNamed(strategy).fetch)
     throw new OptionError(
-      `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by millrace write`,
+      strategyNamed(strategy).model
+        ? `the model ${strategy} does not say how it is read: add read: (YAML) or fetch (JavaScript)`
+        : `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by millrace write`,
     )
   const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()
   if (!values && value === null)
@@ -228,6 +245,7 @@ const checkPlan = (plan) => {
  * @returns {ReadPlan}
  */
 export const readPlanOf = (settings, facts) => {
+  if (facts.card) checkModel(facts.card)
   const plan = buildPlan(settings, facts)
   checkPlan(plan)
   const { value, command } = strategyOf(plan).reader()

@@ -132,11 +132,38 @@ const repliesRow = ({ counts }) => {
   return seen.length > 0 ? [{ label: 'replies', text: words.facts(seen) }] : []
 }
 
+/** Passes over all numbers, and what the first of them left. @param {Run} run @returns {Row[]} */
+const passRows = ({ passes, encodings = {}, plan }) => {
+  if (!passes?.length) return []
+  const rows = passes.map((/** @type {import('../workloads/declare.js').PassResult} */ pass) => ({
+    label: pass.name,
+    text: words.facts([
+      `${count(pass.operations)} operations`,
+      `${count(Math.round(pass.rate))} operations/s`,
+      pass.server_cpu_us !== null && `server CPU ${micros(pass.server_cpu_us)} each`,
+      ...Object.entries(pass.counts).map(([reply, n]) => `${reply} ${count(n)}`),
+    ]),
+  }))
+  const [{ memory_bytes: grown }] = passes
+  const kinds = Object.keys(encodings)
+  return [
+    ...rows,
+    {
+      label: 'stored',
+      text: words.facts([
+        grown !== null && `${bytes(grown)}, ${bytes(grown / plan.items)} each`,
+        kinds.length > 0 && `encoded as ${kinds.join(', ')}`,
+      ]),
+    },
+  ]
+}
+
 /** @param {Run} run @returns {Row[]} */
 const writerRows = (run) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
   ...repliesRow(run),
+  ...passRows(run),
   ...costRows(run),
   ...busiestRow(run),
   ...othersRow(run),

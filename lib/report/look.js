@@ -57,6 +57,7 @@ const formats = {
   bytes: (n) => (n === 0 ? '0' : trimmed(bytes(n))),
   mb: (mb) => (mb === 0 ? '0' : trimmed(bytes(mb * 1e6))),
   count,
+  number: (n) => (n < 999.5 ? String(+n.toPrecision(3)) : count(n)),
   rate,
   pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
   // On logarithmic axes: 0.0953 is 1.10, or ten percent more.

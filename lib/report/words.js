@@ -115,6 +115,12 @@ const readingWords = (plan) =>
     plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
 
+/** @param {string} order */
+const orderWords = (order) => {
+  if (order === 'uniform') return 'each key as likely'
+  return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
+}
+
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
   const { valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } = plan
@@ -122,7 +128,7 @@ const writingWords = (plan) => {
   const ticks = !clients
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    clients && (clients.order === 'uniform' ? 'each key as likely' : 'keys in order'),
+    clients && orderWords(clients.order),
     clients?.fill && 'keys filled before the run',
     clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
     `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
@@ -140,7 +146,7 @@ const writingWords = (plan) => {
 /** The plan in plain words. @param {Run} run */
 export const planWords = (run) =>
   facts([
-    run.plan.strategy,
+    run.plan.model ? `${run.plan.strategy} (${plainText(run.plan.model.title)})` : run.plan.strategy,
     loadWords(run),
     run.kind === 'consumer' ? readingWords(run.plan) : writingWords(run.plan),
   ])

@@ -13,8 +13,9 @@ const leastFreeBytes = 20e6
 const lockName = 'run.lock'
 const unfinishedName = 'run.json.part'
 const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
-// What a start leaves that comes to nothing.
+// What a start leaves that comes to nothing; killed while it locks, it leaves a draft of the lock as well.
 const ofStart = [lockName, unfinishedName, ...lineNames]
+const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
 
 /** @param {unknown} error */
 export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
@@ -59,7 +60,7 @@ export const madeWithParents = async (folder) => {
 /** Whether a run has left something in the folder, or only its start. @param {string} folder */
 const holdsResults = async (folder) => {
   const names = await readdir(folder)
-  if (names.some((name) => !ofStart.includes(name))) return true
+  if (names.some((name) => !isOfStart(name))) return true
   return lineNames.some((name) => names.includes(name) && statSync(join(folder, name)).size > 0)
 }
 

@@ -58,6 +58,12 @@ const nodes =
   (/** @type {Document} */ document) =>
     sum(ofNodes(document, role, key))
 
+/** Of a pass over all numbers. @param {string} name @param {(pass: any) => number | null} value */
+const ofPass = (name, value) => (/** @type {Document} */ document) => {
+  const pass = document.passes?.find((/** @type {any} */ one) => one.name === name)
+  return pass ? value(pass) : null
+}
+
 /** What CloudWatch says of the nodes of a role, as itself or their addresses tell it. @param {string} role @param {string} metric */
 const cloudWatch =
   (role, metric) =>
@@ -145,6 +151,33 @@ const rows = [
         ]),
     ),
   ),
+  ...['misses', 'hits'].flatMap(
+    (name) =>
+      /** @type {Row[]} */ ([
+        [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'more', ofPass(name, (pass) => pass.rate)],
+        [
+          `passes.${name}.server_cpu_us`,
+          `server CPU per operation, ${name}`,
+          'us',
+          'less',
+          ofPass(name, (pass) => pass.server_cpu_us),
+        ],
+      ]),
+  ),
+  [
+    'passes.memory_bytes_per_item',
+    'memory per id',
+    'bytes',
+    'less',
+    ofPass('misses', ({ memory_bytes: grown, operations }) => (grown === null ? null : grown / operations)),
+  ],
+  [
+    'passes.false_positives',
+    'false positives',
+    'ratio',
+    'less',
+    ofPass('others', ({ counts, operations }) => counts.known / operations),
+  ],
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),

@@ -87,11 +87,14 @@ const optional = {
   measured_s: figure,
   warm_up_s: figure,
   valid: flag,
+  state: { enum: ['valid', 'partial', 'not-valid'] },
   interrupted: flag,
   target: nullable(object({ kind: text, origin: text })),
   thresholds: list({ type: 'object' }),
   bystander_us: nullable(percentiles),
 }
+
+const idle = object({ cpu_pct: number, uncertainty_pct: number, by_node: dictionary(number) })
 
 /** Items under their outcomes. */
 const items = object(
@@ -124,6 +127,9 @@ export const PRODUCER = object(
         ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'net_bytes_per_item', 'evicted'])
           .properties,
         commands: nullable(commands),
+        memory_note: nullable(text),
+        foreign_calls: nullable(object({ command: text, calls: number })),
+        idle: { anyOf: [{ type: 'null' }, object({ why: text }), idle] },
       },
       [],
     ),

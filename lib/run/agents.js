@@ -2,6 +2,7 @@
 import { count, several } from '../base/units.js'
 import { leases } from '../target/leases.js'
 import { refuseRival } from '../target/plan-key.js'
+import { keepsPlans } from '../target/refused.js'
 import { unlessInterrupted } from './start-up.js'
 
 /**
@@ -47,6 +48,8 @@ const leased = async ({ signal, ...needs }, terms, wanted) => {
  * @param {Claim & { card: import('../target/plan-key.js').Announcement }} claim
  */
 export const claimAgents = async ({ settings, card, ...needs }) => {
+  if (!keepsPlans(needs.target.refused))
+    return { agents: [1], others: async () => 0, announce: async () => {}, release: async () => {} }
   await unlessInterrupted(needs.signal, refuseRival(needs.target, card))
   const { prefix, totalAgents } = settings
   return leased(needs, { prefix, totalAgents }, wantedAgents(settings, needs.target.origin))

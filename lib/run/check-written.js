@@ -2,6 +2,7 @@
 // compared byte by byte, and looked for in its sorted set where it has one.
 
 import { count, plainText } from '../base/units.js'
+import { ReadError } from '../drivers/read-driver.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
@@ -49,6 +50,8 @@ const itemsIn = (share, chunks, ticks) =>
  */
 export const contradictionIn = ({ plan, written, items }) => {
   const { strategy, chunks, agents, quantity } = plan
+  if (plan.model && !isStrategy(strategy))
+    return `it is of the model '${plainText(strategy).slice(0, 40)}'; add --model with its file`
   if (!isStrategy(strategy))
     return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
   const outside = agents.find(
@@ -177,7 +180,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     const places = Uint32Array.from(ns, (_, i) => i)
     const refused = await driver.values(list, places, value, sink, 0)
     const [cause] = Object.keys(refused)
-    if (cause) throw new Error(`${refused[cause]} items could not be read: ${cause}`)
+    if (cause) throw new ReadError(cause, `${count(refused[cause])} items could not be read: ${cause}`)
   }
 
   /**

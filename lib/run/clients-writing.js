@@ -7,6 +7,7 @@ import { drawsOf, eachOnce, picksOf, scheduleOf } from '../plan/draws.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
+import { encodingsOf, playPasses } from './passes.js'
 import { longestTimerMs } from './settlement.js'
 
 /**
@@ -22,8 +23,8 @@ const fillPipeline = 500
 const progressMs = 1000
 
 /** The first of a ratio's numbers weighs the writes. @param {Strategy} strategy @param {Clients} clients */
-const weightsOf = ({ declared }, { ratio }) =>
-  declared.roles.writer.play.length === 1 ? [1] : /** @type {number[]} */ ([...ratio])
+const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
+  roles.writer.play.length === 1 || passes ? [1] : /** @type {number[]} */ ([...ratio])
 
 /**
  * @param {object} needs
@@ -42,7 +43,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
-    draw: drawsOf({ order: clients.order, count: items, seed }),
+    draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ order: clients.order, count: items, seed }),
     schedule:
       nominalHz === null
         ? null
@@ -58,15 +59,26 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     random: Math.random,
     onEvent,
   })
+  const counts = () =>
+    Object.fromEntries(
+      Object.entries(strategy.replyNames).map(([reply, name]) => [name, tally[/** @type {'nil'} */ (reply)]]),
+    )
+  const passing =
+    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
     const leftMs = endMs - flow.elapsed()
-    if (leftMs <= 0) flow.stop()
+    if (leftMs <= 0) stop()
     else timer = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
   }
-  flow.offered.then(() => clearTimeout(timer))
-  const { elapsed, offered, settle, stop, lastSettledMs, watch, abandon, close, waitingBytes } = flow
+  const offered = passing?.over ?? flow.offered
+  offered.then(() => clearTimeout(timer))
+  const { elapsed, settle, lastSettledMs, watch, abandon, close, waitingBytes } = flow
+  const stop = () => {
+    passing?.stop()
+    flow.stop()
+  }
   return {
     driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
     writing: {
@@ -78,19 +90,75 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       measuredTicks: () => 0,
       firstMeasuredMs: () => null,
       start() {
-        flow.start()
+        if (passing) passing.start()
+        else flow.start()
         if (durationMs !== null) endBy(durationMs)
       },
       progress: () => {},
     },
     /** Replies by what they mean. */
-    counts: () =>
-      Object.fromEntries(
-        Object.entries(strategy.replyNames).map(([reply, name]) => [
-          name,
-          tally[/** @type {'nil'} */ (reply)],
-        ]),
-      ),
+    counts,
+    passes: () => passing?.results() ?? null,
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {import('./write-records.js').Records} needs.records
+ * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
+ * @param {() => Record<string, number>} needs.counts
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ */
+const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) => {
+  const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
+  const { play } = strategy.declared.roles.writer
+  const never = new AbortController().signal
+  const ownerOf = (/** @type {Buffer} */ key) => {
+    const { masters, owners } = target.topology
+    return masters[owners ? owners[slotOf(key)] : 0]
+  }
+  let stopped = false
+  /** @type {Awaited<ReturnType<typeof playPasses>>} */
+  let results = []
+  /** @type {Record<string, number>} */
+  let encodings = {}
+  /** @type {() => void} */
+  let finish = () => {}
+  const over = new Promise((resolve) => {
+    finish = () => resolve(undefined)
+  })
+  const all = async () => {
+    results = await playPasses({
+      passes,
+      target,
+      play: ({ play: operation, beyond }, isFirst) => {
+        if (isFirst) flow.start()
+        const kind = play.indexOf(operation)
+        return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+      },
+      settle: (limitMs) => flow.settle(limitMs, never),
+      lastSettledMs: flow.lastSettledMs,
+      counts,
+      acked: () => records.ledger.whole.acked,
+      elapsed: flow.elapsed,
+      isStopped: () => stopped,
+    })
+    encodings = await encodingsOf(target, { keyBytes: strategy.keyBytes, ownerOf, numbers: plan.items })
+  }
+  return {
+    over,
+    /** Without an answer of the servers a pass cannot be measured: the run has fewer passes then. */
+    start: () =>
+      all()
+        .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
+        .finally(finish),
+    stop: () => {
+      stopped = true
+    },
+    results: () => ({ passes: results, encodings }),
   }
 }
 
@@ -151,9 +219,9 @@ export const fillKeys = async ({ plan, strategy, target, clock, say, onEvent, st
     throw new TargetError(
       `--fill: ${acked.toLocaleString('en')} of ${plan.items.toLocaleString('en')} keys were written (${causes.join(', ') || 'no answer'})`,
     )
-  await checkFilled(plan, strategy, target)
+  const isCounted = await checkFilled(plan, strategy, target, say)
   say(
-    `filled ${plan.items.toLocaleString('en')} keys in ${seconds.toFixed(1)} s, all there by DBSIZE and a sample`,
+    `filled ${plan.items.toLocaleString('en')} keys in ${seconds.toFixed(1)} s, all there by ${isCounted ? 'DBSIZE and ' : ''}a sample`,
   )
 }
 
@@ -164,9 +232,12 @@ const sampled = 100
  * @param {Plan} plan
  * @param {Strategy} strategy
  * @param {Target} target
+ * @param {(line: string) => void} say
+ * @returns {Promise<boolean>} whether they were counted
  */
-const checkFilled = async (plan, strategy, target) => {
+const checkFilled = async (plan, strategy, target, say) => {
   const there = await keysThere(target)
+  if (there === null) say(`${target.address} refuses DBSIZE: the keys are not counted after the fill`)
   if (there !== null && there < plan.items)
     throw new TargetError(
       `--fill: ${plan.items.toLocaleString('en')} keys were acknowledged, but the masters have ${there.toLocaleString('en')}`,
@@ -184,6 +255,7 @@ const checkFilled = async (plan, strategy, target) => {
   )
   const [first] = wrong.flat()
   if (first !== undefined) throw new TargetError(`--fill: ${first} does not have the value that was written`)
+  return there !== null
 }
 
 /** Keys in the masters; null where one does not say. @param {Target} target */

@@ -31,6 +31,33 @@ const variantOf = async ({ name, variants }, target) => {
 }
 
 /**
+ * Whether the servers know the commands of a user's model, and look for their keys where it has them.
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {Target} target
+ */
+const checkCommands = async (plan, { commands, address, versions }) => {
+  if (!plan.model) return
+  const steps = strategyOf(plan).steps()
+  const keys = await commands([...new Set(steps.map(({ name }) => String(name)))])
+  for (const { name = '', keyAt = 1 } of steps) {
+    const first = keys.get(name)
+    const refusal =
+      first === undefined
+        ? `has no command ${name}`
+        : first > 0 && first !== keyAt
+          ? `looks for the key of ${name} in argument ${first}, not ${keyAt}`
+          : null
+    if (refusal)
+      throw new TargetError(
+        `${address} (${versions.join(', ')}) ${refusal}, as the model ${plan.strategy} needs`,
+        {
+          code: 'UNSUPPORTED',
+        },
+      )
+  }
+}
+
+/**
  * The most items that a tick puts under one key: its agent's chunk, of which the sorted sets have equal parts.
  * @param {import('../plan/plan.js').Plan} plan
  * @param {{ max: number, isSpread: boolean }} gathered
@@ -72,6 +99,8 @@ export const factsOf = async (settings, target, agents = []) => {
     cluster: target.kind === 'cluster',
     variant: await variantOf(strategyNamed(settings.strategy), target),
   }
-  checkMembers(settings, planOf(settings, { ...facts, agents: possibleAgents(settings) }), target)
+  const plan = planOf(settings, { ...facts, agents: possibleAgents(settings) })
+  await checkCommands(plan, target)
+  checkMembers(settings, plan, target)
   return facts
 }

@@ -48,16 +48,20 @@ export const disturbedBy =
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
- * @param {Pick<import('../target/open.js').Target, 'nodes' | 'info'>} needs.target
+ * @param {Pick<import('../target/open.js').Target, 'reporting' | 'refused' | 'info'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.others
  * @param {(line: string) => void} needs.say
  * @returns {Promise<Idle | Unknown>}
  */
 export const idleOf = async ({ plan, strategy, target, asked, others, say }) => {
-  const why = whyNotIdle(asked, lengthMs(plan))
+  const why = target.refused.has('INFO') ? 'the server refuses INFO' : whyNotIdle(asked, lengthMs(plan))
   if (why !== null) return { why }
   say('measuring what the servers use while idle (--idle-cost never: leave it out)')
-  const { sample } = nodeSampler({ nodes: target.nodes, info: target.info, clock: () => performance.now() })
+  const { sample } = nodeSampler({
+    nodes: target.reporting,
+    info: target.info,
+    clock: () => performance.now(),
+  })
   return idleCost({ sample, sleep, disturbed: disturbedBy({ strategy, others }) })
 }

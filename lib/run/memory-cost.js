@@ -28,12 +28,12 @@ const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => t
  * @param {number} elapsedMs
  */
 const storedItems = (strategy, before, after, elapsedMs) => {
-  const { ownKeys, others, aMinute } = strategy.holders()
-  if (ownKeys) {
+  const { countedBy, keysAnItem, others, aMinute } = strategy.holders()
+  if (countedBy === 'keys') {
     if (after.keys === null || before.keys === null) return null
     // Beside them what gathers the items; the plan's key was there before.
     const minutes = aMinute * Math.min(4, 1 + Math.floor(elapsedMs / 60_000))
-    return after.keys - before.keys - others - minutes
+    return Math.round((after.keys - before.keys - others - minutes) / keysAnItem)
   }
   return after.gathered === null || before.gathered === null ? null : after.gathered[0] - before.gathered[0]
 }
@@ -53,6 +53,8 @@ const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().mi
  */
 const reasonAgainst = (plan, strategy, before, stored, grown, elapsedMs, writersBefore) => {
   const { once, ttlS, periodMs, masters, agents } = plan
+  if (strategy.holders().countedBy === null)
+    return 'no key of the model stands for an item, and none holds each item once'
   if (stored === null || grown === null || before.keys === null || before.gathered === null)
     return 'a master did not say what it holds'
   if (!once && ttlS * 1000 < periodMs)

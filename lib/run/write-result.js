@@ -116,6 +116,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     },
     server: serverCosts(known),
     counts: run.counts(),
+    ...run.passes(),
     nodes,
     events: journal.events,
   }

@@ -113,7 +113,13 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable }
   const result = resultOf(run, beginning, ending)
-  for (const message of run.strategy.declared.reasons(run.counts() ?? {}, run.plan))
+  for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
+    needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
+  for (const message of run.strategy.declared.reasons(
+    run.counts() ?? {},
+    run.plan,
+    run.passes()?.passes ?? [],
+  ))
     needs.warn?.({ code: 'replies', message, invalidates: true })
   records.close()
   return result

@@ -46,7 +46,7 @@ import { writer } from './writer.js'
 /** @param {ReturnType<typeof strategyOf>} strategy @param {Target} target */
 const makeReady = async ({ scripts }, target) => {
   if (scripts.length > 0)
-    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address)))
+    await Promise.all(target.topology.masters.map((address) => target.loadScripts(address, scripts)))
 }
 
 /**
@@ -103,6 +103,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     driver,
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
+    passes: () => null,
   }
 }
 
@@ -128,7 +129,7 @@ const aheadOf = (target) =>
 const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
-    nodes: target.nodes,
+    nodes: target.reporting,
     info: target.info,
     clock: elapsed,
     db: target.access.db,
@@ -206,6 +207,7 @@ export const setUpWriting = async (needs) => {
     plan,
     strategy,
     counts: flow.counts,
+    passes: flow.passes,
     fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,

@@ -13,7 +13,8 @@ import { reasonFor } from './reason.js'
  * @typedef {net.Socket} Socket
  */
 
-const readBytes = 65_536
+// One for all sockets: what a read brings is taken apart before the next read. A buffer each takes the cache of many.
+const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
 /** @param {string[][]} commands */
 const encodeAll = (commands) => {
@@ -62,7 +63,6 @@ export const dial = (
 ) =>
   new Promise((resolve, reject) => {
     const address = addressOf(endpoint)
-    const buffer = Buffer.allocUnsafeSlow(readBytes)
     const commands = greetings(access, clientName)
     let left = commands.length
     let ready = false
@@ -102,7 +102,7 @@ export const dial = (
       }
       return true
     }
-    const socket = connect(endpoint, access, { buffer, callback })
+    const socket = connect(endpoint, access, { buffer: readBuffer, callback })
     socket.setNoDelay(true)
     socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
     socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(encodeAll(commands)))

@@ -1,5 +1,5 @@
 // What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
-import { isGenuine, isLease, prefixReader, typesOf } from '../plan/ownership.js'
+import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOf } from '../plan/ownership.js'
 import { slotOf } from '../wire/slot.js'
 import { planKey, plansIn } from './plan-key.js'
 
@@ -72,13 +72,40 @@ export const typed = async (client, keys) => {
 /** The master that owns a key. @param {Target} target @param {string} key */
 export const ownerOf = ({ topology: { masters, owners } }, key) => masters[owners ? owners[slotOf(key)] : 0]
 
+/** Of SCAN's patterns. @param {string} prefix */
+export const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
+
+/**
+ * The prefixes of plans on all masters: each plan is on one of them, its keys are on all.
+ * @param {Target} target
+ * @param {{ under?: string, most?: number }} [options] under: a prefix of these prefixes; most: names looked at on a
+ *   master
+ * @returns {Promise<string[]>}
+ */
+export const plannedPrefixes = async (
+  { topology: { masters }, control },
+  { under = '', most = mostNames } = {},
+) => {
+  /** @type {Set<string>} */
+  const prefixes = new Set()
+  for (const master of masters) {
+    let left = most
+    for await (const keys of scan(control(master), { match: planKey(`${escaped(under)}*`) })) {
+      for (const key of keys) prefixes.add(prefixOfPlan(key) ?? '')
+      left -= scanCount
+      if (left <= 0) break
+    }
+  }
+  return [...prefixes]
+}
+
 /**
  * Tells by the plans that stand in a database whose a key is. A plan is looked up once a prefix.
  * @param {Target} target
  * @param {number} nowMs by the server's clock
- * @param {number} [db]
+ * @param {{ db?: number, prefixes: readonly string[] }} options prefixes: where plans may be, for keys of users' models
  */
-export const ownersBook = (target, nowMs, db) => {
+export const ownersBook = (target, nowMs, { db, prefixes }) => {
   /** @type {Map<string, Promise<((key: string) => string | null)[]>>} */
   const books = new Map()
   const prefixOf = prefixReader()
@@ -95,23 +122,29 @@ export const ownersBook = (target, nowMs, db) => {
   /** The types that the plans give a key of this name; none when it is not ours. @param {string} key @returns {Promise<string[]>} */
   return async (key) => {
     if (isLease(key)) return ['string']
-    const prefix = prefixOf(key)
-    if (prefix === null) return []
-    const known = books.get(prefix)
-    if (!known && books.size === mostPrefixes) return []
-    const types = known ?? read(prefix)
-    if (!known) books.set(prefix, types)
-    return (await types).flatMap((typeOf) => typeOf(key) ?? [])
+    const built = prefixOf(key)
+    const others = prefixes.filter((prefix) => prefix !== built && key.startsWith(prefix))
+    /** @type {string[]} */
+    const found = []
+    for (const prefix of built === null ? others : [built, ...others]) {
+      const known = books.get(prefix)
+      if (!known && books.size === mostPrefixes) continue
+      const types = known ?? read(prefix)
+      if (!known) books.set(prefix, types)
+      found.push(...(await types).flatMap((typeOf) => typeOf(key) ?? []))
+    }
+    return found
   }
 }
 
 /**
  * @param {Target} target
  * @param {string} master
- * @param {{ nowMs: number, clock: () => number, untilMs: number, db?: number }} options untilMs: by the clock
+ * @param {{ nowMs: number, clock: () => number, untilMs: number, db?: number, prefixes: readonly string[] }} options
+ *   untilMs: by the clock; prefixes: of plans on other masters
  * @returns {Promise<Findings>}
  */
-export const findKeys = async (target, master, { nowMs, clock, untilMs, db }) => {
+export const findKeys = async (target, master, { nowMs, clock, untilMs, db, prefixes }) => {
   const client = target.control(master, db)
   /** @type {Set<string>} */
   const names = new Set()
@@ -120,7 +153,8 @@ export const findKeys = async (target, master, { nowMs, clock, untilMs, db }) =>
     if (names.size >= mostNames || clock() > untilMs) break
   }
   // Read behind the names: a plan stands before its first key.
-  const typesFor = ownersBook(target, nowMs, db)
+  const here = [...names].flatMap((name) => prefixOfPlan(name) ?? [])
+  const typesFor = ownersBook(target, nowMs, { db, prefixes: [...new Set([...prefixes, ...here])] })
   /** @type {string[]} */
   const strange = []
   /** @type {string[]} */

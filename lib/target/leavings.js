@@ -2,7 +2,7 @@
 import { TargetError } from '../errors.js'
 import { isLease } from '../plan/ownership.js'
 import { slotOf } from '../wire/slot.js'
-import { ownersBook, scan, typed } from './found-keys.js'
+import { escaped, ownersBook, plannedPrefixes, scan, typed } from './found-keys.js'
 import { planKey } from './plan-key.js'
 
 /**
@@ -14,9 +14,6 @@ import { planKey } from './plan-key.js'
  * @property {number} foreign that stay, though their names begin like ours
  * @property {number} removed
  */
-
-/** Of SCAN's patterns. @param {string} prefix */
-const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
 
 /**
  * @param {object} needs
@@ -32,7 +29,8 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   const { masters, owners } = target.topology
   const marker = planKey(prefix)
   const holder = masters[owners ? owners[slotOf(marker)] : 0]
-  const typesFor = ownersBook(target, nowMs)
+  const prefixes = await plannedPrefixes(target, { under: prefix, most: Number.POSITIVE_INFINITY })
+  const typesFor = ownersBook(target, nowMs, { prefixes })
   if (!(await typesFor(marker)).includes('hash'))
     throw new TargetError(
       `${target.address}: no plan of Millrace stands under the prefix '${prefix}', so nothing there is known to be ours; correct --prefix (plans leave with the last of their keys)`,

@@ -8,6 +8,7 @@ import { singleLayout } from './topology.js'
 /**
  * @typedef {import('./topology.js').Layout & { epoch?: number }} Layout
  * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {ReadonlySet<import('./refused.js').Question>} Refused
  * @typedef {ReturnType<typeof import('./control.js').controlConnections>} Control
  * @typedef {{ address: string, role: string, master: string | null, layout: Layout }} Said what one server says of itself
  */
@@ -41,9 +42,14 @@ const clusterLookout = (control, endpoint) => {
 /**
  * @param {Control} control
  * @param {Endpoint} endpoint
- * @param {{ sentinels: import('./sentinel.js').Sentinels | null, mayBeReplica: boolean }} options
+ * @param {{ sentinels: import('./sentinel.js').Sentinels | null, mayBeReplica: boolean, refused: Refused }} options
  */
-const singleLookout = (control, endpoint, { sentinels, mayBeReplica }) => {
+const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) => {
+  // A server that does not say what it is stays the only one.
+  const layout = singleLayout(endpoint, [])
+  /** @returns {Promise<Layout>} */
+  const unchanged = async () => layout
+  if (refused.has('INFO')) return { first: unchanged, again: unchanged }
   const ask = asker(
     /** @returns {Promise<Said>} */
     async (address) => {
@@ -92,6 +98,7 @@ const singleLookout = (control, endpoint, { sentinels, mayBeReplica }) => {
  * @param {boolean} needs.cluster
  * @param {import('./sentinel.js').Sentinels | null} needs.sentinels
  * @param {boolean} needs.mayBeReplica
+ * @param {Refused} needs.refused
  */
-export const lookoutOf = ({ control, endpoint, cluster, sentinels, mayBeReplica }) =>
-  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, { sentinels, mayBeReplica })
+export const lookoutOf = ({ control, endpoint, cluster, ...options }) =>
+  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, options)

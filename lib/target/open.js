@@ -8,6 +8,7 @@ import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
 import { loaded } from './loading.js'
 import { lookoutOf } from './lookout.js'
+import { refusedBy } from './refused.js'
 import { loadScript, storeScripts } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
 import { orphanSlots } from './topology.js'
@@ -129,17 +130,20 @@ const serverVersion = (/** @type {Record<string, string>} */ fields) =>
  * @param {string} address
  * @param {Access} access
  * @param {(line: string) => void} say
+ * @param {ReadonlySet<import('./refused.js').Question>} refused
  */
-const firstWords = async (client, address, access, say) => {
+const firstWords = async (client, address, access, say, refused) => {
+  if (refused.has('INFO')) return parseInfo('')
   await answerOf(address, access, loaded(client, address, { say }))
   return parseInfo(String(await answerOf(address, access, client.call('INFO', 'everything'))))
 }
 
 /**
  * @param {Settings} settings
- * @param {{ say: (line: string) => void, mayStart?: boolean }} options told in one line where the target is
+ * @param {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} options say: one line where the target
+ *   is; anyServer: one will do that refuses INFO and the like
  */
-export const openTarget = async (settings, { say, mayStart = true }) => {
+export const openTarget = async (settings, { say, mayStart = true, anyServer = false }) => {
   const place = await locate(settings, say, mayStart)
   const { access, origin, cluster } = place
   const control = controlConnections(access)
@@ -158,10 +162,15 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
     const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
     const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
-    const info = await firstWords(seed, address, access, say)
+    /** @type {ReadonlySet<import('./refused.js').Question>} */
+    const refused =
+      anyServer && !cluster && !sentinels
+        ? await answerOf(address, access, refusedBy(seed, address, say))
+        : new Set()
+    const info = await firstWords(seed, address, access, say, refused)
     checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
 
-    const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica })
+    const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica, refused })
     let layout = await lookout.first()
     /** @type {Map<string, Promise<void>>} */
     const loading = new Map()
@@ -177,7 +186,10 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
       access,
       versions: [...versions],
       majorVersion: Number.parseInt(info.fields.redis_version ?? '7', 10),
+      refused,
       nodes: () => layout.nodes,
+      /** Nodes that say of themselves what they do. */
+      reporting: () => (refused.has('INFO') ? [] : layout.nodes),
       get topology() {
         return topology()
       },
@@ -209,10 +221,12 @@ export const openTarget = async (settings, { say, mayStart = true }) => {
         loading.set(what, asked)
         return asked
       },
-      /** Which of these commands the servers know. @param {string[]} names */
+      /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
         const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))
-        return new Set(names.filter((_, i) => replies[i] !== null && replies[i]?.length !== 0))
+        return new Map(
+          names.flatMap((name, i) => (replies[i]?.length > 0 ? [[name, Number(replies[i][3])]] : [])),
+        )
       },
       close,
     }

@@ -8,7 +8,7 @@ import { slotTableBytes } from '../plan/slot-tables.js'
 import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
 import { answerOf } from './control.js'
-import { findKeys } from './found-keys.js'
+import { findKeys, plannedPrefixes } from './found-keys.js'
 import { loaded } from './loading.js'
 
 /**
@@ -75,19 +75,20 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  * @param {Target} target
  * @param {string} master
  * @param {import('../wire/info.js').Info} info
- * @param {{ clock: () => number, epochMs: () => number }} clocks
+ * @param {{ clock: () => number, epochMs: () => number, prefixes: readonly string[] }} needs
  * @returns {Promise<Findings>}
  */
-const lookAt = async (target, master, { databases, fields }, { clock, epochMs }) => {
+const lookAt = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
   const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
   const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  if (target.refused.has('SCAN')) return all
   const untilMs = clock() + longestLookMs
   for (const [name, { keys }] of Object.entries(databases)) {
     if (!(Number(keys) > 0)) continue
     // A server may have thousands: what is not looked at by then is told apart by the counts.
     if (clock() > untilMs) break
     const db = Number(name.slice(2))
-    const found = await findKeys(target, master, { nowMs, clock, db, untilMs })
+    const found = await findKeys(target, master, { nowMs, clock, db, untilMs, prefixes })
     target.leave(master, db)
     all.looked += found.looked
     all.foreign += found.foreign
@@ -103,7 +104,8 @@ const lookAt = async (target, master, { databases, fields }, { clock, epochMs })
  * @param {FoundNode[]} nodes
  * @param {Target} target
  */
-const foundWords = (nodes, { kind, address, topology }) => {
+const foundWords = (nodes, { kind, address, topology, refused }) => {
+  if (refused.has('INFO')) return []
   const masters = nodes.filter((node) => topology.masters.includes(node.address))
   const most = (/** @type {'clients' | 'memory_bytes' | 'forecast_bytes'} */ key) =>
     Math.max(...masters.map((node) => node[key] ?? 0))
@@ -166,6 +168,7 @@ const memoryFault = (nodes, findings) => {
  * @param {(line: string) => void} say
  */
 const wordsOf = async (target, { address, role }, say) => {
+  if (target.refused.has('INFO')) return ''
   if (role === 'replica') return target.info(address).catch(() => undefined)
   await answerOf(address, target.access, loaded(target.control(address), address, { say }))
   return answerOf(address, target.access, target.info(address))
@@ -191,6 +194,9 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
   const nodes = /** @type {FoundNode[]} */ ([])
   const known = target.nodes()
   const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
+  // Of a single server they are among the names that are looked at.
+  const prefixes =
+    masters.length > 1 ? await answerOf(target.address, target.access, plannedPrefixes(target)) : []
   for (const [i, { address, role, masterAddress }] of known.entries()) {
     const text = told[i]
     if (text === undefined) continue
@@ -205,7 +211,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
       throw new TargetError(`${address} is a replica that takes no writes; name its master`)
     findings.set(
       address,
-      await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs })),
+      await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs, prefixes })),
     )
   }
   for (const line of foundWords(nodes, target)) say(line)

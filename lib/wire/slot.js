@@ -3,7 +3,7 @@ import slotOfKey from 'cluster-key-slot'
 
 export const slotCount = 16384
 
-/** @param {string} key */
+/** @param {string | Buffer} key */
 export const slotOf = (key) => slotOfKey(key)
 
 /**

@@ -102,16 +102,18 @@ export const keyIn = (args, where) => {
 /** Text of a family for a number that each of its variables is given. @param {Family} family @param {number} i @param {string} prefix */
 export const textOf = ({ parts }, i, prefix) => {
   let text = prefix
-  for (const part of parts) text += typeof part === 'string' ? part : String(part.of?.(i) ?? i)
+  for (const part of parts)
+    text += typeof part === 'string' ? part : String((part.drawn ? undefined : part.of?.(i)) ?? i)
   return text
 }
 
-/** The numbers of a family that can be listed; null: they go by item or by the minute. @param {Family} family */
+/** The numbers of a family that can be listed; null: they go by item, by the minute, or by several numbers. @param {Family} family */
 export const rangeOf = ({ parts }) => {
   const variables = parts.filter((part) => typeof part === 'object')
   if (variables.length === 0) return /** @type {[number, number]} */ ([0, 1])
-  if (variables.some(({ variable }) => variable === 'n')) return null
-  return variables.find(({ range }) => range)?.range ?? null
+  if (variables.some(({ variable }) => variable === 'n' || variable === 'minute')) return null
+  const ranges = new Map(variables.flatMap(({ variable, range }) => (range ? [[variable, range]] : [])))
+  return ranges.size === 1 ? [...ranges.values()][0] : null
 }
 
 /**

@@ -14,6 +14,7 @@
  * @property {(n: number) => string | number | Part[]} [of] of item n
  * @property {Hole} [hole] at a tick: a place of fixed width
  * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
+ * @property {boolean} [drawn] `of` draws a number from the range; else the number i of it is `of(i)`
  * @property {number} [width] of item n, in place: so many bytes that `put` writes
  * @property {(n: number, out: Buffer, at: number) => void} [put]
  * @property {number} [shift] of a minute: how many before the one under way
@@ -30,6 +31,7 @@
  * @property {number} bytes what each key takes
  * @property {number} holds how many items all of its keys hold at most
  * @property {number} bytesAnItem what each of those takes
+ * @property {{ head: string, rest: RegExp }} [shape] how its keys are recognised where no number can be read off them
  *
  * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean }} Script a file of lua/; `calls`: the commands
  *   that it runs; `counts`: the one of them that it runs once an item; `inline`: its text is sent, for EVAL
@@ -82,6 +84,17 @@
  *   counts unique items
  *
  * @typedef {Record<string, Family | readonly Family[]>} Keys
+ * @typedef {{ name: string, play: string, beyond?: boolean }} Pass an operation for each number; beyond: for as many numbers
+ *   after the last
+ * @typedef {object} PassResult
+ * @property {string} name
+ * @property {number} operations that were acknowledged
+ * @property {number} duration_s
+ * @property {number} rate operations a second
+ * @property {number | null} server_cpu_us of all masters, an operation
+ * @property {number | null} memory_bytes by which the masters' data grew
+ * @property {Record<string, number>} counts replies by what they mean
+ *
  * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
  * @typedef {{ name: string, help: string, env?: string, implies?: string }} Flag a published name of the strategy
  * @typedef {(settings: any, named: (key: any) => string) => string | false | undefined} Rule a sentence where settings
@@ -99,7 +112,10 @@
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
  * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
- * @property {(counts: Record<string, number>, plan: any) => string[]} reasons why a run of it is not valid, by its replies
+ * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[]) => string[]} reasons why a run of
+ *   it is not valid, by its replies
+ * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
+ * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
  * @property {readonly string[]} modes how it can be read
@@ -109,6 +125,8 @@
  * @property {boolean} oneSlot a command's keys must be in one slot
  * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
  * @property {Repeat} repeat
+ * @property {{ digest: string, source: Record<string, string> } | null} model of a user's own: which it is, and the option
+ *   that gave it
  */
 
 /** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */
@@ -132,8 +150,10 @@ export const count = variable('count', 'command', { plus: 0, times: 1 })
 /** One more than that: the keys of a script that is given an index and every item. */
 export const countAndOne = variable('count', 'command', { plus: 1, times: 1 })
 
-/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
-export const number = (name, of, range) => variable(name, 'item', { of, range })
+/** A number from `range` that is drawn for the item. @param {string} name @param {(n: number) => number} of @param {[number, number]} range */
+export const drawn = (name, of, range) => variable(name, 'item', { of, range, drawn: true })
+/** A number made of the item's. @param {string} name @param {(n: number) => number} of @param {[number, number]} [range] */
+export const number = (name, of, range) => variable(name, 'item', { of, ...(range && { range }) })
 /** @param {string} name @param {number} parts */
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
 /** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
@@ -187,6 +207,7 @@ export const partsOf = (pattern, own) => {
  * @property {number} [bytes]
  * @property {number} [holds]
  * @property {number} [bytesAnItem]
+ * @property {Family['shape']} [shape]
  *
  * @param {string} pattern
  * @param {string} type
@@ -194,9 +215,32 @@ export const partsOf = (pattern, own) => {
  * @returns {Family}
  */
 export const family = (pattern, type, options = {}) => {
-  const { of = {}, lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0 } = options
-  const parts = partsOf(pattern, of)
-  return Object.freeze({ family: 'key', pattern, type, parts, lifetimeS, keys, bytes, holds, bytesAnItem })
+  const { of = {}, ...rest } = options
+  return familyOf(pattern, type, partsOf(pattern, of), rest)
+}
+
+/**
+ * The same of a pattern that has been read already.
+ * @param {string} pattern
+ * @param {string} type
+ * @param {(string | Variable)[]} parts
+ * @param {Omit<FamilyOptions, 'of'>} [options]
+ * @returns {Family}
+ */
+export const familyOf = (pattern, type, parts, options = {}) => {
+  const { lifetimeS = null, keys = 1, bytes = 0, holds = 0, bytesAnItem = 0, shape } = options
+  return Object.freeze({
+    family: 'key',
+    pattern,
+    type,
+    parts,
+    lifetimeS,
+    keys,
+    bytes,
+    holds,
+    bytesAnItem,
+    ...(shape && { shape }),
+  })
 }
 
 /** Text of a pattern that is no key: the name of a field. @param {string} pattern @returns {Family} */
@@ -296,13 +340,16 @@ export const strategy = (declaration) => {
     fetch: null,
     fill: null,
     reasons: () => [],
+    anyServer: false,
     keepsKeys: false,
+    passes: null,
     modes: ['manual'],
     ids: () => null,
     check: null,
     counters: () => [],
     oneSlot: false,
     keepsNewest: false,
+    model: null,
     ...declaration,
   })
 }

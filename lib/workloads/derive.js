@@ -84,19 +84,45 @@ const countedBy = /** @type {Record<string, string>} */ ({
   set: 'SCARD',
 })
 
+/** Keys of which there is one for each item. @param {Family} family */
+const isOfItem = (family) => varies(family, 'n') && !varies(family, 'minute')
+
+/**
+ * Whether nobody knows how many of its keys there are, where it is not a few. @param {Family} family @param {number} quantity
+ */
+const isUncounted = (family, quantity) => {
+  if (isOfItem(family)) return false
+  const range = rangeOf(family)
+  if (range === null) return !isMinutely(family)
+  const isDrawn = family.parts.some((part) => typeof part === 'object' && part.drawn)
+  return isDrawn && (range[1] - range[0]) * uncountedShare > quantity
+}
+
+/** A key for each minute. @param {Family} family */
+const isMinutely = ({ parts }) =>
+  parts.every((part) => typeof part === 'string' || part.variable === 'minute') && parts.length > 1
+
+// Fewer keys than one for so many items do not matter.
+const uncountedShare = 100
+
 /**
  * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
  * can be told.
  * @param {Declaration} declared
- * @param {{ prefix: string }} terms
+ * @param {{ prefix: string, quantity: number }} terms
  */
 export const holdersOf = (declared, terms) => {
   const families = familiesOf(declared.keys(terms))
-  const holders = families.filter(({ holds, type }) => holds > 0 && type in countedBy)
+  const holders = families.filter(
+    (family) => family.holds > 0 && family.type in countedBy && (rangeOf(family) || isMinutely(family)),
+  )
   const minutes = families.filter((family) => varies(family, 'minute'))
+  const keysAnItem = families.filter(isOfItem).length
+  const isCertain = !families.some((family) => isUncounted(family, terms.quantity))
   return {
-    /** Every item has a key of its own. */
-    ownKeys: families.some((family) => varies(family, 'n')),
+    /** By what items are counted: keys of their own, or what gathers them; null: by nothing. */
+    countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
+    keysAnItem,
     /** Keys of the first of these hold every item once. @param {number} minute */
     counts: (minute) =>
       holders.map((family) => ({
@@ -139,10 +165,16 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
   const { prefix } = terms
   /** @type {Map<string, string>} */
   const exact = new Map()
+  const shaped = /** @type {{ head: string, rest: RegExp, type: string }[]} */ ([])
   const numbered = /** @type {{ head: string, family: Family, holds: (n: number) => boolean }[]} */ ([])
   for (const family of familiesOf(declared.keys(terms))) {
     if (!isNumbered(family)) {
       exact.set(textOf(family, 0, prefix), family.type)
+      continue
+    }
+    const { shape } = family
+    if (shape) {
+      shaped.push({ head: prefix + shape.head, rest: shape.rest, type: family.type })
       continue
     }
     const range = rangeOf(family)
@@ -156,6 +188,8 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
   return (key) => {
     const known = exact.get(key)
     if (known) return known
+    for (const { head, rest, type } of shaped)
+      if (key.startsWith(head) && rest.test(key.slice(head.length))) return type
     for (const { head, family, holds } of numbered) {
       if (!key.startsWith(head)) continue
       const digits = canonical.exec(key.slice(head.length))?.[0]
@@ -168,7 +202,7 @@ export const typesOf = (declared, terms, { isItem, isMinute }) => {
 }
 
 /** The text before the first variable. @param {Family} family */
-export const headOf = ({ parts: [first] }) => (typeof first === 'string' ? first : '')
+export const headOf = ({ parts: [first], shape }) => shape?.head ?? (typeof first === 'string' ? first : '')
 
 /** As textOf, where a minute is the number itself. @param {Family} family @param {number} i @param {string} prefix */
 const nameOf = (family, i, prefix) => textOf(family, i, prefix)

@@ -10,6 +10,12 @@ import { set } from './latest/set.js'
 import { sortedSet } from './latest/sorted-set.js'
 import { stream } from './latest/stream.js'
 import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
+import { membershipBitmap } from './membership/bitmap.js'
+import { membershipBloom } from './membership/bloom.js'
+import { membershipFlat } from './membership/flat.js'
+import { membershipHash } from './membership/hash.js'
+import { membershipSet } from './membership/set.js'
+import { membershipZset } from './membership/zset.js'
 
 /** @typedef {import('./declare.js').Declaration} Declaration */
 
@@ -21,6 +27,9 @@ export const register = (declared) => {
   if (registry.has(declared.name)) throw new TypeError(`there is a strategy ${declared.name} already`)
   registry.set(declared.name, declared)
 }
+
+/** Adds a user's model, in place of one of the same name that was read before. @param {Readonly<Declaration>} declared */
+export const registerModel = (declared) => registry.set(declared.name, declared)
 
 for (const declared of [
   sortedSet,
@@ -36,6 +45,12 @@ for (const declared of [
   lookupGet,
   lookupSet,
   lookupMix,
+  membershipFlat,
+  membershipHash,
+  membershipSet,
+  membershipZset,
+  membershipBitmap,
+  membershipBloom,
 ])
   register(declared)
 

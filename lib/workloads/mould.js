@@ -5,22 +5,29 @@ import { digitsOf, encode, sizeOf } from '../wire/encode.js'
 /**
  * @typedef {import('./declare.js').Variable} Variable
  * @typedef {{ variable: Variable, at: number, end: number }} Place
- * @typedef {{ id: number, bytes: Buffer, places: Place[], size: number }} Mould
+ * @typedef {{ bytes: Buffer, places: Place[], size: number }} Mould
  * @typedef {string | number | Buffer | Variable} MouldPart
  */
 
+// '00' to '99'
+const pairs = Buffer.from(Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0')).join(''))
+
 /** Ends at `end`. */
-export const putDigits = (/** @type {Buffer} */ out, /** @type {number} */ end, /** @type {number} */ x) => {
+const putDigits = (/** @type {Buffer} */ out, /** @type {number} */ end, /** @type {number} */ x) => {
   let at = end
   let rest = x
-  do {
-    const next = Math.floor(rest / 10)
-    out[--at] = 48 + rest - next * 10
+  while (rest >= 100) {
+    const next = Math.floor(rest / 100)
+    const pair = (rest - next * 100) * 2
+    out[--at] = pairs[pair + 1]
+    out[--at] = pairs[pair]
     rest = next
-  } while (rest > 0)
+  }
+  if (rest >= 10) {
+    out[--at] = pairs[rest * 2 + 1]
+    out[--at] = pairs[rest * 2]
+  } else out[--at] = 48 + rest
 }
-
-let stencils = 0
 
 const isVariable = (/** @type {MouldPart} */ part) =>
   typeof part === 'object' && !(part instanceof Uint8Array) ? part : null
@@ -58,7 +65,7 @@ export const mouldsOf = (name, args) => {
       at = place + 2
     }
     const own = name === null ? bytes.subarray(lead) : bytes
-    known[widths] = { id: ++stencils, bytes: own, places, size: own.length }
+    known[widths] = { bytes: own, places, size: own.length }
     return known[widths]
   }
 
@@ -100,7 +107,7 @@ const lineOf = (/** @type {string} */ text) => headerOf(text.length) + text.leng
 const headerOf = (n) => 3 + digitsOf(n)
 
 /** @param {Variable} variable @param {number} n */
-export const numberOf = (variable, n) => /** @type {number} */ (variable.of?.(n))
+const numberOf = (variable, n) => /** @type {number} */ (variable.of?.(n))
 
 /** @param {MouldPart} part @param {number} n */
 const widthOf = (part, n) => {

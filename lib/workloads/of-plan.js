@@ -16,7 +16,8 @@ import {
 } from './derive.js'
 import { allStrategies, strategyNamed } from './index.js'
 import { scriptSha } from './lua.js'
-import { stencilOf } from './stencil.js'
+import { planModel } from './own/model.js'
+import { keyBytesOf, stencilOf } from './stencil.js'
 import { termsOf } from './terms.js'
 
 /**
@@ -62,6 +63,8 @@ export const strategyOf = (plan) => {
   return {
     declared,
     terms,
+    /** Of a user's own, as plans name it; else null. */
+    model: planModel(declared, terms),
     /** The commands that store an interval's items. */
     steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
     flow,
@@ -72,6 +75,8 @@ export const strategyOf = (plan) => {
       declared.fill === null
         ? null
         : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** The key that the first operation about n is about, as bytes. */
+    keyBytes: keyBytesOf(stored[0], plan.prefix),
     /** Commands in which an item is counted as carried. */
     commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
     /** The key that an operation about n is about. @param {number} n */

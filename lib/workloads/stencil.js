@@ -1,33 +1,21 @@
-// Commands about a drawn item, as clients send them: where the same mould lies already, only its digits change.
+// Commands about a drawn item, as clients send them.
 import { slotOf } from '../wire/slot.js'
 import { keyIn } from './bind.js'
-import { mouldsOf, numberOf, putDigits } from './mould.js'
+import { scriptSha } from './lua.js'
+import { mouldsOf, putMould } from './mould.js'
 
 /**
  * @typedef {import('./declare.js').Command} Command
  * @typedef {import('./declare.js').Variable} Variable
- * @typedef {{ bytes: Buffer, laid: Uint32Array, renew: () => void }} OutBuffer
  *
  * @typedef {object} Stencilled
  * @property {string} name
  * @property {number} most bytes that one command takes
- * @property {(n: number, out: OutBuffer, at: number) => number} put returns where the next command begins
+ * @property {(n: number, out: Buffer, at: number) => number} put returns where the next command begins
  * @property {(n: number) => number} slotOf
  */
 
-/** A buffer that remembers which stencil lies where, so that mostly digits change. @param {number} size @returns {OutBuffer} */
-export const outBuffer = (size) => {
-  const out = {
-    bytes: Buffer.allocUnsafeSlow(size),
-    laid: new Uint32Array(size),
-    /** The socket keeps the bytes. */
-    renew() {
-      out.bytes = Buffer.allocUnsafeSlow(size)
-      out.laid.fill(0)
-    },
-  }
-  return out
-}
+const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /**
  * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
@@ -47,31 +35,35 @@ export const stencilOf = ({ name, args }, prefix) => {
   return {
     name,
     most,
-    put(n, out, at) {
-      const { id, bytes, places, size } = mouldFor(n)
-      const { laid } = out
-      if (laid[at] !== id) {
-        out.bytes.set(bytes, at)
-        laid.fill(0, at, at + size)
-        laid[at] = id
-      }
-      for (let h = 0; h < places.length; h++) {
-        const { variable, at: place, end } = places[h]
-        if (variable.put) variable.put(n, out.bytes, at + place)
-        else putDigits(out.bytes, at + end, numberOf(variable, n))
-      }
-      return at + size
-    },
-    slotOf: (n) =>
-      slotOf(keyParts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')),
+    put: (n, out, at) => putMould(mouldFor(n), n, out, at, noValues),
+    slotOf: (n) => slotOf(bytesOf(keyParts, n)),
   }
 }
+
+/** The key of n as bytes. @param {Command} command @param {string} prefix @returns {(n: number) => Buffer} */
+export const keyBytesOf = ({ name, args }, prefix) => {
+  const { family } = keyIn(args, name)
+  const parts = family ? partsOf(family, prefix) : []
+  return (n) => bytesOf(parts, n)
+}
+
+/** @param {readonly (string | number | Variable)[]} parts @param {number} n */
+const bytesOf = (parts, n) =>
+  Buffer.concat(
+    parts.flatMap((part) => {
+      const made = typeof part === 'object' ? (part.of?.(n) ?? '') : part
+      return Array.isArray(made)
+        ? made.map((one) => /** @type {Buffer} */ (one))
+        : [Buffer.from(String(made))]
+    }),
+  )
 
 /** @param {import('./declare.js').Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
 const partsOf = (slot, prefix) => {
   if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
   if (typeof slot !== 'object') return [slot]
   if ('family' in slot) return [prefix, ...slot.parts]
+  if ('script' in slot) return [scriptSha(slot.script)]
   if ('variable' in slot && slot.scope === 'item') return [slot]
   throw new TypeError('a command of a client has constants, keys and variables of its item only')
 }

@@ -2,9 +2,11 @@
 import { strategyNamed } from './index.js'
 import { termsOf as latest } from './latest/terms.js'
 import { termsOf as lookup } from './lookup/terms.js'
+import { termsOf as membership } from './membership/terms.js'
+import { termsOf as own } from './own/terms.js'
 
 /** @type {Readonly<Record<string, (plan: any) => any>>} */
-const byWorkload = Object.freeze({ latest, lookup })
+const byWorkload = Object.freeze({ latest, lookup, membership, own })
 
 /** @param {{ strategy: string } & Record<string, any>} plan */
 export const termsOf = (plan) => byWorkload[strategyNamed(plan.strategy).workload](plan)

@@ -1,44 +1,39 @@
 // GET of single keys beside redis-benchmark and memtier_benchmark: the same connections and operations in flight, on one
-// server, in turn and back again (A B B A), so that a machine that slows down does so for all.
+// server, in turn and back again (A B B A), so that a machine that slows down does so for all. Operations are counted by
+// the server, and the CPU of a client's whole process is read from /proc, for all of them at the same moments of a run.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { controlConnections } from '../../lib/target/control.js'
-import { startEmbedded } from '../../lib/target/embedded.js'
+import { parseInfo } from '../../lib/wire/info.js'
 import { digits, median, start } from './room.js'
+import { onServer } from './yardstick.js'
 
 /**
  * @typedef {import('./room.js').Case} Case
  * @typedef {import('./room.js').Room} Room
- * @typedef {{ opsPerS: number, cpuUs: number }} Played cpuUs: of the whole process from its start to its end, an operation
- * @typedef {(load: { connections: number, pipeline: number }, seconds: number) => Promise<Played>} Tool
+ * @typedef {{ connections: number, pipeline: number }} Load
+ * @typedef {{ opsPerS: number, cpuUs: number }} Played cpuUs: of the whole process, an operation
+ * @typedef {import('node:child_process').ChildProcess} Child
+ * @typedef {(load: Load, seconds: number) => Child} Tool plays for so long at least
  */
 
 const keys = 100_000
 const valueBytes = 32
-// Of the server, for the keys as the other tools name them.
-const otherDb = 1
+// Of the server: each tool has the keys as it names them.
+const dbs = { ours: 0, 'redis-benchmark': 1, memtier: 2 }
+const warmUpMs = 1000
+const startLimitMs = 30_000
+// redis-benchmark plays a number of operations, and is ended when it was measured.
+const endless = String(1e9)
 
-/** CPU seconds of all processes that were started here and have ended. */
-const childrenCpuS = () => {
-  const stat = readFileSync('/proc/self/stat', 'utf8')
+/** CPU seconds of a process, all of its threads. @param {number} pid */
+const cpuS = (pid) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
+  return (Number(fields[11]) + Number(fields[12])) / 100
 }
-
-/** @param {string} program @param {string[]} args @returns {Promise<string>} what it prints */
-const outputOf = (program, args) =>
-  new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-    })
-    child.on('error', reject)
-    child.on('close', (code) =>
-      code === 0 ? resolve(text) : reject(new Error(`${program} ${args.join(' ')} ended with ${code}`)),
-    )
-  })
 
 const memtier = (process.env.PATH ?? '').split(delimiter).some((folder) => {
   try {
@@ -50,67 +45,69 @@ const memtier = (process.env.PATH ?? '').split(delimiter).some((folder) => {
 })
 
 /** @param {Room} room @param {import('../../lib/target/address.js').Endpoint} endpoint @returns {Record<string, Tool>} */
-const toolsOf = (room, { host, port }) => {
-  let guessHz = 100_000
-  /** @param {() => Promise<{ operations: number, opsPerS: number }>} play @returns {Promise<Played>} */
-  const timed = async (play) => {
-    const before = childrenCpuS()
-    const { operations, opsPerS } = await play()
-    guessHz = opsPerS
-    return { opsPerS, cpuUs: ((childrenCpuS() - before) * 1e6) / operations }
-  }
-  return {
-    ours: ({ connections, pipeline }, seconds) =>
-      timed(async () => {
-        const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
-        const { items, rate } = await start({ ...room, env }, 'producer.js', [
-          ...['--strategy', 'lookup-get', '--keys', String(keys), '--value-size', String(valueBytes)],
-          ...['--connections', String(connections), '--pipeline', String(pipeline)],
-          ...['--duration', String(seconds), '--warm-up', '1', '--allow', 'foreign-keys'],
-        ]).ended
-        return { operations: items.acked, opsPerS: rate.achieved }
-      }),
-    'redis-benchmark': ({ connections, pipeline }, seconds) =>
-      timed(async () => {
-        const operations = Math.round((guessHz * seconds) / 1000) * 1000
-        const text = await outputOf('redis-benchmark', [
-          ...['-h', host, '-p', String(port), '--dbnum', String(otherDb), '-t', 'get', '--csv'],
-          ...[
-            '-c',
-            String(connections),
-            '-P',
-            String(pipeline),
-            '-r',
-            String(keys),
-            '-n',
-            String(operations),
-          ],
-        ])
-        return { operations, opsPerS: Number(/"GET","([\d.]+)"/.exec(text)?.[1]) }
-      }),
-    ...(memtier && {
-      memtier: ({ connections, pipeline }, seconds) =>
-        timed(async () => {
-          const text = await outputOf('memtier_benchmark', [
-            ...[
-              '-s',
-              host,
-              '-p',
-              String(port),
-              '--select-db',
-              String(otherDb),
-              '-t',
-              '1',
-              '--hide-histogram',
-            ],
-            ...['-c', String(connections), '--pipeline', String(pipeline), '--ratio', '0:1'],
-            ...['--key-prefix', 'key:', '--key-minimum', '1', '--key-maximum', String(keys)],
-            ...['--test-time', String(seconds)],
-          ])
-          const opsPerS = Number(/^Totals\s+([\d.]+)/m.exec(text)?.[1])
-          return { operations: opsPerS * seconds, opsPerS }
-        }),
-    }),
+const toolsOf = (room, { host, port }) => ({
+  ours: ({ connections, pipeline }, seconds) => {
+    const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
+    const { child, ended } = start({ ...room, env }, 'producer.js', [
+      ...['--strategy', 'lookup-get', '--keys', String(keys), '--value-size', String(valueBytes)],
+      ...['--connections', String(connections), '--pipeline', String(pipeline)],
+      ...['--duration', String(seconds), '--allow', 'foreign-keys', '--idle-cost', 'never'],
+    ])
+    ended.catch(() => {})
+    return child
+  },
+  'redis-benchmark': ({ connections, pipeline }) =>
+    spawn(
+      'redis-benchmark',
+      [
+        ...['-h', host, '-p', String(port), '--dbnum', String(dbs['redis-benchmark']), '-t', 'get', '-q'],
+        ...['-c', String(connections), '-P', String(pipeline), '-r', String(keys), '-n', endless],
+      ],
+      { stdio: 'ignore' },
+    ),
+  ...(memtier && {
+    memtier: ({ connections, pipeline }, seconds) =>
+      spawn(
+        'memtier_benchmark',
+        [
+          ...['-s', host, '-p', String(port), '--select-db', String(dbs.memtier), '-t', '1'],
+          ...['-c', String(connections), '--pipeline', String(pipeline), '--ratio', '0:1'],
+          ...['--key-prefix', 'key:', '--key-minimum', '1', '--key-maximum', String(keys)],
+          ...['--test-time', String(Math.ceil(seconds)), '--hide-histogram'],
+        ],
+        { stdio: 'ignore' },
+      ),
+  }),
+})
+
+/**
+ * @param {Tool} tool
+ * @param {Load} load
+ * @param {number} seconds
+ * @param {() => Promise<number>} gets the server's count
+ * @returns {Promise<Played>}
+ */
+const measured = async (tool, load, seconds, gets) => {
+  const child = tool(load, seconds + 4)
+  const over = new Promise((resolve) => child.once('close', resolve))
+  const pid = /** @type {number} */ (child.pid)
+  const look = async () => ({ gets: await gets(), cpuS: cpuS(pid), atMs: performance.now() })
+  try {
+    const before = await gets()
+    for (const untilMs = performance.now() + startLimitMs; (await gets()) < before + 5000; await sleep(20))
+      if (performance.now() > untilMs) throw new Error('a client did not begin')
+    await sleep(warmUpMs)
+    const from = await look()
+    await sleep(seconds * 1000)
+    const to = await look()
+    const operations = to.gets - from.gets
+    return {
+      opsPerS: (operations * 1000) / (to.atMs - from.atMs),
+      cpuUs: ((to.cpuS - from.cpuS) * 1e6) / operations,
+    }
+  } finally {
+    child.kill()
+    await over
   }
 }
 
@@ -122,46 +119,47 @@ const fill = (client) =>
 for n = 0, ${keys} do
   redis.call('SELECT', 0)
   if n > 0 then redis.call('SET', 'key:' .. n, value) end
-  redis.call('SELECT', ${otherDb})
-  redis.call('SET', 'key:' .. n, value)
+  redis.call('SELECT', ${dbs['redis-benchmark']})
   redis.call('SET', string.format('key:%012d', n), value)
+  redis.call('SELECT', ${dbs.memtier})
+  redis.call('SET', 'key:' .. n, value)
 end`,
     '0',
   )
 
+/** @param {Room} room @param {Load} load @param {import('../../lib/target/address.js').Endpoint} endpoint */
+const round = async (room, load, endpoint) => {
+  const control = controlConnections({})
+  try {
+    const client = control.of(endpoint)
+    await fill(client)
+    const gets = async () =>
+      parseInfo(String(await client.call('INFO', 'commandstats'))).commands.get?.calls ?? 0
+    const tools = toolsOf(room, endpoint)
+    const names = Object.keys(tools)
+    /** @type {Record<string, Played[]>} */
+    const played = {}
+    for (const name of [...names, ...names.toReversed()])
+      played[name] = [...(played[name] ?? []), await measured(tools[name], load, room.seconds(6), gets)]
+    return Object.fromEntries(
+      Object.entries(played).flatMap(([name, list]) => [
+        [`${name} ops`, median(list.map(({ opsPerS }) => opsPerS))],
+        [`${name} cpu`, median(list.map(({ cpuUs }) => cpuUs))],
+      ]),
+    )
+  } finally {
+    control.close()
+  }
+}
+
 /**
- * @param {{ connections: number, pipeline: number }} load
+ * @param {Load} load
  * @param {{ ahead: number, cpu: Record<string, number> }} bars cpu: at most so much of the tool's
  * @returns {Case}
  */
 const lookup = (load, bars) => ({
   name: `lookup ${load.connections} x ${load.pipeline}`,
-  round: async (room) => {
-    const server = await startEmbedded({ cluster: false, stateDir: null, log: () => {} })
-    const control = controlConnections(server.access)
-    try {
-      const [endpoint] = server.endpoints
-      const client = control.of(endpoint)
-      // A password would stand in the process list.
-      await client.call('ACL', 'SETUSER', 'default', 'nopass')
-      await fill(client)
-      const tools = toolsOf(room, endpoint)
-      const names = Object.keys(tools)
-      /** @type {Record<string, Played[]>} */
-      const played = {}
-      for (const name of [...names, ...names.toReversed()])
-        played[name] = [...(played[name] ?? []), await tools[name](load, room.seconds(8))]
-      return Object.fromEntries(
-        Object.entries(played).flatMap(([name, list]) => [
-          [`${name} ops`, median(list.map(({ opsPerS }) => opsPerS))],
-          [`${name} cpu`, median(list.map(({ cpuUs }) => cpuUs))],
-        ]),
-      )
-    } finally {
-      control.close()
-      await server.close()
-    }
-  },
+  round: (room) => onServer((endpoint) => round(room, load, endpoint)),
   ratios: (figures) =>
     /** @type {const} */ ([
       ['ops', 'operations/s', 'more'],

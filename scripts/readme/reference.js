@@ -6,6 +6,7 @@ import { leaseKey } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
+import { placeholders } from '../../lib/workloads/own/template.js'
 import { termsOf } from '../../lib/workloads/terms.js'
 
 /** @param {string} text */
@@ -56,6 +57,16 @@ export const prometheusPart = () => {
     series.map(({ name, help, type }) => [code(name), type, help]),
   )
 }
+
+/** What stands for what in the commands of a model. */
+export const placeholdersPart = () =>
+  table(
+    ['placeholder', 'meaning'],
+    Object.entries(placeholders).map(([name, meaning]) => [
+      code(name === 'random' ? '{random a b}' : `{${name}}`),
+      meaning,
+    ]),
+  )
 
 /** @typedef {import('../../lib/workloads/declare.js').Declaration} Declaration */
 

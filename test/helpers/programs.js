@@ -83,7 +83,7 @@ const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, '
  * Starts a program; it is killed at the latest when the test ends, and with it its embedded servers.
  * @param {Scope} t
  * @param {string} program producer.js
- * @param {string} line its options, split at blanks
+ * @param {string | readonly string[]} line its options, or a line of them that is split at blanks
  * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false, pages?: boolean }} [options] without
  * runtimeDir it sees no other program's servers; out: false for a program that has no results; pages: draws charts and
  * a page too, which takes half as long as the run
@@ -93,7 +93,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
   const out = where.out || join(own, 'out')
   const args = [
     join(projectFolder, program),
-    ...line.split(' ').filter(Boolean),
+    ...(typeof line === 'string' ? line.split(' ').filter(Boolean) : line),
     ...(where.out === false ? [] : ['--out', out]),
   ]
   const child = spawn(process.execPath, args, {
@@ -150,14 +150,14 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
 
 /**
  * @param {Scope} t
- * @param {string} line
+ * @param {string | readonly string[]} line
  * @param {Parameters<typeof startProgram>[3]} [options]
  */
 export const startProducer = (t, line, options) => startProgram(t, 'producer.js', line, options)
 
 /**
  * @param {Scope} t
- * @param {string} line
+ * @param {string | readonly string[]} line
  * @param {Parameters<typeof startProgram>[3]} [options]
  */
 export const runProducer = (t, line, options) => startProducer(t, line, options).ended

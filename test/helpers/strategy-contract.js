@@ -32,8 +32,7 @@ const lingerS = 200 // what keys that gather many items live at most
 const sortedSetStrategies = ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash']
 const scripted = ['script-batch', 'script-item']
 
-/** Two agents, two chunks each, every item twice, and variadic commands cut into threes. */
-// A machine with much other load drops nothing.
+/** Two agents, two chunks each, every item twice, and variadic commands cut; a loaded machine drops nothing. */
 const load = `-t 2 -c 2 -p 400 --intervals 2 --ttl ${ttlS} --max-members 5 --max-behind 60s`
 
 /** @param {string} line @param {boolean} cluster */

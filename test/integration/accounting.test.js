@@ -3,16 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
-import {
-  assertDone,
-  at,
-  faultsIn,
-  linesOf,
-  outcomesOf,
-  runProducer,
-  startProducer,
-  until,
-} from '../helpers/programs.js'
+import { assertDone, at, faultsIn, linesOf, outcomesOf, runProducer, until } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 describe('one server', { concurrency: 2 }, () => {

@@ -49,7 +49,7 @@ test("the page's shell step compares two models in an empty folder", async (t) =
   const code = await new Promise((resolve) => child.once('close', resolve))
   // A list takes less memory; CPU of two short rounds may come to anything but a failure of the program.
   assert.ok([0, 99].includes(code), `${code}: ${texts.stderr}`)
-  assert.match(texts.stderr, /\[4\/4\] .* 0:00 left/)
+  assert.match(texts.stderr, /\[4\/4\] .* 0 s left/)
   assert.match(texts.stdout, /threshold (passed|cannot tell): server\.memory_bytes_per_item<\+5%/)
   assert.match(
     texts.stdout,

@@ -94,6 +94,16 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
     assert.ok(!files.includes('run.json'))
   })
 
+  test('a start without room for its lock does not keep its name', async (t) => {
+    const named = `${start} --run mine --prefix none:`
+    const { code, stderr } = await shell(
+      t,
+      `(ulimit -f 0; ${named}) 2>&1 | cat >&2; ${named} --quiet >/dev/null`,
+    )
+    assert.match(stderr, /--out out: the folder cannot be written \(EFBIG\)/)
+    assert.ok(code === 0 || code === 4, stderr)
+  })
+
   test('standard output that is full', async (t) => {
     const { code, stderr, files } = await shell(t, `${start} --prefix dev: --json >/dev/full`)
     assert.equal(code, 1, stderr)

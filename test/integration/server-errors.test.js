@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { at, faultsIn, outcomesOf, startProducer, until } from '../helpers/programs.js'
+import { Redis } from 'ioredis'
+import { connectClient } from '../../lib/drivers/ioredis-connect.js'
+import { TargetError } from '../../lib/errors.js'
+import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -438,4 +441,37 @@ test('a server that is loading at the start is waited for, told in one line', as
   const waits = lines.map((line) => JSON.parse(line).msg).filter((text) => /is loading its data/.test(text))
   assert.equal(waits.length, 1, stderr)
   assert.match(waits[0], /^127\.0\.0\.1:\d+ is loading its data \(\d+ %.*\): waiting for it$/)
+})
+
+test('a client of the library that a server refuses names the reason', async (t) => {
+  const server = await startServer(t)
+  await server.redis.config('SET', 'maxclients', '1')
+  const { host, port, password } = server
+  const client = new Redis({ host, port, password, lazyConnect: true, enableOfflineQueue: false })
+  client.on('error', () => {})
+  await assert.rejects(connectClient(client, `${host}:${port}`, { password, tls: null }), (error) => {
+    assert.ok(error instanceof TargetError)
+    assert.match(error.message, /raise maxclients or close some \(ERR max number of clients reached\)$/)
+    return true
+  })
+})
+
+test('what may not be read is not verified: exit code 3 in a line', async (t) => {
+  const server = await startServer(t)
+  const { host, port } = server
+  const { folder } = await startProducer(t, '-q 50 --once --ttl 600 --intervals 2', { env: at(server) }).ended
+  for (const [right, words] of /** @type {[string, RegExp][]} */ ([
+    ['get', /^100 items could not be read: NOPERM\n$/],
+    ['zmscore', /^\S+ refuses ZMSCORE latest-ids: NOPERM .*\n$/],
+  ])) {
+    await server.redis.call('ACL', 'SETUSER', right, 'on', '>secret', '~*', '+@all', `-${right}`)
+    const line = `${folder} --host ${host} --port ${port} --username ${right}`
+    const { ended } = startProgram(t, 'scripts/verify.js', line, {
+      env: { REDIS_PASSWORD: 'secret' },
+      out: false,
+    })
+    const { code, stderr } = await ended
+    assert.equal(code, 3, stderr)
+    assert.match(stderr, words)
+  }
 })

@@ -35,6 +35,10 @@ describe('run.json', () => {
     ['no outcomes', { items: {} }, /'items\.offered' is missing$/],
     ['a text for a number', { client: { busy_pct: 'x' } }, /'client\.busy_pct' must be number,null$/],
     ['odd commands', { server: { commands: 5 } }, /'server\.commands' must be object,null$/],
+    ['a state that is none', { state: 5 }, /'state' must be equal to one of the allowed values: valid, /],
+    ['a reason that is no text', { server: { idle: { why: 0 } } }, /'server\.idle/],
+    ['a note that is no text', { server: { memory_note: 5 } }, /'server\.memory_note' must be string,null$/],
+    ['calls of no command', { server: { foreign_calls: { calls: 5 } } }, /'server\.foreign_calls\.command'/],
     ['an odd latency', { latency_us: { intended: 5 } }, /'latency_us/],
     [
       'ranges that are none',

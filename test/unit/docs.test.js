@@ -160,7 +160,7 @@ function ofNpm([, command, ...rest]) {
 }
 
 test('examples are valid experiments', () => {
-  const examples = readdirSync(join(root, 'docs/examples'))
+  const examples = readdirSync(join(root, 'docs/examples')).filter((name) => name.endsWith('.json'))
   assert.ok(examples.length >= 4)
   for (const name of examples) {
     const { id, ratios = [] } = experimentNamed(join(root, 'docs/examples', name))

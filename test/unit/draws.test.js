@@ -16,6 +16,54 @@ test('uniform keys: each about as often, by chi-square; the same for a seed', ()
   assert.notDeepEqual(many(drawsOf({ order: 'uniform', count: 100, seed: 8 })), drawn)
 })
 
+/**
+ * Against the stated shares of the numbers 1..count; those that are expected less than ten times are taken together.
+ * @param {string} order
+ * @param {number} count
+ * @param {(n: number) => number} weight
+ */
+const chiSquare = (order, count, weight) => {
+  const draws = 200_000
+  const drawn = new Float64Array(count + 1)
+  for (const n of many(drawsOf({ order, count, seed: 7 }), draws)) drawn[n]++
+  const whole = Array.from({ length: count }, (_, i) => weight(i + 1)).reduce((sum, one) => sum + one, 0)
+  let [chi, freedom, rare, found] = [0, -1, 0, 0]
+  const add = () => {
+    chi += (found - rare) ** 2 / rare
+    freedom++
+    rare = 0
+    found = 0
+  }
+  for (let n = 1; n <= count; n++) {
+    rare += (weight(n) / whole) * draws
+    found += drawn[n]
+    if (rare >= 10) add()
+  }
+  if (rare > 0) add()
+  // The normal approximation of Wilson and Hilferty.
+  const spread = 2 / (9 * freedom)
+  return { z: ((chi / freedom) ** (1 / 3) - (1 - spread)) / Math.sqrt(spread), freedom }
+}
+
+test('popular keys: drawn as often as stated, by chi-square', () => {
+  const zipf = (/** @type {number} */ theta) => (/** @type {number} */ n) => n ** -theta
+  for (const [order, count, weight] of /** @type {[string, number, (n: number) => number][]} */ ([
+    ['zipf:0.5', 1000, zipf(0.5)],
+    ['zipf:0.99', 1000, zipf(0.99)],
+    ['zipf:1', 100_000, zipf(1)],
+    ['zipf:1.5', 1000, zipf(1.5)],
+    ['zipf:3', 10, zipf(3)],
+    ['zipf:0.99', 2, zipf(0.99)],
+    ['hot:10%:90%', 1000, (n) => (n <= 100 ? 9 : 1 / 9)],
+    ['hot:1%:50%', 200, (n) => (n <= 2 ? 99 : 1)],
+  ])) {
+    const { z, freedom } = chiSquare(order, count, weight)
+    assert.ok(freedom >= 1 && z < 3.3, `${order} of ${count}: ${z} standard deviations, ${freedom} degrees`)
+  }
+  assert.ok(many(drawsOf({ order: 'zipf:2', count: 1, seed: 1 }), 9).every((n) => n === 1))
+  assert.ok(many(drawsOf({ order: 'hot:10%:90%', count: 1, seed: 1 }), 9).every((n) => n === 1))
+})
+
 test('in order: round and round; each once: then no more', () => {
   assert.deepEqual(many(drawsOf({ order: 'sequential', count: 3, seed: 0 }), 7), [1, 2, 3, 1, 2, 3, 1])
   assert.deepEqual(many(eachOnce(3), 5), [1, 2, 3, -1, -1])

@@ -64,6 +64,9 @@ test('defaults', () => {
     maxMembers: undefined,
     maxBehindMs: undefined,
     fill: false,
+    partitions: 1,
+    ids: 'hex',
+    falsePositives: 0.01,
     connections: 50,
     pipeline: 1,
     ratio: [1, 10],
@@ -107,6 +110,7 @@ test('defaults', () => {
     cacheClusters: undefined,
     json: false,
     quiet: false,
+    verbose: false,
     logLevel: 'info',
     serverBin: undefined,
     shards: 3,
@@ -127,6 +131,8 @@ test('the published command line', () => {
 })
 
 const good = /** @type {[string, string, unknown][]} */ ([
+  ['--model docs/examples/session-store.yaml', 'strategy', 'session-store'],
+  ['--command SADD\ts\t{n} --command GET\tt:{n}', 'strategy', 'own-sadd-get'],
   ['-q 300k', 'quantity', 300_000],
   ['--quantity=1_000', 'quantity', 1000],
   ['-q 1.5M', 'quantity', 1_500_000],
@@ -221,10 +227,16 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['-q=5', 'quantity', 5],
   ['-q5', 'quantity', 5],
   ['--strategy lookup-get --fill', 'fill', true],
+  ['--verbose', 'verbose', true],
+  ['--strategy membership-set --partitions 4096', 'partitions', 4096],
+  ['--strategy membership-hash --ids binary', 'ids', 'binary'],
+  ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
+  ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
+  ['--strategy lookup-get --order hot:10%:90%', 'order', 'hot:10%:90%'],
   ['--strategy lookup-get --rate 5 --arrivals poisson', 'arrivals', 'poisson'],
   ['--pacing closed', 'pacing', 'closed'],
   ['--driver ioredis', 'driver', 'ioredis'],
@@ -251,6 +263,8 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--json=false', 'json', false],
   ['--json --no-json', 'json', false],
   ['--quiet', 'quiet', true],
+  ['--verbose', 'verbose', true],
+  ['-v', 'verbose', true],
   ['--log-level silent', 'logLevel', 'silent'],
   ['--cm', 'cluster', true],
   ['--host [::1]', 'host', '::1'],
@@ -356,9 +370,15 @@ test('every option is read by its own name and by its variable', () => {
 
   for (const option of optionsOf('producer')) {
     if (option.env === null) continue
-    const text = { integer: '3', bytes: '64kB', duration: '9s', seconds: '9s', flag: 'true', agents: '1' }[
-      /** @type {string} */ (option.type)
-    ]
+    const text = {
+      integer: '3',
+      bytes: '64kB',
+      duration: '9s',
+      seconds: '9s',
+      flag: 'true',
+      agents: '1',
+      share: '0.1',
+    }[/** @type {string} */ (option.type)]
     const value =
       text ??
       {
@@ -370,6 +390,9 @@ test('every option is read by its own name and by its variable', () => {
         metrics: '9100',
         rate: 'max',
         ratio: '1:2',
+        order: 'zipf:1.2',
+        model: 'docs/examples/session-store.yaml',
+        command: 'SADD s {n}',
       }[option.name] ??
       option.choices?.at(-1) ??
       'h'
@@ -493,7 +516,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
   ['redis://h --host g', '--url and --host exclude each other'],
   ['redis://h redis://g', 'a word too many on the command line (not shown: it may belong to --url)'],
-  ['--strategy lists', "hash-ttl, lookup-get, lookup-set, lookup-mix, not 'lists'; did you mean list?"],
+  ['--strategy lists', "membership-bitmap, membership-bloom, not 'lists'; did you mean list?"],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],

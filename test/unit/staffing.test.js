@@ -268,6 +268,14 @@ test('the text says both numbers, the saving, the risk, and fits its columns', (
   for (const line of text.split('\n')) assert.ok(line.length <= 110, line)
 })
 
+test('loads without a unit keep their fractions', () => {
+  const load = { nodes: 9, mean: 1.5, sd: 0.4, rho: 0 }
+  const given = { load, margin: 2, replicas: 0, measured: null, simulation: null }
+  const text = staffingText(staffingAnswer({ ...given, unit: 'number' }), { columns: 110 })
+  assert.match(text, /a load of 1\.5, standard deviation 0\.4, independent/)
+  assert.match(text, /9 separate nodes need 20\.7, one node for the sum needs 15\.9: 23\.2 % less/)
+})
+
 /** @param {import('node:test').TestContext} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
 

@@ -23,7 +23,10 @@ import { withPassword } from '../password.js'
 const reasonAgainst = ({ plan, written }) => {
   if (!plan.once)
     return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
-  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
+  const unchecked = isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null
+  if (unchecked && plan.model)
+    return `the model ${plan.strategy} does not say how it is read: add read: (YAML) or fetch and check (JavaScript)`
+  if (unchecked)
     return `${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`
   if (!written) return 'it does not say which items were acknowledged; an older Millrace wrote it'
   return null

@@ -20,6 +20,7 @@ const common = {
     set: [each('SET', [k.key, fixed('value', t.valueBytes, payloadPutter(t))])],
   }),
   fill: 'set',
+  anyServer: true,
   keepsKeys: true,
   reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
     clients.fill && miss > 0

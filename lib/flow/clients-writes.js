@@ -1,0 +1,50 @@
+// The bytes of operations on their way to the sockets: one write for each connection and call, in one buffer for all.
+
+/**
+ * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
+ * @typedef {import('../workloads/stencil.js').Stencilled} Stencilled
+ */
+
+const writeBytes = 65_536
+
+/** @param {number} most bytes that one operation takes */
+export const writesOf = (most) => {
+  const size = Math.max(writeBytes, 2 * most)
+  let bytes = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let from = 0
+  /** @type {ClientConnection | null} */
+  let to = null
+
+  const flush = () => {
+    if (to && at > from && !to.write(bytes.subarray(from, at))) {
+      // The socket keeps these bytes.
+      bytes = Buffer.allocUnsafeSlow(size)
+      at = 0
+    }
+    from = at
+    to = null
+  }
+
+  return {
+    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n */
+    put(connection, stencil, n) {
+      if (to !== connection || at + most > size) {
+        flush()
+        if (at + most > size) at = from = 0
+        to = connection
+      }
+      at = stencil.put(n, bytes, at)
+    },
+    /** Bytes that are no operation's. @param {ClientConnection} connection @param {Buffer} text */
+    plain(connection, text) {
+      flush()
+      connection.write(text)
+    },
+    /** All of it is with the sockets. */
+    end() {
+      flush()
+      at = from = 0
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// How popular keys are: key 1 most of all, none left out. Exact, and without tables, so that a key space may have any size.
+
+/** @typedef {{ kind: 'uniform' | 'sequential' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
+
+const words = 2 ** 32
+
+/**
+ * `zipf:0.99`: key k as often as k^-0.99. `hot:10%:90%`: the first 10 % of the keys get 90 % of the draws.
+ * @param {string} text
+ * @returns {Order | undefined}
+ */
+export const orderOf = (text) => {
+  if (text === 'uniform' || text === 'sequential') return { kind: text }
+  const theta = Number(/^zipf:(\d+(?:\.\d+)?)$/.exec(text)?.[1])
+  if (theta > 0 && theta <= 10) return { kind: 'zipf', theta }
+  const [keys, draws] = (/^hot:(\d+(?:\.\d+)?)%:(\d+(?:\.\d+)?)%$/.exec(text) ?? []).slice(1).map(Number)
+  return keys > 0 && keys < 100 && draws >= 0 && draws <= 100
+    ? { kind: 'hot', keys: keys / 100, draws: draws / 100 }
+    : undefined
+}
+
+/**
+ * Rejection-inversion (Hörmann and Derflinger 1996): draws from the curve x^-theta and rejects what lies above the steps.
+ * @param {number} count
+ * @param {number} theta
+ * @param {() => number} next 32 random bits
+ * @returns {() => number}
+ */
+const zipf = (count, theta, next) => {
+  const height = (/** @type {number} */ x) => x ** -theta
+  const rest = 1 - theta
+  // The area of the curve up to x, and back; at theta 1 its limit.
+  const isLog = Math.abs(rest) < 1e-6
+  const area = (/** @type {number} */ x) => (isLog ? Math.log(x) : (x ** rest - 1) / rest)
+  const atArea = (/** @type {number} */ a) => (isLog ? Math.exp(a) : Math.max(0, 1 + a * rest) ** (1 / rest))
+  const from = area(1.5) - 1
+  const to = area(count + 0.5)
+  const surely = 2 - atArea(area(2.5) - height(2))
+  return () => {
+    for (;;) {
+      const a = to + (((next() >>> 0) + 0.5) / words) * (from - to)
+      const x = atArea(a)
+      const k = Math.max(1, Math.min(count, Math.round(x)))
+      if (k - x <= surely || a >= area(k + 0.5) - height(k)) return k
+    }
+  }
+}
+
+/**
+ * @param {number} count
+ * @param {{ keys: number, draws: number }} shares of the keys, and of the draws that they get
+ * @param {() => number} next
+ * @returns {() => number}
+ */
+const hot = (count, { keys, draws }, next) => {
+  const some = Math.max(1, Math.min(count - 1, Math.round(count * keys)))
+  return () => {
+    const share = (next() >>> 0) / words
+    if (share < draws || count === 1) return 1 + Math.floor(((next() >>> 0) * some) / words)
+    return some + 1 + Math.floor(((next() >>> 0) * (count - some)) / words)
+  }
+}
+
+/**
+ * Numbers 1..count as often as an order says.
+ * @param {Exclude<Order, { kind: 'sequential' }>} order
+ * @param {number} count
+ * @param {() => number} next 32 random bits
+ * @returns {() => number}
+ */
+export const popularityOf = (order, count, next) => {
+  if (order.kind === 'zipf') return zipf(count, order.theta, next)
+  if (order.kind === 'hot') return hot(count, order, next)
+  return () => 1 + Math.floor(((next() >>> 0) * count) / words)
+}

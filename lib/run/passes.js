@@ -1,0 +1,95 @@
+// Passes of clients over all numbers, one after the other: what each counted, how long it took, and what it cost the
+// servers. A pass begins when the one before it is settled.
+import { parseInfo } from '../wire/info.js'
+import { dataBytesIn } from './baseline.js'
+
+/**
+ * @typedef {import('../workloads/declare.js').Pass} Pass
+ * @typedef {import('../workloads/declare.js').PassResult} PassResult
+ * @typedef {import('../target/open.js').Target} Target
+ */
+
+const settleLimitMs = 10_000
+const sampled = 100
+
+/** CPU seconds of all masters; null where one does not say. @param {Target} target */
+const cpuSecondsOf = async ({ topology: { masters }, info }) => {
+  const each = await Promise.all(
+    masters.map(async (address) => {
+      const { fields } = parseInfo(await info(address))
+      return Number(fields.used_cpu_sys) + Number(fields.used_cpu_user)
+    }),
+  )
+  const sum = each.reduce((a, b) => a + b, 0)
+  return Number.isFinite(sum) ? sum : null
+}
+
+/** @param {number | null} to @param {number | null} from */
+const grown = (to, from) => (to === null || from === null ? null : to - from)
+
+/**
+ * How the keys of a sample of numbers are encoded, by OBJECT ENCODING.
+ * @param {Target} target
+ * @param {{ keyBytes: (n: number) => Buffer, ownerOf: (key: Buffer) => string, numbers: number }} keys
+ * @returns {Promise<Record<string, number>>}
+ */
+export const encodingsOf = async (target, { keyBytes, ownerOf, numbers }) => {
+  const count = Math.min(sampled, numbers)
+  const names = await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const key = keyBytes(1 + Math.floor((i * numbers) / count))
+      const reply = target.control(ownerOf(key)).call('OBJECT', 'ENCODING', key)
+      return String(await reply.catch(() => 'unknown'))
+    }),
+  )
+  /** @type {Record<string, number>} */
+  const found = {}
+  for (const name of names) found[name] = (found[name] ?? 0) + 1
+  return found
+}
+
+/**
+ * @param {object} needs
+ * @param {readonly Pass[]} needs.passes
+ * @param {Target} needs.target
+ * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
+ * @param {(limitMs: number) => Promise<boolean>} needs.settle
+ * @param {() => number} needs.lastSettledMs
+ * @param {() => Record<string, number>} needs.counts so far
+ * @param {() => number} needs.acked so far
+ * @param {() => number} needs.elapsed
+ * @param {() => boolean} needs.isStopped
+ * @returns {Promise<PassResult[]>}
+ */
+export const playPasses = async (needs) => {
+  const { passes, target, play, settle, lastSettledMs, counts, acked, elapsed, isStopped } = needs
+  const look = async () => {
+    const [cpuS, bytes] = await Promise.all([cpuSecondsOf(target), dataBytesIn(target)])
+    return { cpuS, bytes, counts: counts(), acked: acked() }
+  }
+  const results = /** @type {PassResult[]} */ ([])
+  let before = await look()
+  for (const [i, pass] of passes.entries()) {
+    const fromMs = elapsed()
+    await play(pass, i === 0)
+    await settle(settleLimitMs)
+    const durationS = (lastSettledMs() - fromMs) / 1000
+    const after = await look()
+    const operations = after.acked - before.acked
+    const cpuS = grown(after.cpuS, before.cpuS)
+    results.push({
+      name: pass.name,
+      operations,
+      duration_s: durationS,
+      rate: durationS > 0 ? operations / durationS : 0,
+      server_cpu_us: cpuS === null || operations === 0 ? null : (cpuS * 1e6) / operations,
+      memory_bytes: grown(after.bytes, before.bytes),
+      counts: Object.fromEntries(
+        Object.entries(after.counts).map(([name, n]) => [name, n - before.counts[name]]),
+      ),
+    })
+    before = after
+    if (isStopped()) break
+  }
+  return results
+}

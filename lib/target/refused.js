@@ -1,0 +1,67 @@
+// What a server that speaks RESP refuses to answer, and what a run cannot report or check without it. Only strategies
+// that need nothing but their own commands are played on such a server.
+
+/**
+ * @typedef {import('ioredis').Redis} Redis
+ * @typedef {'INFO' | 'SCAN' | 'TIME' | 'EVAL' | 'HGETALL'} Question
+ */
+
+/** @type {readonly { name: Question, ask: (client: Redis) => Promise<unknown>, without: string }[]} */
+const questions = [
+  {
+    name: 'INFO',
+    ask: (client) => client.call('INFO', 'server'),
+    without:
+      'no CPU, memory, network or command counts of the server are reported, and its memory and its keys are not checked',
+  },
+  {
+    name: 'SCAN',
+    ask: (client) => client.call('SCAN', '0', 'COUNT', '1'),
+    without: 'it is not checked for unknown keys',
+  },
+  { name: 'TIME', ask: (client) => client.call('TIME'), without: "times are by this machine's clock" },
+  {
+    name: 'EVAL',
+    ask: (client) => client.call('EVAL', 'return 1', '0'),
+    without:
+      'no lease and no plan are left there, so other writers are not noticed and cleanup cannot find these keys',
+  },
+  {
+    name: 'HGETALL',
+    ask: (client) => client.call('HGETALL', 'millrace:plan'),
+    without: 'plans that others left there are not read',
+  },
+]
+
+// What every command is answered with now says nothing of this one.
+const passing = /^(LOADING|NOAUTH|WRONGPASS|BUSY|MASTERDOWN|CLUSTERDOWN|WRONGTYPE|MOVED|ASK)/
+
+/** @param {unknown} error */
+export const isRefusal = (error) => {
+  const { name, message } = /** @type {Error} */ (error)
+  return name === 'ReplyError' && !passing.test(message)
+}
+
+/**
+ * @param {Redis} client
+ * @param {string} address
+ * @param {(line: string) => void} say
+ * @returns {Promise<ReadonlySet<Question>>}
+ */
+export const refusedBy = async (client, address, say) => {
+  /** @type {Set<Question>} */
+  const refused = new Set()
+  for (const { name, ask, without } of questions) {
+    try {
+      await ask(client)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      refused.add(name)
+      say(`${address} refuses ${name}: ${without}`)
+    }
+  }
+  return refused
+}
+
+/** Whether leases and plans can be left there. @param {ReadonlySet<Question>} refused */
+export const keepsPlans = (refused) => !refused.has('EVAL') && !refused.has('HGETALL') && !refused.has('TIME')

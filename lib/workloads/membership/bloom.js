@@ -1,0 +1,55 @@
+// A Bloom filter by SETBIT: k hashes of an id in one script. False positives are counted with ids that were never added,
+// when the filter is full.
+import { each, script, strategy } from '../declare.js'
+import { wholeId } from './ids.js'
+import { added, exact, structures } from './parts.js'
+
+/** @typedef {import('./parts.js').Terms} Terms */
+
+/** Bits of one filter. @param {Terms} t */
+const bitsOf = ({ falsePositives, quantity, partitions }) =>
+  Math.ceil((-Math.log(falsePositives) * quantity) / Math.LN2 ** 2 / partitions)
+
+/** @param {Terms} t */
+const hashesOf = ({ falsePositives }) => Math.max(1, Math.round(-Math.log2(falsePositives)))
+
+const add = script('bloom-add', { calls: ['SETBIT'] })
+const test = script('bloom-test', { calls: ['GETBIT'] })
+// Of a rate of 1 % and 10,000 ids, 3 standard deviations are a third of it.
+const tolerance = 2
+
+const words = (/** @type {number} */ n) => n.toLocaleString('en')
+
+export const membershipBloom = strategy({
+  ...exact,
+  name: 'membership-bloom',
+  title: 'a Bloom filter by SETBIT in a script',
+  options: [...exact.options, 'falsePositives'],
+  keys: (t) => ({
+    key: structures(t, { name: 'blom', type: 'string', bytes: 100 + bitsOf(t) / 8, bytesAnId: 0 }),
+  }),
+  operations: (t, k) => {
+    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), bitsOf(t), hashesOf(t)]
+    return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
+  },
+  roles: { writer: { flow: 'clients', play: ['add', 'test'] } },
+  passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
+  reasons: (_counts, plan, [misses, hits, others]) => {
+    if (!misses) return []
+    const { falsePositives } = plan.own
+    const rate = others ? others.counts.known / others.operations : 0
+    return [
+      ...(misses.counts.known > misses.operations * falsePositives
+        ? [
+            `${words(misses.counts.known)} of ${words(misses.operations)} new ids were known: the filter was not empty`,
+          ]
+        : []),
+      ...(hits?.counts.new > 0 ? [`the filter lost ${words(hits.counts.new)} ids that were added`] : []),
+      ...(rate > tolerance * falsePositives
+        ? [
+            `false positives are ${(rate * 100).toPrecision(3)} %, over twice the stated ${falsePositives * 100} %`,
+          ]
+        : []),
+    ]
+  },
+})

@@ -1,0 +1,61 @@
+// What the strategies of 'membership' share: a pass over ids that are all new, and one over the same ids again.
+import { family } from '../declare.js'
+import { partition } from './ids.js'
+
+/** @typedef {ReturnType<typeof import('./terms.js').termsOf>} Terms */
+
+const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
+const count = (/** @type {number} */ n) => n.toLocaleString('en')
+
+/** 1: the id was added; 0: it was there. */
+export const added = Object.freeze({ counts: Object.freeze({ one: 'new', zero: 'known' }) })
+
+/**
+ * 2^n structures as published, such as bench:hash:12:4095.
+ * @param {Terms} t
+ * @param {{ name: string, type: string, bytes: number, bytesAnId: number }} structure name: of four letters, in the key
+ */
+export const structures = ({ bits, partitions, quantity, ids }, { name, type, bytes, bytesAnId }) =>
+  family(`bench:${name}:${two(bits)}:{partition}`, type, {
+    of: { partition: partition(ids, bits) },
+    keys: Math.min(partitions, quantity),
+    bytes: bytes + (bytesAnId * quantity) / Math.min(partitions, quantity),
+    shape: { head: `bench:${name}:`, rest: /^\d\d:\d+$/ },
+  })
+
+/** @param {readonly import('../declare.js').PassResult[]} passes */
+const unexpected = (passes) =>
+  passes.flatMap(({ name, counts, operations }) => {
+    const expected = name === 'misses' ? 'new' : 'known'
+    const other = name === 'misses' ? 'known' : 'new'
+    if (counts[expected] === operations) return []
+    return [
+      `${count(counts[other])} of ${count(operations)} ids of the pass of ${name} were ${other}: ${name === 'misses' ? 'the target held some of them before; remove them with scripts/cleanup.js' : 'ids were lost'}`,
+    ]
+  })
+
+/** Answers of an exact structure. */
+export const exact = Object.freeze({
+  workload: 'membership',
+  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline']),
+  passes: Object.freeze([
+    Object.freeze({ name: 'misses', play: 'add' }),
+    Object.freeze({ name: 'hits', play: 'add' }),
+  ]),
+  roles: Object.freeze({
+    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
+  }),
+  keepsKeys: true,
+  rules: Object.freeze([
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      !Number.isInteger(Math.log2(s.partitions)) && `${named('partitions')} must be a power of 2`,
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      typeof s.rate === 'number' && `${named('rate')}: passes go as fast as the server answers`,
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      s.given.durationMs === 'command line' && `${named('durationMs')}: the passes end by themselves`,
+  ]),
+  reasons: (/** @type {any} */ _counts, /** @type {any} */ _plan, /** @type {any} */ passes) =>
+    unexpected(passes),
+  // The id is there after a repeat too, but the reply to it is not that of the first.
+  repeat: /** @type {const} */ ('never'),
+})

@@ -1,0 +1,74 @@
+// What is known of Redis commands: where their keys are, which type of key they need, and whether a lost reply allows a
+// retry.
+import { createRequire } from 'node:module'
+import { nearest } from '../../base/nearest.js'
+
+const require = createRequire(import.meta.url)
+/** @type {typeof import('@ioredis/commands')} */
+const table = require('@ioredis/commands')
+
+/** @type {Record<string, { arity: number }>} */
+const details = require('@ioredis/commands/built/commands.json')
+
+const byType = /** @type {Record<string, string>} */ ({
+  string:
+    'SET SETEX PSETEX SETNX SETRANGE GETSET GETEX GETDEL APPEND INCR INCRBY INCRBYFLOAT DECR DECRBY SETBIT GETBIT ' +
+    'BITFIELD BITCOUNT GET GETRANGE STRLEN MSET MSETNX MGET PFADD PFCOUNT PFMERGE',
+  list: 'RPUSH LPUSH RPUSHX LPUSHX LINSERT LSET LTRIM LREM LPOP RPOP LMOVE RPOPLPUSH LLEN LRANGE LINDEX LPOS',
+  set: 'SADD SREM SPOP SMOVE SCARD SMEMBERS SISMEMBER SMISMEMBER SRANDMEMBER',
+  zset:
+    'ZADD ZINCRBY ZREM ZREMRANGEBYSCORE ZREMRANGEBYRANK ZREMRANGEBYLEX ZPOPMIN ZPOPMAX ZCARD ZCOUNT ZSCORE ZMSCORE ' +
+    'ZRANK ZREVRANK ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZREVRANGEBYLEX ZRANDMEMBER GEOADD ' +
+    'GEOPOS GEODIST GEOSEARCH',
+  hash:
+    'HSET HMSET HSETNX HSETEX HINCRBY HINCRBYFLOAT HDEL HEXPIRE HPEXPIRE HGET HMGET HGETALL HLEN HEXISTS HKEYS HVALS ' +
+    'HRANDFIELD',
+  stream: 'XADD XTRIM XDEL XLEN XRANGE XREVRANGE',
+})
+
+const typeBy = new Map(
+  Object.entries(byType).flatMap(([type, names]) => names.split(' ').map((name) => [name, type])),
+)
+
+// What is done twice by them is not what was asked; of a command that is not known nobody can say.
+const once = new Set(
+  (
+    'INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND HINCRBY HINCRBYFLOAT ZINCRBY RPUSH LPUSH RPUSHX LPUSHX LINSERT XADD ' +
+    'LPOP RPOP LMOVE RPOPLPUSH SPOP SMOVE ZPOPMIN ZPOPMAX GETDEL EVAL EVALSHA FCALL'
+  ).split(' '),
+)
+
+const refusedFlags = ['blocking', 'admin', 'pubsub']
+
+/** The type of the keys that a command reads or writes; undefined: any, or not known. @param {string} name */
+export const typeOfCommand = (name) => typeBy.get(name)
+
+/** Whether the table has it; servers may know more. @param {string} name */
+export const isKnown = (name) => table.exists(name.toLowerCase())
+
+/** @param {string} name @returns {'safe' | 'never'} */
+export const repeatOf = (name) => (once.has(name) || !isKnown(name) ? 'never' : 'safe')
+
+/** Why no model may use a command; null: it may. @param {string} name */
+export const refusalOf = (name) => {
+  if (!isKnown(name)) return null
+  const flag = refusedFlags.find((one) => table.hasFlag(name.toLowerCase(), /** @type {any} */ (one)))
+  return flag ? `${name} is a command of the kind '${flag}', which a model cannot use` : null
+}
+
+/** Which arguments behind the name are keys. @param {string} name @param {readonly string[]} args */
+export const keyIndexes = (name, args) => table.getKeyIndexes(name.toLowerCase(), [...args])
+
+/** @param {string} name */
+export const likeCommand = (name) => {
+  const like = nearest(name.toLowerCase(), table.list)
+  return like ? `; did you mean ${like.toUpperCase()}?` : ''
+}
+
+/** What is wrong with the number of a command's words, its name among them; null: nothing. @param {string} name @param {number} words */
+export const aritySentence = (name, words) => {
+  const { arity } = details[name.toLowerCase()] ?? { arity: -1 }
+  if (arity < 0 ? words >= -arity : words === arity) return null
+  const wanted = Math.abs(arity) - 1
+  return `${name} takes ${arity < 0 ? 'at least ' : ''}${wanted} argument${wanted === 1 ? '' : 's'}, not ${words - 1}`
+}

@@ -1,0 +1,266 @@
+// A model's texts as what its commands and keys are, checked; `declared.js` makes a declaration of it. Every complaint
+// is one line that names the place in the file or on the command line.
+
+import { nearest } from '../../base/nearest.js'
+import { OptionError } from '../../errors.js'
+import {
+  aritySentence,
+  isKnown,
+  keyIndexes,
+  likeCommand,
+  refusalOf,
+  repeatOf,
+  typeOfCommand,
+} from './commands.js'
+import { readOf } from './read.js'
+import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
+
+/**
+ * @typedef {import('./template.js').Word} Word
+ * @typedef {import('./template.js').Placeholder} Placeholder
+ * @typedef {(at?: number) => string} Place names a character of a text
+ *
+ * @typedef {object} CommandText
+ * @property {string} text
+ * @property {Place} place
+ * @property {number} [everyMs] sent once for every key, not before so much time has passed
+ * @property {'item' | 'tick'} [per]
+ * @property {'safe' | 'never'} [retry]
+ *
+ * @typedef {{ type: string, lifetime: Lifetime, place: Place }} KeyText
+ * @typedef {number | 'ttl' | null} Lifetime seconds after the last write
+ *
+ * @typedef {object} ReadText
+ * @property {{ text: string, place: Place }} ids
+ * @property {{ text: string, place: Place } | null} id
+ * @property {{ text: string, place: Place } | null} value
+ *
+ * @typedef {object} ModelText
+ * @property {string} name
+ * @property {string} title
+ * @property {readonly CommandText[]} write
+ * @property {Map<string, KeyText> | null} keys null: those that the commands name
+ * @property {ReadText | null} read
+ * @property {Place} place
+ *
+ * @typedef {{ pattern: string, parts: readonly (string | Placeholder)[], type: string, lifetime: Lifetime }} ModelKey
+ * @typedef {{ word: Word, key: boolean }} ModelArgument
+ * @typedef {{ many: Word[] }} ModelMany
+ * @typedef {object} ModelCommand
+ * @property {'each' | 'gather' | 'every'} kind
+ * @property {string} name
+ * @property {(ModelArgument | ModelMany)[]} args
+ * @property {string[]} keys patterns
+ * @property {number} everyMs
+ * @property {'safe' | 'never'} repeat
+ */
+
+const ofItem = new Set(['n', 'key', 'value', 'writer', 'random'])
+const ofTick = new Set(['time', 'oldest', 'minute'])
+const inKeys = new Set(['n', 'key', 'minute', 'writer', 'random'])
+
+/** @param {Word} word @param {(name: string) => boolean} holds */
+const has = ({ parts }, holds) => parts.some((part) => typeof part === 'object' && holds(part.name))
+/** @param {Word} word */
+const isOfItem = (word) => has(word, (name) => ofItem.has(name))
+/** @param {Word} word */
+const isVarying = (word) => has(word, (name) => ofItem.has(name) || ofTick.has(name))
+
+/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
+const refuse = (place, sentence, at) => {
+  throw new OptionError(`${place(at)}: ${sentence}`)
+}
+
+/** @template T @param {Place} place @param {() => T} read @returns {T} */
+const placed = (place, read) => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
+    throw error
+  }
+}
+
+/**
+ * Words of a command with its name, and which of them are keys.
+ * @param {{ text: string, place: Place }} command
+ * @param {ReadonlyMap<string, unknown> | null} declared patterns
+ */
+const readCommand = ({ text, place }, declared) => {
+  const [first, ...words] = placed(place, () => wordsOf(text))
+  if (!first) return refuse(place, 'a command is missing')
+  const name = patternOf(first.parts).toUpperCase()
+  const patterns = words.map(({ parts }) => patternOf(parts))
+  const byDeclaration = patterns.flatMap((pattern, i) => (declared?.has(pattern) ? [i] : []))
+  if (!isKnown(name) && byDeclaration.length === 0)
+    refuse(place, `unknown command ${name}${likeCommand(name)}`, first.at)
+  const refusal = refusalOf(name)
+  if (refusal) refuse(place, refusal, first.at)
+  const wrong = aritySentence(name, words.length + 1)
+  if (wrong) refuse(place, wrong, first.at)
+  const indexes = isKnown(name) ? keyIndexes(name, patterns) : byDeclaration
+  if (!indexes.some((i) => i < words.length))
+    refuse(place, `${name} has no key, and a model's commands are about the keys that it declares`, first.at)
+  return { name, words, patterns, indexes: indexes.filter((i) => i < words.length), place, at: first.at }
+}
+
+/** @typedef {ReturnType<typeof readCommand>} ReadCommand */
+
+/** @param {Word} word @param {Place} place */
+const checkKeyWord = (word, place) => {
+  if (word.ends || word.opens) refuse(place, 'a key cannot be repeated: give each key a command', word.at)
+  for (const part of word.parts)
+    if (typeof part === 'object' && !inKeys.has(part.name))
+      refuse(place, `a key may hold {n}, {minute}, {writer} and {random a b}, not {${part.name}}`, word.at)
+}
+
+/** Seconds that a command gives to its keys; undefined: it says nothing of that. @param {ReadCommand} command @returns {Lifetime | undefined} */
+const lifetimeIn = ({ name, patterns }) => {
+  const upper = patterns.map((pattern) => pattern.toUpperCase())
+  const option = upper.findIndex((word) => word === 'EX' || word === 'PX')
+  const at =
+    { SETEX: 1, EXPIRE: 1, PSETEX: 1, PEXPIRE: 1 }[name] ??
+    (option >= 0 && (name === 'SET' || name === 'GETEX') ? option + 1 : -1)
+  if (at < 0 || patterns[at] === undefined) return undefined
+  if (patterns[at] === '{ttl}') return 'ttl'
+  const scale = name.startsWith('P') || upper[option] === 'PX' ? 1000 : 1
+  const number = Number(patterns[at])
+  return number > 0 ? Math.ceil(number / scale) : undefined
+}
+
+/**
+ * The keys that the commands name, each with its type and lifetime.
+ * @param {ModelText} model
+ * @param {readonly ReadCommand[]} commands
+ * @returns {Map<string, ModelKey>}
+ */
+const keysOf = ({ keys: declared }, commands) => {
+  /** @type {Map<string, ModelKey & { by: string, untyped: () => never }>} */
+  const keys = new Map()
+  for (const command of commands) {
+    const { name, words, patterns, indexes, place } = command
+    for (const i of indexes) {
+      const { parts, at } = words[i]
+      checkKeyWord(words[i], place)
+      const said = declared?.get(patterns[i])
+      if (declared && !said) {
+        const like = nearest(patterns[i], [...declared.keys()])
+        refuse(
+          place,
+          `${patterns[i]} is not among the model's keys${like ? `; did you mean ${like}?` : ''}`,
+          at,
+        )
+      }
+      const type = typeOfCommand(name)
+      const known = keys.get(patterns[i]) ?? {
+        pattern: patterns[i],
+        parts: parts.flatMap((part) =>
+          typeof part === 'object' && part.name === 'key' ? partsIn('item:{n}') : part,
+        ),
+        type: said?.type ?? '',
+        lifetime: said?.lifetime ?? null,
+        by: 'its declaration',
+        untyped: () =>
+          refuse(
+            place,
+            `nothing says what type ${patterns[i]} has; declare it under keys: in a model file`,
+            at,
+          ),
+      }
+      if (type && known.type && type !== known.type)
+        refuse(place, `${name} needs a ${type}, but ${patterns[i]} is a ${known.type} by ${known.by}`, at)
+      if (type && !known.type) Object.assign(known, { type, by: name })
+      if (i === indexes[0]) known.lifetime ??= lifetimeIn(command) ?? null
+      keys.set(patterns[i], known)
+    }
+  }
+  for (const { type, untyped } of keys.values()) if (!type) untyped()
+  for (const [pattern, { place }] of declared ?? [])
+    if (!keys.has(pattern)) refuse(place, `no command uses the key ${pattern}`)
+  return keys
+}
+
+/** Arguments, with those that are repeated as lists. @param {ReadCommand} command @returns {(ModelArgument | ModelMany)[]} */
+const argumentsOf = ({ words, indexes, place }) => {
+  const args = /** @type {(ModelArgument | ModelMany)[]} */ ([])
+  const wordAt = (/** @type {number} */ i) => {
+    const arg = args[i]
+    return arg && 'word' in arg && !arg.key ? arg.word : null
+  }
+  for (const [i, word] of words.entries()) {
+    args.push({ word, key: indexes.includes(i) })
+    if (!word.ends) continue
+    let from = args.length - 1
+    if (word.ends === 'marked') while (wordAt(from) && !wordAt(from)?.opens) from--
+    else for (let before = wordAt(from - 1); before && isVarying(before); before = wordAt(from - 1)) from--
+    if (!wordAt(from)) refuse(place, 'this ] closes no list: write [a b]...', word.at)
+    const many = args.splice(from).flatMap((arg) => ('word' in arg ? arg.word : []))
+    if (!many.some(isOfItem))
+      refuse(place, "nothing in it changes with the item, so '...' cannot repeat it", many[0].at)
+    args.push({ many })
+  }
+  return args
+}
+
+/** @param {ReadCommand} command @param {CommandText} text @returns {ModelCommand} */
+const commandOf = (command, { everyMs, per, retry }) => {
+  const { name, words, patterns, indexes, place } = command
+  const args = argumentsOf(command)
+  const isGathered = args.some((arg) => 'many' in arg)
+  const counts = words.find((word) => has(word, (one) => one === 'count'))
+  if (counts && (!isGathered || counts.parts.length > 1))
+    refuse(place, "{count} is an argument of its own, of a command that repeats some by '...'", counts.at)
+  const moving = words.find(isOfItem)
+  const isTimed = everyMs !== undefined || per === 'tick'
+  if (isTimed && moving)
+    refuse(
+      place,
+      `sent for a key and not for an item, so ${patternOf(moving.parts)} has no value in it`,
+      moving.at,
+    )
+  const loose = args.find((arg) => 'word' in arg && !arg.key && isOfItem(arg.word))
+  if (isGathered && loose && 'word' in loose)
+    refuse(
+      place,
+      `${patternOf(loose.word.parts)} changes with the item, so it must be repeated as well, as in [a b]...`,
+      loose.word.at,
+    )
+  const kind = isTimed ? 'every' : isGathered ? 'gather' : moving || per === 'item' ? 'each' : 'every'
+  return {
+    kind,
+    name,
+    args,
+    keys: indexes.map((i) => patterns[i]),
+    everyMs: everyMs ?? 0,
+    repeat: retry ?? repeatOf(name),
+  }
+}
+
+/** The part of a key that decides about its slot. @param {string} pattern */
+const tagIn = (pattern) => /\{\{(.+?)\}\}(?!\})/.exec(pattern)?.[1] ?? pattern
+
+/**
+ * The commands and keys of a model.
+ * @param {ModelText} model
+ */
+export const compile = (model) => {
+  const read = model.write.map((command) => readCommand(command, model.keys))
+  const keys = keysOf(model, read)
+  const commands = read.map((command, i) => commandOf(command, model.write[i]))
+  if (!commands.some(({ kind }) => kind !== 'every'))
+    refuse(model.place, `no command carries an item: one must name ${itemWords}`)
+  return {
+    keys,
+    commands,
+    fetch: model.read && readOf(model.read, keys, read),
+    /** A command whose keys are in several slots, which no cluster runs. */
+    apart:
+      read
+        .find(({ patterns, indexes }) => new Set(indexes.map((i) => tagIn(patterns[i]))).size > 1)
+        ?.place() ?? null,
+  }
+}
+
+const itemWords = [...ofItem].map((name) => (name === 'random' ? '{random a b}' : `{${name}}`)).join(', ')
+
+/** @typedef {ReturnType<typeof compile>} Compiled */

@@ -1,0 +1,203 @@
+// A compiled model as a declaration, the same object as that of a built-in strategy.
+import {
+  byCommand,
+  byId,
+  count,
+  each,
+  every,
+  familyOf,
+  gather,
+  ids,
+  label,
+  many,
+  minute,
+  n,
+  oldest,
+  sum,
+  time,
+} from '../declare.js'
+import { value } from '../latest/parts.js'
+import { modelDeclaration } from './model.js'
+import { patternOf } from './template.js'
+import { random, writer } from './words.js'
+
+/**
+ * @typedef {import('./terms.js').OwnTerms} Terms
+ * @typedef {import('./compile.js').Compiled} Compiled
+ * @typedef {import('./compile.js').ModelKey} ModelKey
+ * @typedef {import('./compile.js').ModelCommand} ModelCommand
+ * @typedef {import('./template.js').Placeholder} Placeholder
+ * @typedef {import('../declare.js').Family} Family
+ * @typedef {import('../declare.js').Variable} Variable
+ */
+
+// Beside values and the names of members; measured as those of latest/parts.js.
+const keyBytes = /** @type {Record<string, number>} */ ({ string: 122, hash: 290 })
+const otherKeyBytes = 200
+const elementBytes = /** @type {Record<string, number>} */ ({
+  zset: 123,
+  set: 68,
+  list: 14,
+  hash: 90,
+  stream: 40,
+})
+// More keys than this are not asked how many items they hold.
+const mostAsked = 1000
+
+/** @param {Terms} t @param {Placeholder} placeholder @returns {(string | number | Variable)[]} */
+const atomsOf = (t, { name, args }) => {
+  if (name === 'n') return [n]
+  if (name === 'key') return ['item:', n]
+  if (name === 'value') return [value(t)].flat()
+  if (name === 'ttl') return [t.ttlS]
+  if (name === 'time') return [time]
+  if (name === 'oldest') return [oldest]
+  if (name === 'minute') return [minute]
+  if (name === 'writer') return [writer(t)]
+  return name === 'count' ? [count] : [random(t, args[0], args[1])]
+}
+
+/** @param {Terms} t @param {readonly (string | Placeholder)[]} parts */
+const allAtoms = (t, parts) => parts.flatMap((part) => (typeof part === 'object' ? atomsOf(t, part) : part))
+
+/** @param {Terms} t @param {import('./compile.js').Lifetime} lifetime */
+const secondsOf = (t, lifetime) => (lifetime === 'ttl' ? t.ttlS : lifetime)
+
+/** @param {readonly (string | Placeholder)[]} parts */
+const namesIn = (parts) => parts.flatMap((part) => (typeof part === 'object' ? part.name : []))
+
+/** @param {ModelCommand} command */
+const wordsIn = ({ args }) => args.flatMap((arg) => ('many' in arg ? arg.many : arg.key ? [] : arg.word))
+
+/**
+ * A family with what its keys take when they are full, as far as that follows from the commands.
+ * @param {Terms} t
+ * @param {ModelKey} key
+ * @param {readonly ModelCommand[]} commands
+ */
+const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
+  const writes = commands.filter(({ keys, kind }) => keys[0] === pattern && kind !== 'every')
+  const inWords = new Set(
+    writes.flatMap((command) => wordsIn(command).flatMap((word) => namesIn(word.parts))),
+  )
+  const valueBytes = inWords.has('value') ? t.valueBytesStored : 0
+  const atoms = /** @type {(string | Variable)[]} */ (allAtoms(t, parts))
+  const names = namesIn(parts)
+  const span = atoms.reduce(
+    (product, atom) => product * (typeof atom === 'object' && atom.range ? atom.range[1] - atom.range[0] : 1),
+    1,
+  )
+  const isOwn = names.includes('n')
+  const isIndex = !isOwn && ['n', 'key', 'value'].some((name) => inWords.has(name)) && type in elementBytes
+  return familyOf(pattern, type, atoms, {
+    lifetimeS: secondsOf(t, lifetime),
+    keys: isOwn ? t.live.items : span,
+    bytes: isIndex ? 0 : (keyBytes[type] ?? otherKeyBytes) + t.longer + valueBytes,
+    holds: isIndex && span <= mostAsked ? t.live.ranked : 0,
+    bytesAnItem: isIndex ? elementBytes[type] + t.longer + valueBytes : 0,
+  })
+}
+
+/** @param {Compiled} compiled @returns {(t: Terms) => Record<string, Family>} */
+const keysOf =
+  ({ keys, commands }) =>
+  (t) =>
+    Object.fromEntries([...keys].map(([pattern, key]) => [pattern, familyIn(t, key, commands)]))
+
+/**
+ * An argument that is the name of a key, or an id, has the prefix of keys.
+ * @param {Terms} t
+ * @param {Record<string, Family>} k
+ * @param {string | undefined} id
+ */
+const argumentIn = (t, k, id) => (/** @type {import('./template.js').Word} */ word) => {
+  const pattern = patternOf(word.parts)
+  if (k[pattern]) return k[pattern]
+  if (pattern === id) return label(pattern)
+  const atoms = allAtoms(t, word.parts)
+  return atoms.length === 1 ? atoms[0] : atoms
+}
+
+/** @param {Compiled} compiled @param {Terms} t @param {Record<string, Family>} k */
+const storeOf = ({ commands, fetch }, t, k) => {
+  const argument = argumentIn(t, k, fetch?.id)
+  return commands.map(({ kind, name, args, everyMs, repeat }) => {
+    const slots = args.map((arg) => ('many' in arg ? many(...arg.many.map(argument)) : argument(arg.word)))
+    if (kind === 'every') return every(everyMs, name, slots, { repeat })
+    return kind === 'each'
+      ? each(name, slots, { repeat })
+      : gather(name, slots, { repeat, max: t.maxMembers })
+  })
+}
+
+const countedBy = /** @type {Record<string, [string, string]>} */ ({
+  zset: ['cardinality', 'ZCARD'],
+  set: ['cardinality', 'SCARD'],
+  list: ['cardinality', 'LLEN'],
+  hash: ['cardinality', 'HLEN'],
+})
+
+/** @param {import('./read.js').ModelFetch} fetch @param {readonly ModelCommand[]} commands */
+const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands) => {
+  const isRanked = commands.some(
+    ({ name: own, keys, args: words }) =>
+      own === 'ZADD' &&
+      keys[0] === key &&
+      words.some((arg) => 'many' in arg && arg.many.some(({ parts }) => patternOf(parts) === '{time}')),
+  )
+  const idOf = (/** @type {Record<string, Family>} */ k) => k[id] ?? label(id)
+  return {
+    fetch: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
+      asks: [
+        sum(...countedBy[k[key].type], [k[key]]),
+        ids(
+          name,
+          [k[key], ...args.map((parts) => allAtoms(t, parts))].map((arg) =>
+            Array.isArray(arg) && arg.length === 1 ? arg[0] : arg,
+          ),
+          shape,
+        ),
+      ],
+      value: valueCommand,
+      dated: isRanked && shape === 'scored',
+      unique: k[key].type === 'list' || key.includes('{minute}'),
+    }),
+    ids: idOf,
+    check: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
+      const inHash = byCommand('values', 'HMGET', [k[key], many(idOf(k))])
+      if (valueCommand === null) return [inHash]
+      return k[key].type === 'zset'
+        ? [byId, byCommand('members', 'ZMSCORE', [k[key], many(idOf(k))])]
+        : [byId]
+    },
+    counters: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
+      const [, command] = countedBy[k[key].type]
+      return [{ structure: command, nature: 'of the model', name: command, args: [k[key]] }]
+    },
+  }
+}
+
+/**
+ * @param {import('./compile.js').ModelText} text
+ * @param {Compiled} compiled
+ */
+export const declarationOf = ({ name, title }, compiled) => {
+  const { fetch, apart, commands } = compiled
+  return modelDeclaration({
+    name,
+    title,
+    rules:
+      apart === null
+        ? []
+        : [
+            (s) =>
+              s.cluster &&
+              `${apart}: its keys are in several slots of a cluster; give them one tag, as in a{{x}} b{{x}}`,
+          ],
+    keys: keysOf(compiled),
+    operations: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
+      store: storeOf(compiled, t, k),
+    }),
+    ...(fetch && readingOf(fetch, commands)),
+  })
+}

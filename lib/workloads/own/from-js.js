@@ -1,0 +1,212 @@
+// A model as a module: a function that is given the words of declare.js and returns the fields of a declaration.
+// Complaints name the line of the file.
+import { createRequire } from 'node:module'
+import { basename, resolve } from 'node:path'
+import { nearest } from '../../base/nearest.js'
+import { plainText } from '../../base/units.js'
+import { MillraceError, OptionError } from '../../errors.js'
+import { stepsOf } from '../bind.js'
+import * as words from '../declare.js'
+import { familiesOf } from '../derive.js'
+import { keep, value } from '../latest/parts.js'
+import { scriptSha } from '../lua.js'
+import { aritySentence, isKnown, keyIndexes, likeCommand, refusalOf, typeOfCommand } from './commands.js'
+import { modelDeclaration, sampleTerms } from './model.js'
+import { cardKey } from './patterns.js'
+import { random, writer } from './words.js'
+
+/**
+ * @typedef {import('../declare.js').Command} Command
+ * @typedef {import('../declare.js').Family} Family
+ * @typedef {import('./terms.js').OwnTerms} Terms
+ */
+
+const require = createRequire(import.meta.url)
+
+const { strategy, script, familyOf, partsOf, drawn, ...declaring } = words
+/** What a model's function is given. */
+export const modelWords = Object.freeze({ ...declaring, value, keep, writer, random })
+
+const fields = /** @type {const} */ ({
+  name: 'string',
+  title: 'string',
+  keys: 'function',
+  operations: 'function',
+  fetch: 'function',
+  ids: 'function',
+  check: 'function',
+  counters: 'function',
+  repeat: 'string',
+  keepsNewest: 'boolean',
+})
+const needed = /** @type {const} */ (['title', 'keys', 'operations'])
+
+/** @param {string} path @param {string} text */
+const linesOf = (path, text) => {
+  const shown = plainText(path)
+  const frame = new RegExp(`${basename(path).replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}:(\\d+)`)
+  /** @type {WeakMap<object, string>} */
+  const made = new WeakMap()
+  const inStack = (/** @type {unknown} */ error) =>
+    frame.exec(String(/** @type {Error} */ (error)?.stack ?? ''))?.[1] ?? '1'
+  return {
+    /** @param {string} line @param {string} sentence @returns {never} */
+    refuse: (line, sentence) => {
+      throw new OptionError(`${shown}:${line}: ${plainText(sentence)}`)
+    },
+    /** The line of what was thrown. */
+    inStack,
+    /** @param {string} name */
+    ofField: (name) => {
+      const at = text.search(new RegExp(`^\\s*${name}\\s*[:(,]`, 'm'))
+      return at < 0
+        ? '1'
+        : String(text.slice(0, at).split('\n').length + (/^\s*\n/.test(text.slice(at)) ? 1 : 0))
+    },
+    /** @param {object} one that a word has made */
+    of: (one) => made.get(one) ?? '1',
+    /** The words, each of which notes where it was used. */
+    words: () =>
+      Object.fromEntries(
+        Object.entries(modelWords).map(([name, word]) => [
+          name,
+          typeof word !== 'function'
+            ? word
+            : (/** @type {any[]} */ ...args) => {
+                const one = /** @type {(...args: any[]) => any} */ (word)(...args)
+                if (typeof one === 'object') made.set(one, inStack(new Error('here')))
+                return one
+              },
+        ]),
+      ),
+  }
+}
+
+/** @typedef {ReturnType<typeof linesOf>} Lines */
+
+/** @template T @param {Lines} lines @param {() => T} make @returns {T} */
+const located = (lines, make) => {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof MillraceError) throw error
+    const { message = String(error) } = /** @type {Error} */ (error)
+    return lines.refuse(lines.inStack(error), message.split('\n', 1)[0])
+  }
+}
+
+/** @param {string} path @param {Lines} lines */
+const fieldsIn = (path, lines) => {
+  const exported = located(lines, () => require(resolve(path)))
+  const make = exported?.default ?? exported
+  if (typeof make !== 'function')
+    lines.refuse(
+      '1',
+      'must export a function: export default ({ family, each, value }) => ({ title, keys, operations })',
+    )
+  const found = located(lines, () => make(lines.words()))
+  if (typeof found !== 'object' || found === null) lines.refuse('1', 'its function returns no declaration')
+  for (const [name, given] of Object.entries(found)) {
+    const type = fields[/** @type {keyof typeof fields} */ (name)]
+    const like = nearest(name, Object.keys(fields))
+    if (!type)
+      lines.refuse(lines.ofField(name), `unknown field ${name}${like ? `; did you mean ${like}?` : ''}`)
+    if (typeof given !== type) lines.refuse(lines.ofField(name), `${name} must be a ${type}`)
+  }
+  for (const name of needed) if (found[name] === undefined) lines.refuse('1', `${name} is missing`)
+  return found
+}
+
+/** Functions whose errors name a line. @param {Record<string, any>} found @param {Lines} lines */
+const guarded = (found, lines) =>
+  Object.fromEntries(
+    Object.entries(found).map(([name, given]) => [
+      name,
+      typeof given === 'function'
+        ? (/** @type {any[]} */ ...args) => located(lines, () => given(...args))
+        : given,
+    ]),
+  )
+
+/** An argument as a text that key positions can be found by. @param {any} slot @returns {string[]} */
+const textsOf = (slot) => {
+  if (slot?.many) return slot.many.flatMap(textsOf)
+  if (Array.isArray(slot)) return [slot.flatMap(textsOf).join('')]
+  return [typeof slot === 'object' ? (slot?.pattern ?? `{${slot?.variable}}`) : String(slot)]
+}
+
+/** @param {Command} command @param {readonly Family[]} families @param {(sentence: string) => never} refuse */
+const checkCommand = (command, families, refuse) => {
+  if (typeof command?.name !== 'string' || !Array.isArray(command.args))
+    return refuse('an operation is a list of each(), gather() and every()')
+  const { name, args } = command
+  const words = args.flatMap((slot) => /** @type {any} */ (slot)?.many ?? [slot])
+  const texts = args.flatMap(textsOf)
+  const refusal = refusalOf(name) ?? (isKnown(name) ? aritySentence(name, texts.length + 1) : null)
+  if (refusal) refuse(refusal)
+  const isOurs = (/** @type {any} */ one) => families.includes(one?.all ?? one)
+  if (!isKnown(name) && !words.some(isOurs)) refuse(`unknown command ${name}${likeCommand(name)}`)
+  const keyed = isKnown(name) ? keyIndexes(name, texts).filter((i) => i < words.length) : []
+  const odd = keyed.find((i) => !isOurs(words[i]))
+  if (odd !== undefined) refuse(`the key '${texts[odd]}' of ${name} is not among the families of keys`)
+  if (!words.some(isOurs))
+    refuse(`${name} has no key, and a model's commands are about the keys that it declares`)
+  const type = typeOfCommand(name)
+  const other = keyed
+    .map((i) => /** @type {Family} */ (words[i]))
+    .find((family) => type && family.type !== type)
+  if (other) refuse(`${name} needs a ${type}, but ${other.pattern} is declared a ${other.type}`)
+}
+
+/** @param {import('../declare.js').Declaration} declared @param {Lines} lines */
+const checkDeclared = (declared, lines) => {
+  const t = sampleTerms()
+  const k = declared.keys(t)
+  const families = familiesOf(k)
+  for (const family of families) {
+    if (family?.family !== 'key') lines.refuse(lines.ofField('keys'), 'keys are made by family()')
+    if (cardKey(family) === null)
+      lines.refuse(
+        lines.of(family),
+        `${family.pattern}: a key may vary by {n}, {minute} and numbers of a known range: modulo(), random(), writer()`,
+      )
+  }
+  const { store } = declared.operations(t, k)
+  if (!Array.isArray(store) || store.length === 0)
+    return lines.refuse(lines.ofField('operations'), 'operations must have store, a list of commands')
+  for (const command of store)
+    checkCommand(command, families, (sentence) => lines.refuse(lines.of(Object(command)), sentence))
+  if (store.every(({ kind }) => kind === 'every'))
+    lines.refuse(lines.ofField('operations'), 'no command carries an item: one must be each() or gather()')
+  for (const command of store)
+    try {
+      stepsOf({ ...declared, operations: () => ({ store: [command] }) }, 'store', t, {
+        prefix: '',
+        shaOf: scriptSha,
+      })
+    } catch (error) {
+      lines.refuse(lines.of(command), /** @type {Error} */ (error).message)
+    }
+  const { asks = [] } = declared.fetch?.(t, k) ?? {}
+  for (const { name, args } of asks)
+    if (!args.some((/** @type {any} */ arg) => families.includes(arg?.all) || familyIsOurs(families, arg)))
+      lines.refuse(lines.ofField('fetch'), `${name} reads no key of keys`)
+}
+
+/** Of the same pattern: a minute before is a family of its own. @param {readonly Family[]} families @param {any} arg */
+const familyIsOurs = (families, arg) => families.some(({ pattern }) => arg?.pattern === pattern)
+
+/**
+ * @param {string} path
+ * @param {string} text of the file
+ * @param {string} name unless the file names it
+ */
+export const modelOfJs = (path, text, name) => {
+  const lines = linesOf(path, text)
+  const found = fieldsIn(path, lines)
+  const declared = located(lines, () =>
+    modelDeclaration(/** @type {any} */ ({ name, ...guarded(found, lines) })),
+  )
+  located(lines, () => checkDeclared(declared, lines))
+  return { declared, place: `${plainText(path)}:${lines.ofField('name')}` }
+}

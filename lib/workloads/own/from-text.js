@@ -1,0 +1,153 @@
+// A model in lines, as --command gives them, or in YAML.
+import { LineCounter, parseDocument } from 'yaml'
+import { plainText } from '../../base/units.js'
+import { OptionError } from '../../errors.js'
+import { firstFault } from '../../shape.js'
+import { compile } from './compile.js'
+import { declarationOf } from './declared.js'
+import { schema } from './schema.js'
+import { partsIn, patternOf, TemplateError } from './template.js'
+
+/**
+ * @typedef {import('./compile.js').Place} Place
+ * @typedef {import('yaml').Node} Node
+ */
+
+const longestTitle = 120
+const unitMs = /** @type {Record<string, number>} */ ({ ms: 1, s: 1000, m: 60_000 })
+
+/** @param {readonly string[]} texts */
+const titleOf = (texts) => {
+  const title = plainText(texts.join('; '))
+  return title.length > longestTitle ? `${title.slice(0, longestTitle)}...` : title
+}
+
+/** `zadd-setex` of the commands' names. @param {readonly string[]} lines */
+const nameOfLines = (lines) => {
+  const names = lines.map((line) => /\S+/.exec(line)?.[0] ?? '')
+  const name = [...new Set(names)]
+    .join('-')
+    .toLowerCase()
+    .replace(/[^a-z0-9-]/g, '')
+  return /^[a-z]/.test(name) ? `own-${name}`.slice(0, 40) : 'own'
+}
+
+/** @param {readonly string[]} lines one command each */
+export const modelOfLines = (lines) => {
+  const model = {
+    name: nameOfLines(lines),
+    title: titleOf(lines),
+    keys: null,
+    read: null,
+    place: () => '--command',
+    write: lines.map((text) => ({ text, place: placeInLine(text) })),
+  }
+  return declarationOf(model, compile(model))
+}
+
+/** @param {string} text @returns {Place} */
+const placeInLine = (text) => (at) =>
+  `--command '${plainText(text)}'${at === undefined ? '' : `, character ${at + 1}`}`
+
+/**
+ * @param {string} path
+ * @param {string} text
+ */
+const placesIn = (path, text) => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (/** @type {number} */ offset) => {
+    const { line, col } = lines.linePos(offset)
+    return `${plainText(path)}:${Math.max(1, line)}:${Math.max(1, col)}`
+  }
+  /** Of a scalar its characters. @param {any} node @returns {Place} */
+  const of = (node) => {
+    const start = node?.range?.[0] ?? 0
+    const value = typeof node?.value === 'string' ? node.value : null
+    const from = [start, start + 1].find((begin) => value !== null && text.startsWith(value, begin))
+    return (inside) => at(from === undefined ? start : from + (inside ?? 0))
+  }
+  const node = (/** @type {(string | number)[]} */ path) =>
+    path.length === 0 ? document.contents : document.getIn(path, true)
+  /** The name of an entry. @param {(string | number)[]} path */
+  const nameAt = (path) => {
+    const parent = /** @type {any} */ (node(path.slice(0, -1)))
+    const pair = parent?.items?.find((/** @type {any} */ one) => one.key?.value === path.at(-1))
+    return of(pair?.key ?? parent)
+  }
+  return { document, at, place: (/** @type {(string | number)[]} */ path) => of(node(path)), nameAt }
+}
+
+/** @param {string} text */
+const everyMsOf = (text) => {
+  const [, digits, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? []
+  return Number(digits) * unitMs[unit]
+}
+
+/** The pattern that a name of `keys` stands for. @param {string} text @param {Place} place */
+const keyPattern = (text, place) => {
+  try {
+    return patternOf(partsIn(text))
+  } catch (error) {
+    if (error instanceof TemplateError) throw new OptionError(`${place(error.at)}: ${error.message}`)
+    throw error
+  }
+}
+
+/** @param {any} data @param {ReturnType<typeof placesIn>} places */
+const keysIn = (data, { nameAt }) =>
+  data.keys === undefined
+    ? null
+    : new Map(
+        Object.entries(data.keys).map(([name, said]) => {
+          const place = nameAt(['keys', name])
+          const { type, lifetime = null } = typeof said === 'string' ? { type: said } : said
+          return [keyPattern(name, place), { type, lifetime, place }]
+        }),
+      )
+
+/** @param {any} data @param {ReturnType<typeof placesIn>} places */
+const readIn = ({ read }, { place }) => {
+  if (read === undefined) return null
+  const part = (/** @type {string} */ name) =>
+    read[name] === undefined ? null : { text: read[name], place: place(['read', name]) }
+  return { ids: { text: read.ids, place: place(['read', 'ids']) }, id: part('id'), value: part('value') }
+}
+
+/**
+ * @param {string} path
+ * @param {string} text
+ * @param {string} name unless the file names it
+ */
+export const modelOfYaml = (path, text, name) => {
+  const places = placesIn(path, text)
+  const { document, at, place, nameAt } = places
+  const [error] = document.errors
+  if (error) throw new OptionError(`${at(error.pos[0])}: ${plainText(error.message.split('\n', 1)[0])}`)
+  const data = document.toJS()
+  const fault = firstFault(data, schema)
+  if (fault) {
+    const where = fault.extra === null ? place(fault.path) : nameAt([...fault.path, fault.extra])
+    throw new OptionError(`${where()}: ${fault.sentence}`)
+  }
+  const write = data.write.map((/** @type {any} */ one, /** @type {number} */ i) => {
+    const isLine = typeof one === 'string'
+    const { command, every, per, retry } = isLine ? { command: one } : one
+    return {
+      text: command,
+      place: place(isLine ? ['write', i] : ['write', i, 'command']),
+      everyMs: every === undefined ? undefined : everyMsOf(every),
+      per,
+      retry,
+    }
+  })
+  const model = {
+    name: data.name ?? name,
+    title: titleOf(data.title ? [data.title] : write.map((/** @type {any} */ one) => one.text)),
+    keys: keysIn(data, places),
+    read: readIn(data, places),
+    place: place(['write']),
+    write,
+  }
+  return { declared: declarationOf(model, compile(model)), place: place(['name'])() }
+}

@@ -1,0 +1,59 @@
+// Where a user's model comes from: lines of --command, a module, or YAML. What was loaded is a strategy like any other.
+import { readFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { plainText } from '../../base/units.js'
+import { OptionError } from '../../errors.js'
+import { isStrategy, registerModel, strategyNamed } from '../index.js'
+import { modelOfJs } from './from-js.js'
+import { modelOfLines, modelOfYaml } from './from-text.js'
+import { namePattern } from './schema.js'
+
+/** @param {string} path */
+const textIn = (path) => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(`--model: cannot read ${plainText(path)} (${code})`, { cause })
+  }
+}
+
+const readers = /** @type {Record<string, typeof modelOfYaml>} */ ({
+  '.yaml': modelOfYaml,
+  '.yml': modelOfYaml,
+  '.js': modelOfJs,
+  '.mjs': modelOfJs,
+  '.cjs': modelOfJs,
+})
+
+/** Whether a word is the path of a model, by its ending. @param {string} word */
+export const isModelFile = (word) => !word.includes('=') && extname(word) in readers
+
+/**
+ * @param {import('../declare.js').Declaration} declared
+ * @param {string} place
+ * @param {import('./model.js').Source} source
+ */
+const registered = (declared, place, source) => {
+  const { name } = declared
+  if (!new RegExp(namePattern).test(name))
+    throw new OptionError(
+      `${place}: the name '${plainText(name).slice(0, 40)}' must be of small letters, digits and dashes, a letter first, at most 40; name the model in the file`,
+    )
+  if (isStrategy(name) && strategyNamed(name).model === null)
+    throw new OptionError(`${place}: ${name} is a built-in strategy; give the model another name`)
+  registerModel({ ...declared, model: { digest: declared.model?.digest ?? '', source } })
+  return name
+}
+
+/** The strategy of a file, by its name. @param {string} path */
+export const loadModel = (path) => {
+  const read = readers[extname(path)]
+  if (!read) throw new OptionError(`--model: ${plainText(path)} is not a .js or .yaml file`)
+  const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase())
+  return registered(declared, place, { model: path })
+}
+
+/** The strategy of commands, by its name. @param {readonly string[]} lines */
+export const loadCommands = (lines) =>
+  registered(modelOfLines(lines), '--command', { command: lines.join('\n') })

@@ -1,0 +1,65 @@
+// What every user's model has, however it is written: the workload, its role, and a digest that names it in plans.
+import { createHash } from 'node:crypto'
+import { anyPlan } from '../any-plan.js'
+import { strategy } from '../declare.js'
+import { familiesOf } from '../derive.js'
+import { roles } from '../latest/parts.js'
+import { cardKey } from './patterns.js'
+import { termsOf } from './terms.js'
+
+/**
+ * @typedef {import('../declare.js').Declaration} Declaration
+ * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
+ * @typedef {import('./patterns.js').CardKey} CardKey
+ *
+ * @typedef {Record<string, string>} Source the option that names it, and its text
+ *
+ * @typedef {object} PlanModel a user's model as its plan names it, for programs that have not its file
+ * @property {string} title of the plan alone, not of its card in the target, as the source
+ * @property {Source} source
+ * @property {string} digest
+ * @property {readonly CardKey[]} keys
+ * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
+ */
+
+/** Terms with which a declaration can be looked at before there is a plan. */
+export const sampleTerms = () => termsOf({ ...anyPlan, sets: [''], extraSets: [] })
+
+/** Equal for equal keys, commands and reads, in whatever file. @param {ModelFields} fields */
+const digestOf = ({ keys, operations, fetch = null }) => {
+  const t = sampleTerms()
+  const k = keys(t)
+  const parts = [k, operations(t, k), fetch?.(t, k) ?? null]
+  const text = JSON.stringify(parts, (_, value) => (typeof value === 'function' ? String(value) : value))
+  return createHash('sha1').update(text).digest('hex').slice(0, 10)
+}
+
+/** The longest lifetime of the keys; null: one has none. @param {import('../declare.js').Keys} keys */
+const longestS = (keys) => {
+  const all = familiesOf(keys).map(({ lifetimeS }) => lifetimeS)
+  return all.includes(null) ? null : Math.max(0, ...all.map(Number))
+}
+
+/** @param {ModelFields} fields */
+export const modelDeclaration = (fields) =>
+  strategy({
+    workload: 'own',
+    roles,
+    repeat: 'never',
+    ...fields,
+    keepsKeys: longestS(fields.keys(sampleTerms())) === null,
+    model: { digest: digestOf(fields), source: {} },
+  })
+
+/**
+ * @param {Declaration} declared
+ * @param {any} terms
+ * @returns {PlanModel | null} null: a built-in strategy
+ */
+export const planModel = ({ model, title, keys }, terms) =>
+  model && {
+    title,
+    ...model,
+    keys: familiesOf(keys(terms)).flatMap((family) => cardKey(family) ?? []),
+    lifetimeS: longestS(keys(terms)),
+  }

@@ -1,0 +1,52 @@
+// What a model in YAML may hold; what the texts in it mean, compile.js checks.
+
+const text = { type: 'string', minLength: 1 }
+const lifetime = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'ttl' }] }
+const types = ['string', 'list', 'set', 'zset', 'hash', 'stream']
+
+export const namePattern = '^[a-z][a-z0-9-]{0,39}$'
+
+export const schema = Object.freeze({
+  type: 'object',
+  additionalProperties: false,
+  required: ['write'],
+  properties: {
+    name: { type: 'string', pattern: namePattern },
+    title: text,
+    keys: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: {
+        type: ['string', 'object'],
+        additionalProperties: false,
+        required: ['type'],
+        properties: { type: { enum: types }, lifetime },
+        if: { type: 'string' },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+        then: { enum: types },
+      },
+    },
+    write: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: ['string', 'object'],
+        minLength: 1,
+        additionalProperties: false,
+        required: ['command'],
+        properties: {
+          command: text,
+          every: { type: 'string', pattern: '^\\d+(ms|s|m)$' },
+          per: { enum: ['item', 'tick'] },
+          retry: { enum: ['safe', 'never'] },
+        },
+      },
+    },
+    read: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ids'],
+      properties: { ids: text, id: text, value: text },
+    },
+  },
+})

@@ -1,0 +1,160 @@
+// The text of a command as a model writes it: words, and the placeholders in them, each with the character (from 0) at
+// which it begins. Pure.
+import { nearest } from '../../base/nearest.js'
+
+/**
+ * @typedef {{ name: string, args: number[] }} Placeholder
+ * @typedef {object} Word
+ * @property {number} at
+ * @property {(string | Placeholder)[]} parts
+ * @property {boolean} opens `[a b]...`: it is the first of what is repeated
+ * @property {'' | 'varying' | 'marked'} ends it is the last of what is repeated, back to where it `opens`, or as far as
+ *   arguments vary
+ */
+
+/** What is wrong with a text, and where. */
+export class TemplateError extends Error {
+  /** @param {string} message @param {number} at */
+  constructor(message, at) {
+    super(message)
+    this.at = at
+  }
+}
+
+/** What stands for what; docs and complaints list them in this order. */
+export const placeholders = Object.freeze(
+  /** @type {Record<string, string>} */ ({
+    n: 'the number of the item',
+    key: 'its key, item:{n}',
+    value: 'its value, as --value-size and --payload say',
+    ttl: 'seconds of --ttl',
+    time: 'epoch milliseconds of the tick',
+    oldest: 'the time before which items have expired, by --ttl',
+    minute: 'epoch seconds / 60',
+    writer: 'the number of the writer that owns the item',
+    count: 'number of items that the command carries',
+    random: 'a whole number from a to b, each as likely; always the same for an item and a --seed',
+  }),
+)
+
+const blank = /\s/
+const largest = 2 ** 32
+
+/** @param {string} inner between the braces @param {number} at @returns {Placeholder} */
+const placeholderIn = (inner, at) => {
+  const [name, ...texts] = inner.trim().split(/\s+/)
+  if (!Object.hasOwn(placeholders, name)) {
+    const like = nearest(name, Object.keys(placeholders)) ?? (name.length < 2 ? 'n' : undefined)
+    throw new TemplateError(
+      `unknown placeholder {${inner}}${like ? `; did you mean {${like}}?` : ''} (a brace is written {{ or }})`,
+      at,
+    )
+  }
+  const args = texts.map(Number)
+  if (name !== 'random' && args.length > 0)
+    throw new TemplateError(`{${name}} takes nothing behind its name`, at)
+  const [from, to] = args
+  if (name === 'random' && !(args.length === 2 && args.every(Number.isInteger) && from >= 0 && to >= from))
+    throw new TemplateError(`{${inner}} must be {random a b}, two whole numbers from 0 on`, at)
+  if (name === 'random' && to >= largest)
+    throw new TemplateError(`{${inner}}: ${to} is above ${largest - 1}`, at)
+  return { name, args }
+}
+
+/**
+ * The parts of a text: what is between placeholders, and these; `{{` and `}}` are braces.
+ * @param {string} text
+ * @param {number} [begin] where it begins in the whole
+ */
+export const partsIn = (text, begin = 0) => {
+  const parts = /** @type {(string | Placeholder)[]} */ ([])
+  let plain = ''
+  for (let i = 0; i < text.length; i++) {
+    const double = text[i] === text[i + 1]
+    if ((text[i] === '{' || text[i] === '}') && double) {
+      plain += text[i++]
+    } else if (text[i] === '{') {
+      const end = text.indexOf('}', i)
+      if (end < 0) throw new TemplateError('this { is never closed (a brace is written {{)', begin + i)
+      if (plain) parts.push(plain)
+      plain = ''
+      parts.push(placeholderIn(text.slice(i + 1, end), begin + i))
+      i = end
+    } else if (text[i] === '}') throw new TemplateError('a lone } (a brace is written }})', begin + i)
+    else plain += text[i]
+  }
+  if (plain || parts.length === 0) parts.push(plain)
+  return parts
+}
+
+/** Where a word that begins at `from` ends; blanks in quotes and in placeholders are a part of it. @param {string} line @param {number} from */
+const endOf = (line, from) => {
+  let quote = ''
+  let depth = 0
+  for (let i = from; i < line.length; i++) {
+    const letter = line[i]
+    if (quote) quote = letter === quote ? '' : quote
+    else if (letter === '"' || letter === "'") quote = letter
+    else if (letter === '{') depth++
+    else if (letter === '}') depth = Math.max(0, depth - 1)
+    else if (blank.test(letter) && depth === 0) return i
+  }
+  if (quote) throw new TemplateError(`this ${quote} is never closed`, line.indexOf(quote, from))
+  return line.length
+}
+
+/** @param {string} text @param {number} at @returns {Word} */
+const wordOf = (text, at) => {
+  const gathered = text.endsWith('...')
+  const marked = gathered && text.endsWith(']...')
+  let [from, to] = [0, text.length - (gathered ? 3 : 0)]
+  if (marked) to--
+  const opens = text.startsWith('[')
+  if (opens) from++
+  const quote = text[from]
+  if ((quote === '"' || quote === "'") && text.indexOf(quote, from + 1) === to - 1) {
+    from++
+    to--
+  }
+  const inner = text.slice(from, to)
+  const ends = marked ? 'marked' : gathered ? 'varying' : ''
+  const parts = quote === "'" ? [inner] : partsIn(inner, at + from)
+  return { at, parts, opens, ends }
+}
+
+/**
+ * Words as redis-cli splits them: "two words" and 'two words' are one; between '...' braces mean nothing.
+ * @param {string} line
+ * @returns {Word[]}
+ */
+export const wordsOf = (line) => {
+  const words = /** @type {Word[]} */ ([])
+  for (let i = 0; i < line.length; i++) {
+    if (blank.test(line[i])) continue
+    const end = endOf(line, i)
+    words.push(wordOf(line.slice(i, end), i))
+    i = end
+  }
+  // `[` alone is a part of an argument, as in ranges of members: only where a later `]...` closes it, it opens a list.
+  let closes = false
+  for (const word of words.toReversed()) {
+    if (word.ends) closes = word.ends === 'marked'
+    if (!word.opens) continue
+    if (!closes) {
+      word.opens = false
+      const [first, ...rest] = word.parts
+      word.parts = typeof first === 'string' ? [`[${first}`, ...rest] : ['[', ...word.parts]
+    }
+    closes = false
+  }
+  return words
+}
+
+/** A pattern as it would be written: equal ones are the same key. @param {readonly (string | Placeholder)[]} parts */
+export const patternOf = (parts) =>
+  parts
+    .map((part) => {
+      if (typeof part === 'string') return part.replaceAll('{', '{{').replaceAll('}', '}}')
+      return part.name === 'key' ? 'item:{n}' : `{${[part.name, ...part.args].join(' ')}}`
+    })
+    .join('')

@@ -1,0 +1,156 @@
+// Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+const items = 2000
+
+/** @type {import('../helpers/servers.js').TestServer} */
+let server
+const closers = /** @type {(() => any)[]} */ ([])
+before(async () => {
+  server = await startServer({ after: (fn) => closers.push(fn) })
+})
+after(() => Promise.all(closers.map((close) => close())))
+
+/** Elements in all keys of a pattern. @param {string} pattern @param {string} command */
+const elements = async (pattern, command) => {
+  const keys = (await cli(server, '--scan', '--pattern', pattern)).split('\n').filter(Boolean)
+  const counts = await Promise.all(keys.map(async (key) => Number(await cli(server, command, key))))
+  return { keys, sum: counts.reduce((a, b) => a + b, 0) }
+}
+
+/** @param {import('node:test').TestContext} t @param {string} line */
+const play = async (t, line) => {
+  await cli(server, 'FLUSHALL')
+  const run = await runProducer(t, `--items ${items} --connections 4 --pipeline 20 ${line}`, {
+    env: at(server),
+  })
+  assertDone(run)
+  const { passes, items: outcome } = run.document
+  const [misses, hits] = passes
+  assert.deepEqual(
+    [misses.name, misses.operations, hits.name, hits.operations],
+    ['misses', items, 'hits', items],
+  )
+  assert.equal(hits.counts.known, items)
+  assert.equal(hits.counts.new, 0)
+  assert.equal(
+    outcome.acked,
+    passes.reduce((/** @type {number} */ sum, /** @type {any} */ { operations }) => sum + operations, 0),
+  )
+  assert.ok(misses.memory_bytes > 0)
+  return run
+}
+
+/** @param {any} document */
+const assertAllNew = ({ passes: [misses] }) => assert.deepEqual(misses.counts, { new: items, known: 0 })
+
+describe('stored as declared', () => {
+  test('membership-flat: a key for each id, as published', async (t) => {
+    const { document } = await play(t, '--strategy membership-flat')
+    assertAllNew(document)
+    const keys = (await cli(server, '--scan', '--pattern', 'bench:flat:xx:*')).split('\n')
+    assert.equal(new Set(keys).size, items)
+    for (const key of keys.slice(0, 50)) assert.match(key, /^bench:flat:xx:[0-9a-f]{32}$/)
+    assert.equal(await cli(server, 'GET', keys[0]), '1')
+  })
+
+  for (const [
+    strategy,
+    name,
+    type,
+    count,
+    form,
+    encoding,
+  ] of /** @type {[string, string, string, string, RegExp, string][]} */ ([
+    ['membership-hash', 'hash', 'hash', 'HLEN', /^[01][0-9a-f]{31}$/, 'listpack'],
+    ['membership-set', 'set_', 'set', 'SCARD', /^[01][0-9a-f]{31}$/, 'hashtable'],
+    ['membership-zset', 'zset', 'zset', 'ZCARD', /^[01][0-9a-f]{31}$/, 'skiplist'],
+  ]))
+    test(`${strategy}: ids by their low bits, the rest in ${name}`, async (t) => {
+      const { document, stdout } = await play(t, `--strategy ${strategy} --partitions 8`)
+      assertAllNew(document)
+      const { keys, sum } = await elements(`bench:${name}:*`, count)
+      assert.deepEqual(keys.sort(), Array.from({ length: 8 }, (_, i) => `bench:${name}:03:${i}`).sort())
+      assert.equal(sum, items)
+      assert.equal(await cli(server, 'TYPE', keys[0]), type)
+      const members = (
+        await cli(
+          server,
+          ...({ hash: ['HKEYS', keys[0]], set: ['SMEMBERS', keys[0]], zset: ['ZRANGE', keys[0], '0', '-1'] }[
+            type
+          ] ?? []),
+        )
+      ).split('\n')
+      for (const member of members) assert.match(member, form)
+      assert.deepEqual(Object.keys(document.encodings), [encoding])
+      assert.match(stdout, /misses +2,000 operations/)
+    })
+
+  test('integers in sets are integer sets', async (t) => {
+    const { document } = await play(t, '--strategy membership-set --ids integer --partitions 64')
+    assertAllNew(document)
+    assert.deepEqual(document.encodings, { intset: 100 })
+    assert.equal((await elements('bench:set_:06:*', 'SCARD')).sum, items)
+  })
+
+  test('packed ids take less', async (t) => {
+    const hex = await play(t, '--strategy membership-hash --partitions 64')
+    const binary = await play(t, '--strategy membership-hash --partitions 64 --ids binary')
+    assertAllNew(binary.document)
+    const bytes = (/** @type {any} */ { document }) => document.passes[0].memory_bytes
+    assert.ok(bytes(binary) < bytes(hex), `${bytes(binary)} of ${bytes(hex)}`)
+    assert.equal((await elements('bench:hash:06:*', 'HLEN')).sum, items)
+    const flat = await play(t, '--strategy membership-flat --ids binary')
+    assertAllNew(flat.document)
+  })
+
+  test('membership-bitmap: a bit for each number', async (t) => {
+    const { document } = await play(t, '--strategy membership-bitmap')
+    assertAllNew(document)
+    assert.equal(await cli(server, 'BITCOUNT', 'bench:bits'), String(items))
+  })
+
+  test('membership-bloom: false positives are those of ids that were never added', async (t) => {
+    const { document } = await play(t, '--strategy membership-bloom --false-positives 0.05')
+    const [misses, , others] = document.passes
+    assert.equal(misses.counts.new + misses.counts.known, items)
+    assert.equal(others.name, 'others')
+    const share = others.counts.known / others.operations
+    assert.ok(share > 0.01 && share < 0.1, String(share))
+    assert.equal(await cli(server, 'TYPE', 'bench:blom:00:0'), 'string')
+  })
+})
+
+test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {
+  await cli(server, 'FLUSHALL')
+  const line = `--strategy membership-set --items ${items} --partitions 8 --connections 4 --pipeline 20`
+  assertDone(await runProducer(t, line, { env: at(server) }))
+  const again = await runProducer(t, line, { env: at(server) })
+  assert.equal(again.code, 4)
+  assert.ok(
+    again.document.warnings.some((/** @type {any} */ { message }) =>
+      /2,000 of 2,000 ids of the pass of misses were known/.test(message),
+    ),
+  )
+  await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(server), out: false }).ended
+  assert.equal(await cli(server, 'KEYS', 'bench:*'), '')
+})
+
+test('options of membership are checked by name', async (t) => {
+  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+    ['--strategy membership-set --partitions 3', /^--partitions must be a power of 2/],
+    ['--strategy membership-flat --partitions 4', /^--partitions is not an option of membership-flat/],
+    ['--strategy membership-set --rate 5', /^--rate: passes go as fast/],
+    [
+      '--strategy membership-bloom --false-positives 2',
+      /^--false-positives.* must be a share from 0.000001 to 0.5/,
+    ],
+  ])) {
+    const { code, stderr } = await runProducer(t, line)
+    assert.equal(code, 2, line)
+    assert.match(stderr, pattern)
+  }
+})

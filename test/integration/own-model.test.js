@@ -1,0 +1,182 @@
+// The worked examples of docs/your-own-model.md on a real server: what is stored, read, verified and cleaned up.
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { commandsOf } from '../helpers/markdown.js'
+import {
+  assertDone,
+  at,
+  ownFolder,
+  runProducer,
+  startProducer,
+  startProgram,
+  until,
+} from '../helpers/programs.js'
+import { cli, startCluster, startServer } from '../helpers/servers.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const example = (/** @type {string} */ name) => join(root, 'docs/examples', name)
+const page = readFileSync(join(root, 'docs/your-own-model.md'), 'utf8')
+const sessions = ['--model', example('session-store.yaml')]
+
+/** The options of a line that make the model. @param {string[]} words */
+const commandsIn = (words) => words.flatMap((word, i) => (word === '--command' ? [word, words[i + 1]] : []))
+
+test('a leaderboard by commands on the command line', async (t) => {
+  const server = await startServer(t)
+  const env = at(server)
+  const line = commandsOf(page).find((words) => words.includes('--command'))
+  const model = commandsIn(line ?? [])
+  assert.equal(model.length, 6)
+  const load = [...model, ...'-q 500 -c 5 -t 2 --prefix game: --duration 2s'.split(' ')]
+
+  const written = await runProducer(t, load, { env, pages: true })
+  assertDone(written)
+  const { items, server: costs, plan } = written.document
+  assert.equal(items.acked, 1000)
+  assert.deepEqual(Object.keys(costs.commands).sort(), ['expire', 'setex', 'zadd'])
+  assert.ok(costs.memory_bytes_per_item > 200, JSON.stringify(costs.memory_note))
+  assert.match(plan.model.title, /^ZADD leaderboard/)
+  assert.match(written.stdout, /ZADD leaderboard \{random 0 1000000\} player:\{n\}\.\.\./)
+  assert.match(readFileSync(join(written.folder, 'report.html'), 'utf8'), /ZADD leaderboard/)
+
+  assert.equal(await cli(server, 'ZCARD', 'game:leaderboard'), '500')
+  assert.equal(await cli(server, 'ZCOUNT', 'game:leaderboard', '0', '1000000'), '500')
+  assert.equal(await cli(server, 'STRLEN', 'game:player:500'), '128')
+  assert.ok(Number(await cli(server, 'TTL', 'game:leaderboard')) > 590)
+  const best = await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES')
+
+  // Its keys are known to it and to others; written again, nothing changes.
+  assertDone(await runProducer(t, load, { env }))
+  assert.equal(await cli(server, 'ZREVRANGE', 'game:leaderboard', '0', '0', 'WITHSCORES'), best)
+  assertDone(await runProducer(t, '-q 100 --prefix other: --duration 1s', { env }))
+  await cli(server, 'SET', 'game:player:501', 'of somebody else')
+  const cleaned = await startProgram(t, 'scripts/cleanup.js', '--prefix game: --yes', { env, out: false })
+    .ended
+  assert.equal(await cli(server, 'KEYS', 'game:*'), 'game:player:501', cleaned.stderr)
+})
+
+test('a session store in YAML is read and verified', async (t) => {
+  const server = await startServer(t)
+  const env = at(server)
+  const writer = startProducer(t, [...sessions, ...'-q 400 -c 4 --ttl 5 --duration 8s'.split(' ')], { env })
+  await until('sessions', async () => (await cli(server, 'ZCARD', 'sessions')) === '400')
+  assert.ok(Number(await cli(server, 'TTL', 'session:1')) <= 5)
+
+  const reader = await startProgram(
+    t,
+    'consumer.js',
+    [...sessions, ...'--verify --count --duration 2s'.split(' ')],
+    { env },
+  ).ended
+  assertDone(reader)
+  const { verify, uniqueness } = reader.document
+  assert.ok(verify.checked >= 400, reader.stderr)
+  assert.equal(verify.corrupt + verify.missing + verify.unexpected, 0)
+  assert.ok(uniqueness.some((/** @type {any} */ row) => row.structure === 'ZCARD' && row.truth === 400))
+
+  const blind = await startProgram(t, 'consumer.js', '--duration 1s', { env }).ended
+  assert.equal(blind.code, 2, blind.stderr)
+  assert.match(blind.stderr, /of the model 'session-store'.*add --model with its file/)
+  const changed = join(ownFolder(t, 'model'), 'session-store.yaml')
+  writeFileSync(changed, readFileSync(sessions[1], 'utf8').replace('{value}', '"{value}!"'))
+  const wrong = await startProgram(t, 'consumer.js', `--model ${changed} --duration 1s`, { env }).ended
+  assert.equal(wrong.code, 2, wrong.stderr)
+  assert.match(wrong.stderr, /^--model: session-store is not what is written there/m)
+
+  assertDone(await writer.ended)
+})
+
+test('acknowledged items of a model are there, byte by byte', async (t) => {
+  const server = await startServer(t)
+  const env = at(server)
+  const line = [...sessions, ...'-q 300 --once --ttl 600 --duration 2s'.split(' ')]
+  const once = await runProducer(t, line, { env })
+  assertDone(once)
+  const verify = (/** @type {string[]} */ ...options) =>
+    startProgram(t, 'scripts/verify.js', [once.folder, ...options], { env, out: false }).ended
+  const verified = await verify(...sessions)
+  assert.equal(verified.code, 0, verified.stderr)
+  assert.match(verified.stdout, /600 items acknowledged, 600 there byte by byte/)
+
+  const blind = await verify()
+  assert.equal(blind.code, 2)
+  assert.match(blind.stderr, /it is of the model 'session-store'; add --model with its file/)
+
+  await cli(server, 'SET', 'session:7', 'other bytes')
+  await cli(server, 'ZREM', 'sessions', 'session:8')
+  const broken = await verify(...sessions)
+  assert.equal(broken.code, 4, broken.stderr)
+  assert.match(broken.stdout, /2 lost.*1 corrupt, 1 unranked/)
+})
+
+test('a rate limiter in JavaScript counts every request once', async (t) => {
+  const server = await startServer(t)
+  const env = at(server)
+  const load = `--model ${example('rate-limiter.js')} -q 2000 -c 4 --duration 2s`
+  const written = await runProducer(t, load, { env })
+  assertDone(written)
+  assert.deepEqual(Object.keys(written.document.server.commands).sort(), ['expire', 'incr'])
+  const sum = `local sum = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do sum = sum + redis.call('GET', key) end return sum`
+  assert.equal(await cli(server, 'EVAL', sum, '0', 'limit:*'), '4000')
+  const [key] = (await cli(server, 'KEYS', 'limit:999:*')).split('\n')
+  assert.match(key, /^limit:999:\d{8}$/)
+  assert.equal(await cli(server, 'TYPE', key), 'string')
+
+  await cli(server, 'SET', 'limit:1000:29922930', 'of somebody else')
+  const refused = await runProducer(t, load, { env })
+  assert.equal(refused.code, 3, refused.stderr)
+  assert.match(refused.stderr, /1 of 2,00\d, such as 'limit:1000:29922930' \(string\)|limit:1000:29922930/)
+  assertDone(await startProgram(t, 'scripts/cleanup.js', '--yes', { env, out: false }).ended)
+  assert.equal(await cli(server, 'KEYS', '*'), 'limit:1000:29922930')
+})
+
+test('what a server lacks is named before anything is written', async (t) => {
+  const server = await startServer(t)
+  const line = ['--command', 'HSETEX h EX {ttl} FIELDS 1 f:{n} {value}', '--duration', '1s']
+  const refused = await runProducer(t, line, { env: at(server) })
+  if ((await cli(server, 'COMMAND', 'INFO', 'HSETEX')) === '') {
+    assert.equal(refused.code, 3, refused.stderr)
+    assert.match(refused.stderr, /has no command HSETEX, as the model own-hsetex needs$/m)
+    assert.equal(await cli(server, 'DBSIZE'), '0')
+  } else assertDone(refused)
+})
+
+test('keys of a model in a cluster are where their slots are, and are known on every master', async (t) => {
+  const { nodes, access } = await startCluster(t, { replicas: 0 })
+  const servers = nodes.map((node) => ({ ...node, ...access }))
+  const env = at(servers[0])
+  const line = [
+    '--cluster',
+    ...['--command', 'HSET h:{n}{{{writer}}} f {value}'],
+    ...['--command', 'SADD s:{writer}{{{writer}}} {n}...'],
+    ...['--command', 'RPUSH l:{random 1 50} {n}'],
+    ...'-q 300 -t 3 -a all --prefix own: --duration 1s'.split(' '),
+  ]
+  const written = await runProducer(t, line, { env })
+  assertDone(written)
+  assert.equal(written.document.items.acked, 300)
+  assert.equal(written.document.nodes.filter((/** @type {any} */ node) => node.commands_per_s > 50).length, 3)
+  assertDone(await runProducer(t, '--cluster -q 100 --prefix other: --duration 1s', { env }))
+  const cleaned = await startProgram(t, 'scripts/cleanup.js', '--cluster --prefix own: --yes', {
+    env,
+    out: false,
+  }).ended
+  assert.equal(cleaned.code, 0, cleaned.stderr)
+  for (const server of servers) assert.equal(await cli(server, 'KEYS', 'own:*'), '')
+})
+
+test('two models are compared by their files', async (t) => {
+  const out = ownFolder(t, 'compare')
+  const ended = await startProgram(
+    t,
+    'lib/cli/millrace.js',
+    `compare sorted-set ${sessions[1]} --rounds 2 --seconds 1 --warm-up 0 --out ${out} --json -- -q 500`,
+    { out: false },
+  ).ended
+  const comparison = JSON.parse(ended.stdout)
+  assert.equal(comparison.rounds.length, 2, ended.stderr)
+  assert.match(comparison.other, /session-store\.yaml/)
+})

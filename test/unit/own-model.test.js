@@ -1,0 +1,365 @@
+// A user's own model: what templates put on the wire, and how a mistake is reported.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { readSettings } from '../../lib/cli/options.js'
+import { batchOf } from '../../lib/drivers/batch.js'
+import { typesOf } from '../../lib/plan/ownership.js'
+import { cardFault, cardHash, cardOf, markerS } from '../../lib/plan/plan-card.js'
+import { tickValues } from '../../lib/plan/tick-values.js'
+import { plainCommand } from '../../lib/wire/encode.js'
+import { strategyNamed } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { loadCommands, loadModel } from '../../lib/workloads/own/load.js'
+import { termsOf } from '../../lib/workloads/own/terms.js'
+import { random, writer } from '../../lib/workloads/own/words.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const epochMs = 1_790_000_012_345
+const minute = Math.floor(epochMs / 60_000)
+const values = tickValues(epochMs, 3)
+
+/** @param {string} strategy @param {Partial<import('../../settings.js').Settings>} [settings] */
+const planFor = (strategy, settings) =>
+  samplePlan({ quantity: 3, valueBytes: 4, payload: 'sparse', strategy, ...settings })
+
+/** Commands of a tick of items 1 to 3. @param {string} strategy @param {Partial<import('../../settings.js').Settings>} [settings] */
+const sentBy = (strategy, settings) =>
+  strategyOf(planFor(strategy, settings))
+    .steps()
+    .flatMap((step) => {
+      const batch = batchOf(step, { first: 1, count: 3 }, { cluster: false, values })
+      return Array.from({ length: batch.count }, (_, i) => plainCommand(batch.args(i), values).join(' '))
+    })
+
+/** @param {string[]} lines @param {Partial<import('../../settings.js').Settings>} [settings] */
+const sentByLines = (lines, settings) => sentBy(loadCommands(lines), settings)
+
+test('a template is a command for each item, one for many, or one for a tick', () => {
+  const sent = sentByLines(
+    ['SETEX item:{n} {ttl} {value}', 'ZADD latest {time} {key}...', 'ZREMRANGEBYSCORE latest -inf ({oldest}'],
+    { prefix: 'p:' },
+  )
+  assert.deepEqual(sent, [
+    'SETEX p:item:1 3 1000',
+    'SETEX p:item:2 3 2000',
+    'SETEX p:item:3 3 3000',
+    `ZADD p:latest ${epochMs} p:item:1 ${epochMs} p:item:2 ${epochMs} p:item:3`,
+    `ZREMRANGEBYSCORE p:latest -inf (${epochMs - 3000}`,
+  ])
+})
+
+test('what is repeated: the arguments that vary before it, or those in brackets', () => {
+  assert.deepEqual(sentByLines(['HSET h:{minute} f:{n} {value}...']), [
+    `HSET h:${minute} f:1 1000 f:2 2000 f:3 3000`,
+  ])
+  assert.deepEqual(sentByLines(['HSETEX h EX {ttl} FIELDS {count} [f:{n} fixed]...']), [
+    'HSETEX h EX 3 FIELDS 3 f:1 fixed f:2 fixed f:3 fixed',
+  ])
+  assert.deepEqual(sentByLines(["ZADD 'two words' NX [1 {n}]..."]), ['ZADD two words NX 1 1 1 2 1 3'])
+})
+
+test('keys that differ by item are gathered apart, and braces make a tag', () => {
+  const sent = sentByLines(['SADD s:{writer}{{t{writer}}} {n}...'], {
+    totalAgents: 2,
+    quantity: 4,
+    agent: [1, 2],
+  })
+  assert.deepEqual(sent.sort(), ['SADD s:1{t1} 1 2', 'SADD s:2{t2} 3'])
+})
+
+test('{random a b} is uniform, the same for an item, and another by its seed', () => {
+  const t = termsOf(planFor('sorted-set'))
+  const draw = random(t, 5, 24)
+  const counts = new Array(20).fill(0)
+  const items = 20_000
+  for (let n = 1; n <= items; n++) counts[/** @type {number} */ (draw.of?.(n)) - 5]++
+  const chi2 = counts.reduce((sum, found) => sum + (found - items / 20) ** 2 / (items / 20), 0)
+  // 19 degrees of freedom: 43.8 is exceeded once in a thousand.
+  assert.ok(chi2 < 43.8, `chi-square ${chi2}`)
+  const other = random({ ...t, seed: 2 }, 5, 24)
+  const same = Array.from({ length: 1000 }, (_, n) => draw.of?.(n) === other.of?.(n)).filter(Boolean)
+  assert.ok(same.length < 100, `${same.length} of 1000 are the same with another seed`)
+  assert.equal(draw.of?.(77), random(t, 5, 24).of?.(77))
+})
+
+test('{writer} is the owner of the item, also of items that are written once', () => {
+  const of = writer(termsOf(planFor('sorted-set', { totalAgents: 3, quantity: 10 }))).of
+  assert.deepEqual(
+    Array.from({ length: 12 }, (_, i) => of?.(i + 1)),
+    [1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 1, 1],
+  )
+})
+
+test('the card of a plan knows the keys without the file', () => {
+  const name = loadCommands([
+    'INCR limit:{random 1 9}:{minute}',
+    'EXPIRE limit:{random 1 9}:{minute} 600',
+    'SADD a.b {n}...',
+  ])
+  const card = {
+    ...cardOf(planFor(name, { prefix: 'p:' }), '1'),
+    startedMs: epochMs,
+    renewedMs: epochMs,
+    ended: true,
+  }
+  const foreign = { ...card, strategy: 'of-somebody' }
+  assert.equal(cardFault(JSON.stringify(foreign)), null)
+  const typeOf = typesOf(foreign)
+  for (const [key, type] of /** @type {const} */ ([
+    [`p:limit:9:${minute}`, 'string'],
+    ['p:a.b', 'set'],
+    ['p:a_b', null],
+    ['p:millrace:plan', 'hash'],
+    [`p:limit:10:${minute}`, null],
+    [`p:limit:0:${minute}`, null],
+    [`p:limit:09:${minute}`, null],
+    ['p:limit:9:5', null],
+    [`limit:9:${minute}`, null],
+  ]))
+    assert.equal(typeOf(key), type, key)
+  assert.match(String(cardFault(JSON.stringify({ ...foreign, model: { digest: 'x' } }))), /says model/)
+})
+
+test('the plan of a model stays as long as its keys', () => {
+  const lasting = (/** @type {string[]} */ ...lines) => markerS(planFor(loadCommands(lines)))
+  assert.equal(lasting('SETEX item:{n} {ttl} {value}'), 240)
+  assert.equal(lasting('SETEX item:{n} 7200 {value}'), 7260)
+  assert.equal(lasting('SET item:{n} {value} PX 7200000'), 7260)
+  assert.ok(lasting('SET item:{n} {value}') > 1e8)
+})
+
+test('equal models have one digest, others do not', () => {
+  const digest = (/** @type {string[]} */ ...lines) => strategyNamed(loadCommands(lines)).model?.digest
+  assert.equal(digest('SETEX {key} {ttl} {value}'), digest('SETEX  item:{n}   {ttl} {value}'))
+  assert.notEqual(digest('SETEX {key} {ttl} {value}'), digest('SETEX {key} 9 {value}'))
+  assert.notEqual(digest('SADD s{random 1 5} {n}...'), digest('SADD s{random 1 6} {n}...'))
+  const card = (/** @type {string} */ name) => cardOf(planFor(name), '1')
+  const [a, b] = ['SADD s {n}...', 'SADD s x{n}...'].map((line) => cardHash(card(loadCommands([line]))))
+  assert.notEqual(a, b)
+})
+
+test('retries: what is done twice by a command is never retried', () => {
+  const repeats = (/** @type {string} */ line) =>
+    strategyOf(planFor(loadCommands([line])))
+      .steps()
+      .map(({ repeatable }) => repeatable)
+  assert.deepEqual(repeats('SETEX {key} {ttl} {value}'), [true])
+  assert.deepEqual(repeats('RPUSH l {n}...'), [false])
+  assert.deepEqual(repeats('INCR c:{n}'), [false])
+})
+
+test('memory per item is told where a key stands for an item, or one holds each once', () => {
+  const countedBy = (/** @type {string[]} */ ...lines) => {
+    const { countedBy: by, keysAnItem } = strategyOf(
+      planFor(loadCommands(lines), { quantity: 1000 }),
+    ).holders()
+    return [by, keysAnItem]
+  }
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'ZADD z {time} {key}...'), ['keys', 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'HSET h:{n} f {value}'), ['keys', 2])
+  assert.deepEqual(countedBy('HSET h f:{n} {value}...'), ['holders', 0])
+  assert.deepEqual(countedBy('INCR c:{random 1 1000}'), [null, 0])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 1000}'), [null, 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}'), ['keys', 1])
+  assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}:{minute}'), [null, 1])
+})
+
+test('options: a model and a strategy exclude each other, and rules of sorted sets hold', () => {
+  const path = 'docs/examples/session-store.yaml'
+  const settingsOf = (/** @type {string[]} */ ...argv) =>
+    /** @type {any} */ (readSettings({ program: 'producer', argv, env: {} }))
+  assert.equal(settingsOf('--model', path).strategy, 'session-store')
+  assert.equal(settingsOf('--command', 'SADD s {n}...', '--command', 'SADD t {n}...').strategy, 'own-sadd')
+  for (const [argv, message] of /** @type {[string[], RegExp][]} */ ([
+    [
+      ['--model', path, '--strategy', 'list'],
+      /^--strategy list and --model exclude each other$|^--strategy and --model exclude each other$/,
+    ],
+    [['--model', path, '--command', 'SADD s {n}'], /exclude each other$/],
+    [['--model', path, '--ns', '3'], /^--ns: --model keeps no sorted set$/],
+    [
+      ['--cluster', '--command', 'SMOVE a:{n} b:{n} {n}'],
+      /SMOVE .*its keys are in several slots of a cluster/,
+    ],
+  ]))
+    assert.throws(() => settingsOf(...argv), { message })
+  settingsOf('--cluster', '--command', 'SMOVE a:{n}{{t}} b:{n}{{t}} {n}')
+})
+
+/** Lines of --command, and the end of the one line that says what is wrong. @type {[lines: string[], message: RegExp][]} */
+const brokenLines = [
+  [
+    ['SETEX item:{m} 3 x'],
+    /^--command 'SETEX item:\{m\} 3 x', character 12: unknown placeholder \{m\}; did you mean \{n\}\?/,
+  ],
+  [['ZADD k {tim} {n}...'], /, character 8: unknown placeholder \{tim\}; did you mean \{time\}\?/],
+  [['SET a:{n} {value'], /, character 11: this \{ is never closed/],
+  [['SET a:{n} x}'], /, character 12: a lone \}/],
+  [['SET a:{n} "x'], /, character 11: this " is never closed$/],
+  [['SADD s:{random 9 1} {n}'], /, character 8: \{random 9 1\} must be \{random a b\}/],
+  [['SADD s:{random 1} {n}'], /, character 8: \{random 1\} must be/],
+  [['SET a:{n 3} x'], /, character 7: \{n\} takes nothing behind its name$/],
+  [['SETX a:{n} x'], /, character 1: unknown command SETX; did you mean SET\?$/],
+  [['SETEX a:{n} x'], /, character 1: SETEX takes 3 arguments, not 2$/],
+  [
+    ['FLUSHALL'],
+    /, character 1: FLUSHALL has no key, and a model's commands are about the keys that it declares$/,
+  ],
+  [['BLPOP a:{n} 0'], /, character 1: BLPOP is a command of the kind 'blocking', which a model cannot use$/],
+  [
+    ['SET a:{value} x'],
+    /, character 5: a key may hold \{n\}, \{minute\}, \{writer\} and \{random a b\}, not \{value\}$/,
+  ],
+  [['MSET [a:{n} {value}]...'], /, character 6: a key cannot be repeated: give each key a command$/],
+  [['SADD s{n}... x'], /, character 6: a key cannot be repeated: give each key a command$/],
+  [
+    ['ZADD k {time} {n}...', 'RPUSH k {n}...'],
+    /^--command 'RPUSH k \{n\}\.\.\.', character 7: RPUSH needs a list, but k is a zset by ZADD$/,
+  ],
+  [
+    ['RPUSH k x...', 'SADD s {n}'],
+    /, character 9: nothing in it changes with the item, so '\.\.\.' cannot repeat it$/,
+  ],
+  [
+    ['HSET h {n} x {value}...'],
+    /, character 8: \{n\} changes with the item, so it must be repeated as well, as in \[a b\]\.\.\.$/,
+  ],
+  [
+    ['SADD s {count} {n}'],
+    /, character 8: \{count\} is an argument of its own, of a command that repeats some/,
+  ],
+  [['SADD s a {n}]...'], /, character 10: this \] closes no list: write \[a b\]\.\.\.$/],
+  [['INCR views'], /^--command: no command carries an item: one must name \{n\}/],
+  [['EXPIRE a:{n} 5'], /, character 8: nothing says what type a:\{n\} has/],
+]
+
+test('a mistake in a line is one line that points at its character', () => {
+  for (const [lines, message] of brokenLines) {
+    /** @type {any} */
+    const error = (() => {
+      try {
+        return loadCommands(lines)
+      } catch (thrown) {
+        return thrown
+      }
+    })()
+    assert.equal(error?.exitCode, 2, `${lines}: ${error?.stack ?? error}`)
+    assert.match(error.message, message)
+    assert.doesNotMatch(error.message, /\n/)
+  }
+})
+
+/** A file and what is said of it behind its name. @type {[file: string, text: string, message: RegExp][]} */
+const brokenFiles = [
+  [
+    'a.yaml',
+    'write:\n  - SET item:{n} {valu}\n',
+    /:2:18: unknown placeholder \{valu\}; did you mean \{value\}\?/,
+  ],
+  ['a.yaml', 'write:\n  - "SET item:{n} {valu}"\n', /:2:19: unknown placeholder/],
+  ['a.yaml', 'wirte:\n  - SET item:{n} x\n', /:1:1: 'write' is missing$/],
+  ['a.yaml', 'write:\n  - SET item:{n} x\ntitel: x\n', /:3:1: unknown 'titel'$/],
+  ['a.yaml', 'write: SET item:{n} x\n', /:1:8: 'write' must be array$/],
+  ['a.yaml', 'write:\n  - command: SET item:{n} x\n    evry: 5s\n', /:3:5: unknown 'write\.0\.evry'$/],
+  [
+    'a.yaml',
+    'write:\n  - command: SET a x\n    every: soon\n  - SADD s {n}\n',
+    /:3:12: 'write\.0\.every' must match pattern/,
+  ],
+  [
+    'a.yaml',
+    'keys:\n  s: zst\nwrite:\n  - SADD s {n}\n',
+    /:2:6: 'keys\.s' must be equal to one of the allowed values: string, list/,
+  ],
+  ['a.yaml', 'keys:\n  s: set\n  t: set\nwrite:\n  - SADD s {n}\n', /:3:3: no command uses the key t$/],
+  [
+    'a.yaml',
+    'keys:\n  sets: set\nwrite:\n  - SADD set {n}\n',
+    /:4:10: set is not among the model's keys; did you mean sets\?$/,
+  ],
+  [
+    'a.yaml',
+    'keys:\n  s: zset\nwrite:\n  - SADD s {n}\n',
+    /:4:10: SADD needs a set, but s is a zset by its declaration$/,
+  ],
+  [
+    'a.yaml',
+    'write:\n  - SADD s {n}\nread:\n  ids: LRANGE s 0 -1\n  value: GET\n',
+    /:4:15: LRANGE needs a list, but s is a set$/,
+  ],
+  [
+    'a.yaml',
+    'write:\n  - SADD s item:{n}...\nread:\n  ids: SMEMBERS s\n  value: GET\n',
+    /:5:10: GET needs a string, but item:\{n\} is no key of the model$/,
+  ],
+  ['a.yaml', 'write:\n  - SADD s {key}...\nread:\n  ids: KEYS s\n', /:4:8: ids come from ZRANGE/],
+  ['a.yaml', 'write:\n  - command: SADD s x\n    every: 5s\n', /:2:3: no command carries an item/],
+  [
+    'a.yaml',
+    'name: list\nwrite:\n  - SADD s {n}\n',
+    /:1:7: list is a built-in strategy; give the model another name$/,
+  ],
+  ['a.yaml', 'write:\n  - SADD s {n}\n   - SADD s {n}\nx: [', /:\d+:\d+: /],
+  ['9a.yaml', 'write:\n  - SADD s {n}\n', /: the name '9a' must be of small letters, digits and dashes/],
+  ['a.js', 'export default (', /:1: .*Unexpected/],
+  ['a.js', 'export const model = 1\n', /:1: must export a function/],
+  [
+    'a.js',
+    'export default () => ({\n  title: "x",\n  key: 1,\n})\n',
+    /:3: unknown field key; did you mean keys\?$/,
+  ],
+  ['a.js', 'export default () => ({ title: "x", keys: () => ({}) })\n', /:1: operations is missing$/],
+  [
+    'a.js',
+    'export default ({ family }) => ({\n  title: "x",\n  keys: () => ({\n    a: family("a:{m}", "set"),\n  }),\n  operations: () => ({}),\n})\n',
+    /:4: a:\{m\}: unknown \{m\}; a hash tag is written \{\{m\}\}$/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [\n      each("SADD", ["b", n]),\n    ],\n  }),\n})\n',
+    /:6: the key 'b' of SADD is not among the families of keys$/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [each("ZADD", [k.a, 1, n])],\n  }),\n})\n',
+    /:5: ZADD needs a zset, but a is declared a set$/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [each("SADD", [k.b.c, n])],\n  }),\n})\n',
+    /:5: Cannot read properties of undefined/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, made }) => ({\n  title: "x",\n  keys: () => ({\n    a: family("a:{w}", "set", { of: { w: made("w", (i) => "x") } }),\n  }),\n  operations: (_, k) => ({ store: [each("SADD", [k.a, 1])] }),\n})\n',
+    /:4: a:\{w\}: a key may vary by/,
+  ],
+  ['a.txt', '', /^--model: .*a\.txt is not a \.js or \.yaml file$/],
+]
+
+test('a mistake in a file is one line with the file and the line', (t) => {
+  for (const [i, [file, text, message]] of brokenFiles.entries()) {
+    const folder = mkdtempSync(join(tmpdir(), `model-${i}-`))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, file)
+    writeFileSync(path, text)
+    /** @type {any} */
+    let error
+    try {
+      loadModel(path)
+    } catch (thrown) {
+      error = thrown
+    }
+    assert.equal(error?.exitCode, 2, `${text}: ${error?.stack ?? error}`)
+    assert.match(error.message, message)
+    assert.doesNotMatch(error.message, /\n/)
+    if (!file.endsWith('.txt')) assert.ok(error.message.startsWith(path), error.message)
+  }
+  assert.throws(
+    () => loadModel('/nowhere/feed.yaml'),
+    /^OptionError: --model: cannot read \/nowhere\/feed\.yaml \(ENOENT\)$/,
+  )
+})
