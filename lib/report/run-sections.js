@@ -1,6 +1,6 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
-import { grossCost, MEASURES, measureNamed, netCost } from '../result/measures.js'
+import { grossCost, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/ruling.js'
 import { percentileOf } from '../result/samples.js'
 import { answerRows } from './answer.js'
@@ -134,10 +134,11 @@ const measuresTable = (run) => ({
   fold: 'All measures',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
-  rows: MEASURES.flatMap(({ name, title, value }) => {
-    const found = value(run)
-    return found === null ? [] : [[cell(name), cell(title), figureCell(name, found)]]
-  }),
+  rows: measuresOf(run).map(({ name, value }) => [
+    cell(name),
+    cell(measureNamed(name).title),
+    figureCell(name, value),
+  ]),
 })
 
 /** @param {any} run @returns {Table} */
@@ -291,6 +292,7 @@ const warningsOf = ({ warnings, valid }) => {
 export const runSections = (document) => {
   const run = plainData(document)
   const names = highlightsOf[/** @type {'producer' | 'consumer'} */ (run.kind)]
+  const known = new Map(measuresOf(run).map(({ name, value }) => [name, value]))
   return {
     title: `Millrace ${run.kind} · ${run.run}`,
     question: words.sentenceOf(run),
@@ -299,7 +301,7 @@ export const runSections = (document) => {
     repeat: run.command_line,
     highlights: names.flatMap((name) => {
       const measure = leading(name, run)
-      const value = measure.value(run)
+      const value = known.get(measure.name) ?? null
       const perSecond = measure.unit === 'rate' ? '/s' : ''
       return value === null
         ? []
