@@ -22,8 +22,6 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     const { say, warn } = screen
     undo(screen.done)
     const isReader = program === 'consumer'
-    if (settings.durationMs === undefined && settings.intervals === undefined)
-      say(`${isReader ? 'reads' : 'writes'} until Ctrl-C; --duration 60 ends it after a minute`)
     const results = await openResults({
       ...settings,
       ...(isReader && { strategy: 'consumer' }),

@@ -109,7 +109,8 @@ const read = async (settings, { target, run, observer, linesOf, stop, stopNow },
   const readers = await claimReaders(claim)
   undo(() => untilStopped(stopNow, readers.release(), undefined))
   const plan = { ...found.plan, agents: readers.agents }
-  say(readerWords(plan))
+  const isEndless = own.durationMs === undefined && own.intervals === undefined
+  say(`${readerWords(plan)}${isEndless ? ', until Ctrl-C' : ''}`)
   const { progress } = observer
   const parts = await readRun({
     ...found,
