@@ -349,7 +349,7 @@ describe('on one server', () => {
       const { code, document, stdout, stderr } = await runConsumer(t, line, { env: at(server) })
       assert.ok(code === 0 || code === 4, stderr)
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
-      assert.match(stdout, /ids only/)
+      assert.match(stdout, /ids\s+only/)
       assert.match(stdout, /^its ids /m)
       assert.ok(!/its values/.test(stdout), stdout)
     }
