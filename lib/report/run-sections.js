@@ -191,7 +191,7 @@ const timesOf = (run) =>
     ? timesTable('Times', [
         { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
         { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
-        { name: 'its values', figures: run.fetches.values_ms, unit: 'ms' },
+        { name: 'its values', figures: run.plan.values ? run.fetches.values_ms : null, unit: 'ms' },
         { name: 'age of the newest item', figures: run.freshness_ms, unit: 'ms' },
         { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
       ])

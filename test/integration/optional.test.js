@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../../lib/cli/child.js'
+import { testEnvironment } from '../../scripts/test.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { optionalDependencies, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -52,7 +53,7 @@ const ran = (home, words) =>
   new Promise((resolve, reject) => {
     const [program, ...args] = words
     const child = startChild(join(home, program), args, {
-      env: process.env,
+      env: testEnvironment(process.env),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const texts = { stdout: '', stderr: '' }

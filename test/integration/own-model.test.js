@@ -30,7 +30,7 @@ test('a leaderboard by commands on the command line', async (t) => {
   const line = commandsOf(page).find((words) => words.includes('--command'))
   const model = commandsIn(line ?? [])
   assert.equal(model.length, 6)
-  const load = [...model, ...'-q 500 -c 5 -t 2 --prefix game: --duration 2s'.split(' ')]
+  const load = [...model, ...'-q 500 -c 5 -t 2 -a all --prefix game: --duration 2s'.split(' ')]
 
   const written = await runProducer(t, load, { env, pages: true })
   assertDone(written)
@@ -39,7 +39,7 @@ test('a leaderboard by commands on the command line', async (t) => {
   assert.deepEqual(Object.keys(costs.commands).sort(), ['expire', 'setex', 'zadd'])
   assert.ok(costs.memory_bytes_per_item > 200, JSON.stringify(costs.memory_note))
   assert.match(plan.model.title, /^ZADD leaderboard/)
-  assert.match(written.stdout, /ZADD leaderboard \{random 0 1000000\} player:\{n\}\.\.\./)
+  assert.match(written.stdout, /ZADD leaderboard \{random 0 1000000\}\s+player:\{n\}\.\.\./)
   assert.match(readFileSync(join(written.folder, 'report.html'), 'utf8'), /ZADD leaderboard/)
 
   assert.equal(await cli(server, 'ZCARD', 'game:leaderboard'), '500')
