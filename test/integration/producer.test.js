@@ -180,7 +180,7 @@ describe('exit code 2: one line that names the option', { concurrency: 3 }, () =
     ['-q 5 -t 8', /--quantity.*--total-agents/],
     ['-t 4 -a 5', /--agent.*--total-agents/],
     ['--ttl 0', /--ttl/],
-    ['--rate 5', /--rate/],
+    ['--rate 5x', /--rate/],
     ['--quantitty 5', /--quantitty.*--quantity/],
     ['--ws --sl', /--ws.*--sl/],
     ['--duration 5 --intervals 2', /--duration.*--intervals/],
