@@ -1,7 +1,7 @@
 // Plays seeds of the simulated cluster: node scripts/simulate.js [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
 // --first stops at the first that fails, which is not shrunk then.
 import { parseArgs } from 'node:util'
-import { socketDriver } from '../lib/drivers/socket.js'
+import { socketDriver } from '../lib/transport/socket.js'
 import { describeFault } from '../test/simulation/faults.js'
 import { failureOf, playSeed } from '../test/simulation/seeds.js'
 

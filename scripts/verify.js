@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { loadDotenv, readSettings } from '../lib/cli/options.js'
 import { concluded } from '../lib/cli/program.js'
-import { socketReadDriver } from '../lib/drivers/read-socket.js'
 import { ExitCode, OptionError, TargetError } from '../lib/errors.js'
 import { readPlanOf } from '../lib/plan/read-plan.js'
 import { readRunFile } from '../lib/report/record.js'
@@ -14,6 +13,7 @@ import { faultIn } from '../lib/shape.js'
 import { addressOf, endpointOf } from '../lib/target/address.js'
 import { findEmbedded } from '../lib/target/embedded.js'
 import { openTarget } from '../lib/target/open.js'
+import { socketReadDriver } from '../lib/transport/read-socket.js'
 import { isStrategy, strategyNamed } from '../lib/workloads/index.js'
 
 /** @typedef {import('../settings.js').ReaderSettings} ReaderSettings */

@@ -1,10 +1,11 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
-import { refresherOf } from '../drivers/refresher.js'
-import { slotMapOf } from '../drivers/slot-map.js'
-import { storyOf } from '../drivers/story.js'
-import { verdictOf } from '../drivers/verdict.js'
+
 import { TargetError } from '../errors.js'
+import { refresherOf } from '../transport/refresher.js'
+import { slotMapOf } from '../transport/slot-map.js'
+import { storyOf } from '../transport/story.js'
+import { verdictOf } from '../transport/verdict.js'
 import { outBuffer } from '../workloads/stencil.js'
 import { asking, clientConnection } from './client-connection.js'
 
@@ -30,7 +31,7 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {() => number} draw what the next one is about; -1: there is none any more
  * @property {{ due: (i: number) => number, limit: number } | null} schedule when operation i is due, in milliseconds after the
  *   start; null: a closed loop
- * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate

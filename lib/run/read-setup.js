@@ -1,6 +1,6 @@
 // What a run of consumers is put together of before its first fetch: the driver, the clocks of the servers, who
 // judges what is read, and everything that watches.
-import { socketReadDriver } from '../drivers/read-socket.js'
+
 import { clientHealth } from '../measure/client-health.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
@@ -12,6 +12,7 @@ import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
+import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
 import { dataWatch } from './data-watch.js'
@@ -26,7 +27,7 @@ import { sleep } from './settlement.js'
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
  * @typedef {import('../target/open.js').Target} Target
- * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
  * @typedef {ReturnType<typeof clocksOf>} Clocks
  *
  * @typedef {object} ReadNeeds
@@ -59,10 +60,10 @@ export const readsWords = (plan, driver, masters) => {
   return `reads from ${several(servers.length, what)}${without}`
 }
 
-/** @param {import('../drivers/read-driver.js').ReadDriverOptions} options */
+/** @param {import('../transport/read-driver.js').ReadDriverOptions} options */
 const openDriver = async (options) => {
   if (options.plan.driver !== 'ioredis') return socketReadDriver(options)
-  const { ioredisReadDriver } = await import('../drivers/read-ioredis.js')
+  const { ioredisReadDriver } = await import('../transport/read-ioredis.js')
   return ioredisReadDriver(options)
 }
 

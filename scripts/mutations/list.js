@@ -3,14 +3,14 @@
 /** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[] }} Mutation */
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
-const connection = { file: 'lib/drivers/connection.js', unit: [] }
-const lane = { file: 'lib/drivers/lane.js', unit: ['lane'] }
-const holds = { file: 'lib/drivers/holds.js', unit: ['holds'] }
-const repeats = { file: 'lib/drivers/repeats.js', unit: [] }
+const connection = { file: 'lib/transport/connection.js', unit: [] }
+const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
+const holds = { file: 'lib/transport/holds.js', unit: ['holds'] }
+const repeats = { file: 'lib/transport/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
-const tape = { file: 'lib/drivers/tape.js', unit: ['tape'] }
-const slotMap = { file: 'lib/drivers/slot-map.js', unit: ['slot-map'] }
-const socket = { file: 'lib/drivers/socket.js', unit: [] }
+const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
+const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
+const socket = { file: 'lib/transport/socket.js', unit: [] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
 
 /** @type {Mutation[]} */

@@ -122,7 +122,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
   let migrations = []
   /** @type {Executed[]} */
   const executed = []
-  /** @type {((topology: import('../../lib/drivers/slot-map.js').Topology) => import('../../lib/drivers/slot-map.js').Topology | null)[]} */
+  /** @type {((topology: import('../../lib/transport/slot-map.js').Topology) => import('../../lib/transport/slot-map.js').Topology | null)[]} */
   const lies = []
   let epoch = 1
   /** @type {Map<string, number>} */
@@ -292,7 +292,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     return listener
   }
 
-  /** @returns {import('../../lib/drivers/slot-map.js').Topology} */
+  /** @returns {import('../../lib/transport/slot-map.js').Topology} */
   const topology = () => {
     if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch }
     // In another order each time.
@@ -317,9 +317,12 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     /** The map as a client may get it. */
     refresh: () =>
       new Promise(
-        (/** @type {(map: import('../../lib/drivers/slot-map.js').Topology) => void} */ resolve, reject) => {
+        (
+          /** @type {(map: import('../../lib/transport/slot-map.js').Topology) => void} */ resolve,
+          reject,
+        ) => {
           clock.after(1 + random.next() * 30, () => {
-            let told = /** @type {import('../../lib/drivers/slot-map.js').Topology | null} */ (topology())
+            let told = /** @type {import('../../lib/transport/slot-map.js').Topology | null} */ (topology())
             for (const lie of lies) told &&= lie(told)
             if (told) resolve(told)
             else reject(new Error('nobody answers'))

@@ -1,12 +1,12 @@
 // Plays a plan's ticks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. What is under test is handed in: `openDriver`.
 
-import { chunkId } from '../../lib/drivers/tapes.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
 import { storeScripts } from '../../lib/target/scripts.js'
+import { chunkId } from '../../lib/transport/tapes.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -18,7 +18,7 @@ import { simulatedCluster } from './cluster.js'
 import { drawFaults, playFault } from './faults.js'
 
 /**
- * @typedef {import('../../lib/drivers/socket.js').DriverOptions} DriverOptions
+ * @typedef {import('../../lib/transport/socket.js').DriverOptions} DriverOptions
  * @typedef {import('./faults.js').Fault} Fault
  * @typedef {Awaited<ReturnType<typeof play>>} Played
  *
@@ -178,7 +178,7 @@ const watchedLedger = (plan, elapsed) => {
         ledger.skip(account)
       },
     },
-    /** @param {import('../../lib/drivers/connection.js').Tick} tick */
+    /** @param {import('../../lib/transport/connection.js').Tick} tick */
     offered(tick) {
       const { account, chunk, values } = tick
       Object.assign(byAccount.get(account), { tick, chunk, stamp: Number(values.score) })
@@ -240,7 +240,7 @@ export const play = async ({ seed, keep, openDriver }) => {
 
   const run = async () => {
     const driver = await openDriver(options)
-    const offer = (/** @type {import('../../lib/drivers/connection.js').Tick} */ tick) => {
+    const offer = (/** @type {import('../../lib/transport/connection.js').Tick} */ tick) => {
       offered(tick)
       driver.offer(tick)
     }

@@ -1,9 +1,9 @@
 // What must hold after every play, whatever went wrong in it. Each returns what is broken, in words.
 
 import { isDeepStrictEqual } from 'node:util'
-import { writeBytes } from '../../lib/drivers/tape.js'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
+import { writeBytes } from '../../lib/transport/tape.js'
 import { lossy } from './faults.js'
 
 /** @typedef {import('./play.js').Played} Played */

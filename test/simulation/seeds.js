@@ -6,7 +6,7 @@ import { brokenIn } from './properties.js'
 /**
  * @typedef {object} Driver
  * @property {string} name
- * @property {(options: import('../../lib/drivers/socket.js').DriverOptions) => Promise<any>} open
+ * @property {(options: import('../../lib/transport/socket.js').DriverOptions) => Promise<any>} open
  */
 
 /**
