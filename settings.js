@@ -81,7 +81,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} logLevel
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -297,11 +297,11 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'none'],
+    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'none'],
       default: 'none',
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
-        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several ' +
-        'with commas' },
+        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'of scripts/cleanup.js: remove what it counts; without it nothing is changed' },
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',

@@ -17,7 +17,7 @@ import { millraceVersion, versionsOf } from '../run/versions.js'
 import { writeRun } from '../run/write-run.js'
 import { accessWarnings } from '../target/access.js'
 import { openTarget } from '../target/open.js'
-import { preflight } from '../target/preflight.js'
+import { newcomerCheck, preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
 import { concludeRun } from './ending.js'
 import { openMetrics } from './metrics.js'
@@ -55,16 +55,9 @@ export const produce = (settings, { stop, stopNow, redact }) =>
     const facts = await unlessInterrupted(stop, factsOf(settings, target))
     const whole = planOf(settings, facts)
     const card = cardOf(whole, millraceVersion())
-    const look = preflight({
-      target,
-      plan: whole,
-      allow,
-      say,
-      warn,
-      clock: () => performance.now(),
-      epochMs: time.now,
-    })
-    const found = await unlessInterrupted(stop, look)
+    const looking = { target, allow, clock: () => performance.now(), epochMs: time.now }
+    target.admission.checkWith(newcomerCheck(looking))
+    const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
     const agents = await claimAgents({
       settings,
       card,

@@ -3,6 +3,7 @@
 
 import { TargetError } from '../errors.js'
 import { refresherOf } from '../transport/refresher.js'
+import { silenceOf } from '../transport/silence.js'
 import { slotMapOf } from '../transport/slot-map.js'
 import { storyOf } from '../transport/story.js'
 import { verdictOf } from '../transport/verdict.js'
@@ -44,8 +45,6 @@ import { asking, clientConnection } from './client-connection.js'
 const reconnectMs = [50, 100, 200, 500, 1000]
 const laterMs = 40
 const maxAttempts = 8
-/** Without a byte for so long although some are owed: a fresh connection decides. */
-const silentLimitMs = 5000
 const writeBytes = 65_536
 
 /** @param {ClientsNeeds} needs */
@@ -81,7 +80,6 @@ export const clientsFlow = async (needs) => {
   let next = 0 // of a schedule
   let turn = 0 // whose client it is at an open rate
   let lastSettledMs = 0
-  let silenced = false
   /** @type {() => void} */
   let finish = () => {}
   const offered = new Promise((resolve) => {
@@ -396,27 +394,7 @@ export const clientsFlow = async (needs) => {
     finish()
   }
 
-  /** A connection that is silent while a new one is answered is given up. @param {ClientConnection} connection */
-  const probe = async (connection) => {
-    if (silenced) return
-    silenced = true
-    try {
-      const fresh = await target.dial(connection.address, { onBytes: () => {}, onClose: () => {} })
-      fresh.destroy()
-      if (connection.silentMs() > silentLimitMs) {
-        onEvent(
-          'half-open',
-          `${connection.address}: silent for ${Math.round(connection.silentMs())} ms, and a new connection is answered: given up`,
-        )
-        connection.cut()
-      }
-    } catch {
-      // The server itself is silent.
-    } finally {
-      silenced = false
-    }
-  }
-
+  const listen = silenceOf({ dial: target.dial, onEvent })
   const allConnections = () => pools.flatMap((pool) => [...pool.values()])
 
   const connectAll = async () => {
@@ -452,7 +430,7 @@ export const clientsFlow = async (needs) => {
     /** Once a second: silent connections, the age of the map, and what happened. */
     watch() {
       if (closed) return
-      for (const connection of allConnections()) if (connection.silentMs() > silentLimitMs) probe(connection)
+      listen(allConnections)
       const nowMs = clock()
       for (let client = 0; client < plan.clients; client++) if (retries[client].length > 0) more(client)
       if (schedule && running) due(nowMs)

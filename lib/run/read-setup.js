@@ -16,6 +16,7 @@ import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
 import { dataWatch } from './data-watch.js'
+import { endUnconfirmed } from './end-unconfirmed.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
@@ -214,6 +215,7 @@ export const setUpReading = async (needs) => {
       onOverrun: (_, deadlines) => fetches.overrun(deadlines),
     },
   })
+  endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const roles = commandsByRole()
   const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, ...verifier, ...watchers }
   const second = everyReadSecond({ ...whatIsRead, elapsed, write: results.interval, show })

@@ -11,6 +11,7 @@ import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
+import { endUnconfirmed } from './end-unconfirmed.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -185,6 +186,7 @@ export const setUpWriting = async (needs) => {
   const aheadMs = plan.once ? await aheadOf(target) : null
   writing = flow.writing
   const { phase } = watchers.window
+  endUnconfirmed(target, journal.note, warn, () => writing?.stop())
   const guarding = onGuard({
     guard,
     isEnding: () => phase() === 'draining',

@@ -276,7 +276,7 @@ export const laneOf = ({
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
-    cutOff: () => connection?.close(),
+    cut: () => connection?.close(),
     close: () => {
       closed = true
       timers.clearTimeout(retry)

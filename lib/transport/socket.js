@@ -5,8 +5,10 @@ import { dealerOf } from './dealer.js'
 import { laneOf } from './lane.js'
 import { occasionsOf } from './occasions.js'
 import { patienceOf, pausedMs } from './patience.js'
+import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { repeatsOf } from './repeats.js'
+import { silenceOf } from './silence.js'
 import { slotMapOf } from './slot-map.js'
 import { closed as closedReason, storyOf } from './story.js'
 import { writeBytes } from './tape.js'
@@ -39,12 +41,14 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {import('../target/dial.js').Access} access
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<Topology>} refresh
+ * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {import('../target/sentinel.js').Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
 
 const spareBuffers = 16
-const silentLimitMs = 2000
+// A server that has lost its slots need not be waited for.
+const lostLimitMs = 2000
 // Nobody tells of a replica that has come, or of slots that no command went to.
 const staleMs = 10_000
 
@@ -142,15 +146,16 @@ export const socketDriver = async (options) => {
   }
   const refresher = refresherOf({ ask: target.refresh, learn, clock, timers })
 
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
   const repeats = repeatsOf({
-    plan,
+    policy,
     ledger,
     laneFor: dealer.laneFor,
     onMoved: moved,
     onStale: refresher.request,
     loadScripts: target.loadScripts,
     story,
-    clock,
     random,
     timers,
   })
@@ -266,14 +271,14 @@ export const socketDriver = async (options) => {
   /** Once a second: what has waited too long is dropped, silent servers are asked about, and the events are told. */
   const watch = () => {
     if (closed) return
-    const deadline = isScheduled(plan) ? clock() - plan.maxBehindMs : Number.NEGATIVE_INFINITY
+    const deadline = policy.deadline(isScheduled(plan))
     for (const lane of lanes.values()) {
-      const isLost = (/** @type {Turn} */ { begun, tick }) => tick.dueMs < deadline && !(begun && lane.isUp())
+      const isLost = (/** @type {Turn} */ turn) => isOverdue(turn, deadline, lane.isUp())
       for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
-      if (lane.silentMs() > silentLimitMs) {
+      if (lane.silentMs() > lostLimitMs) {
         refresher.request()
         // It has lost its slots and does not answer: what it was sent is repeated elsewhere.
-        if (!isOwner(lane)) lane.cutOff()
+        if (!isOwner(lane)) lane.cut()
       }
       if (!lane.isUp() && lane.isIdle() && !isOwner(lane)) {
         lane.close()
@@ -281,6 +286,7 @@ export const socketDriver = async (options) => {
         story.forget(lane.address)
       }
     }
+    listen(() => lanes.values())
     for (const entry of repeats.holds.expired(deadline)) repeats.lose(entry, 'dropped', '')
     if (refresher.ageMs() > staleMs) refresher.request()
     story.tell()

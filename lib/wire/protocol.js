@@ -38,3 +38,22 @@ export const lengthIn = (bytes, from, to, longest) => {
   if (value > longest) throw protocolError(bytes.subarray(from - 1, to))
   return value
 }
+
+/**
+ * Digits, perhaps behind a sign.
+ * @param {Uint8Array} bytes
+ * @param {number} from the type
+ * @param {number} to
+ */
+export const checkInteger = (bytes, from, to) => {
+  const first = bytes[from + 1]
+  let i = first === minus || first === 43 ? from + 2 : from + 1
+  if (i >= to) throw protocolError(bytes.subarray(from, to))
+  for (; i < to; i++) if (bytes[i] < 48 || bytes[i] > 57) throw protocolError(bytes.subarray(from, to))
+}
+
+/** No control characters, which a line of text does not hold. @param {Uint8Array} bytes @param {number} from @param {number} to */
+export const checkText = (bytes, from, to) => {
+  for (let i = from; i < to; i++)
+    if (bytes[i] < 32 && bytes[i] !== 9) throw protocolError(bytes.subarray(from, to))
+}

@@ -70,6 +70,7 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
       topology,
       access,
       dial: (at, events) => dial(endpointOf(at), access, events),
+      follows: () => true,
       refresh: async () => topology,
       loadScripts: async () => {},
     },

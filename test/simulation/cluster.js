@@ -25,6 +25,7 @@ import { networkOf } from './network.js'
  * @property {boolean} full turns new connections away
  * @property {boolean} replica
  * @property {boolean} corrupt the next reply is garbage
+ * @property {boolean} foreign holds keys that are not ours
  * @property {{ line: string, share: number, untilMs: number }[]} refusals
  * @property {{ to: string, share: number, untilMs: number }[]} misdirections
  * @property {Set<string>} scripts
@@ -32,6 +33,7 @@ import { networkOf } from './network.js'
  * @property {Set<Connection>} waiting connections with input
  * @property {boolean} working
  *
+ * @typedef {import('../../lib/transport/slot-map.js').Topology & { others: string[] }} Told
  * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number }} Migration
  */
 
@@ -107,6 +109,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       full: false,
       replica: false,
       corrupt: false,
+      foreign: false,
       refusals: [],
       misdirections: [],
       scripts: new Set(),
@@ -122,7 +125,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
   let migrations = []
   /** @type {Executed[]} */
   const executed = []
-  /** @type {((topology: import('../../lib/transport/slot-map.js').Topology) => import('../../lib/transport/slot-map.js').Topology | null)[]} */
+  /** @type {((topology: Told) => Told | null)[]} */
   const lies = []
   let epoch = 1
   /** @type {Map<string, number>} */
@@ -217,7 +220,16 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       const text = answer(node, connection, args)
       if (node.corrupt && connection.greeted && args[0] !== 'CLIENT') {
         node.corrupt = false
-        reply += random.pick(['\u0000?garbage\r\n', '$x\r\n', '*-7\r\n', '+OK\r+OK\n', '$2\r\nabcd\r\n'])
+        const broken = `${text.slice(0, -2)}\u0000\n`
+        reply += random.pick([
+          `\u0000${text.slice(1)}`,
+          broken,
+          '\u0000?garbage\r\n',
+          '$x\r\n',
+          '*-7\r\n',
+          '+OK\r+OK\n',
+          '$2\r\nabcd\r\n',
+        ])
       } else reply += text
     }
     const end = commands.at(-1)?.end ?? 0
@@ -292,9 +304,9 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     return listener
   }
 
-  /** @returns {import('../../lib/transport/slot-map.js').Topology} */
+  /** @returns {Told} */
   const topology = () => {
-    if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch }
+    if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch, others: [] }
     // In another order each time.
     const order = random.shuffled(
       nodes.filter(({ index }) => owners.includes(index)).map(({ index }) => index),
@@ -302,7 +314,10 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     const places = Uint16Array.from(nodes, ({ index }) => order.indexOf(index))
     const copy = new Uint16Array(slotCount)
     for (let slot = 0; slot < slotCount; slot++) copy[slot] = places[owners[slot]]
-    return { masters: order.map((index) => nodes[index].address), owners: copy, epoch }
+    const others = nodes
+      .filter(({ index, up }) => up && !owners.includes(index))
+      .map(({ address }) => address)
+    return { masters: order.map((index) => nodes[index].address), owners: copy, epoch, others }
   }
 
   return {
@@ -316,19 +331,14 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
 
     /** The map as a client may get it. */
     refresh: () =>
-      new Promise(
-        (
-          /** @type {(map: import('../../lib/transport/slot-map.js').Topology) => void} */ resolve,
-          reject,
-        ) => {
-          clock.after(1 + random.next() * 30, () => {
-            let told = /** @type {import('../../lib/transport/slot-map.js').Topology | null} */ (topology())
-            for (const lie of lies) told &&= lie(told)
-            if (told) resolve(told)
-            else reject(new Error('nobody answers'))
-          })
-        },
-      ),
+      new Promise((/** @type {(map: Told) => void} */ resolve, reject) => {
+        clock.after(1 + random.next() * 30, () => {
+          let told = /** @type {Told | null} */ (topology())
+          for (const lie of lies) told &&= lie(told)
+          if (told) resolve(told)
+          else reject(new Error('nobody answers'))
+        })
+      }),
     loadScripts: (/** @type {string} */ address, /** @type {string[]} */ names) =>
       new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
         clock.after(1 + random.next() * 10, () => {
@@ -377,6 +387,20 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
           if (mode === 'torn') connection.reply(reply.subarray(0, random.below(reply.length + 1)))
         }
         connection.cut(mode === 'torn' ? 0 : undefined)
+      }
+      node.connections.clear()
+      node.waiting.clear()
+    },
+    /**
+     * Some box between has forgotten the connections: nothing comes through, and nobody is told.
+     * @param {Node} node
+     * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
+     */
+    forgetConnections(node, mode) {
+      for (const connection of node.connections) {
+        if (connection.closed) continue
+        if (mode !== 'before') execute(node, connection, Number.POSITIVE_INFINITY)
+        connection.mute()
       }
       node.connections.clear()
       node.waiting.clear()

@@ -1,9 +1,11 @@
 // Plays a plan's ticks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. What is under test is handed in: `openDriver`.
 
+import { TargetError } from '../../lib/errors.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
+import { admissionOf } from '../../lib/target/admission.js'
 import { dial } from '../../lib/target/dial.js'
 import { storeScripts } from '../../lib/target/scripts.js'
 import { chunkId } from '../../lib/transport/tapes.js'
@@ -124,6 +126,40 @@ const drawPlan = (random) => {
 }
 
 /**
+ * The product's own rule of which servers may be used, and what it lets through nevertheless.
+ * @param {import('./cluster.js').SimulatedCluster} cluster
+ * @param {import('./clock.js').VirtualClock} clock
+ * @param {() => void} stop
+ */
+const watchedAdmission = (cluster, clock, stop) => {
+  const admission = admissionOf({ clock: clock.now })
+  const ended = /** @type {string[]} */ ([])
+  admission.checkWith(async (address) => {
+    await new Promise((resolve) => clock.after(2, () => resolve(undefined)))
+    const node = cluster.nodes.find((each) => each.address === address)
+    if (!node?.up || node.silentUntilMs > clock.now()) throw new Error(`${address} does not answer`)
+    if (node.foreign) throw new TargetError(`${address} holds keys of others`, { code: 'FOREIGN' })
+  })
+  admission.endWith((reason) => {
+    ended.push(reason)
+    stop()
+  })
+  /** @param {import('./cluster.js').Told} told */
+  const layoutOf = ({ masters, owners, others }) => ({
+    masters: [...masters],
+    owners,
+    nodes: masters.map((address) => ({
+      address,
+      ...endpointOf(address),
+      role: /** @type {const} */ ('master'),
+      shard: 1,
+    })),
+    others,
+  })
+  return { admission, layoutOf, ended, unconfirmed: /** @type {string[]} */ ([]) }
+}
+
+/**
  * @param {ReturnType<typeof drawPlan>['plan']} plan
  * @param {() => number} elapsed
  */
@@ -209,6 +245,8 @@ export const play = async ({ seed, keep, openDriver }) => {
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
   const recorded = { items: 0, problems }
   const initial = cluster.topology()
+  const { admission, layoutOf, unconfirmed, ended } = watchedAdmission(cluster, clock, () => writing?.stop())
+  admission.begin(layoutOf(initial))
   /** @type {DriverOptions} */
   const options = {
     plan,
@@ -230,9 +268,16 @@ export const play = async ({ seed, keep, openDriver }) => {
     target: {
       topology: initial,
       access: {},
-      dial: (address, events) =>
-        dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) }),
-      refresh: cluster.refresh,
+      dial: (address, events) => {
+        if (!admission.isAdmitted(address)) unconfirmed.push(address)
+        return dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) })
+      },
+      refresh: async () => {
+        const told = await cluster.refresh()
+        await admission.review(layoutOf(told))
+        return told
+      },
+      follows: admission.follows,
       loadScripts: (address) => cluster.loadScripts(address, scripts),
     },
   }
@@ -288,7 +333,10 @@ export const play = async ({ seed, keep, openDriver }) => {
     ledger,
     ticks,
     whole,
-    isCutShort: drawn.isCutShort,
+    isCutShort: drawn.isCutShort || ended.length > 0,
+    unconfirmed,
+    ended,
+    misled: cluster.nodes.filter(({ foreign }) => foreign).map(({ address }) => address),
     mostWaiting,
     recorded,
     chunkOf: (/** @type {number} */ agentIndex, /** @type {number} */ k) => chunkId(plan, agentIndex, k),
