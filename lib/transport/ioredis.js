@@ -17,7 +17,7 @@ import { silenceOf } from './silence.js'
 import { slotMapOf } from './slot-map.js'
 import { closed as closedReason, storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
-import { causeOf, refusalIn } from './verdict.js'
+import { causeOf, refusalIn, verdictOf } from './verdict.js'
 
 /**
  * @typedef {import('./socket.js').DriverOptions} DriverOptions
@@ -33,6 +33,7 @@ import { causeOf, refusalIn } from './verdict.js'
 // sent again count too, so that an outage takes no more memory than a busy second.
 const maxOutstanding = 5000
 const staleMs = 10_000
+const askAgainMs = 100
 
 /** @param {DriverOptions['target']} target @param {() => void} onStray */
 const clientOptions = (target, onStray) => ({
@@ -69,8 +70,6 @@ const clientOf = (plan, target, onStray) => {
     enableOfflineQueue: false,
     lazyConnect: true,
     scaleReads: 'master',
-    // Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone.
-    maxRedirections: 0,
     // The defaults would never look for new slots, nor retry a dead node.
     slotsRefreshInterval: 2000,
     slotsRefreshTimeout: 1000,
@@ -90,6 +89,25 @@ const addressOfNode = (/** @type {Redis} */ { options: { host = '', port = 0 } }
 /** To whom the library sends a command. @param {any} cluster @param {One} one @returns {string | undefined} */
 const ownerIn = ({ slots }, { tape, i, values }) => slots[tape.slotAt(i, values)]?.[0]
 const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
+
+/**
+ * Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone. Only
+ * where all of a pipeline is to ask elsewhere it cannot be stopped: it has put an ASKING before each command.
+ * @param {any} client
+ * @param {import('./socket.js').DriverTarget['follows']} follows
+ */
+const judgeReplies = (client, follows) => {
+  client.handleError = (
+    /** @type {Error} */ error,
+    /** @type {unknown} */ _left,
+    /** @type {any} */ handlers,
+  ) => {
+    const { action, slot, address = '' } = verdictOf(error.message, '')
+    if (action !== 'asking') return handlers.defaults()
+    if (follows('its cluster', address)) handlers.ask(slot, address)
+    else setTimeout(handlers.tryagain, askAgainMs)
+  }
+}
 
 /**
  * Tells when the library loses a server and finds it again.
@@ -142,6 +160,7 @@ export const ioredisDriver = async (options) => {
   const tapes = await tapesOf(plan, steps, { ...options, keep: false })
   const encodeMs = clock() - encodeFrom
   const client = clientOf(plan, target, () => refresher.request())
+  judgeReplies(client, target.follows)
   /** @type {Turn[]} */
   let turns = []
   /** @type {One[]} */

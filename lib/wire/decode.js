@@ -153,9 +153,10 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
         const taken = Math.min(skip, end - at)
         at += taken
         skip -= taken
-        const isCarriage =
-          skip === 1 ? bytes[at - 1] === carriage : skip > 1 || taken < 2 || bytes[at - 2] === carriage
-        if (!isCarriage) throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
+        // The end of the line may be cut in two.
+        const place = skip === 1 && taken > 0 ? at - 1 : skip === 0 && taken > 1 ? at - 2 : -1
+        if (place >= 0 && bytes[place] !== carriage)
+          throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         if (skip > 0) break
         if (bytes[at - 1] !== newline) throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         element()

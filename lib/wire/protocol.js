@@ -7,6 +7,7 @@ export const longestBulk = 512 * 1024 * 1024
 export const longestArray = 0x7fffffff
 
 const minus = 45
+const carriage = 13
 const one = 49
 const shownBytes = 60
 
@@ -52,8 +53,7 @@ export const checkInteger = (bytes, from, to) => {
   for (; i < to; i++) if (bytes[i] < 48 || bytes[i] > 57) throw protocolError(bytes.subarray(from, to))
 }
 
-/** No control characters, which a line of text does not hold. @param {Uint8Array} bytes @param {number} from @param {number} to */
+/** A line that holds the end of another has swallowed one. @param {Uint8Array} bytes @param {number} from @param {number} to */
 export const checkText = (bytes, from, to) => {
-  for (let i = from; i < to; i++)
-    if (bytes[i] < 32 && bytes[i] !== 9) throw protocolError(bytes.subarray(from, to))
+  for (let i = from; i < to; i++) if (bytes[i] === carriage) throw protocolError(bytes.subarray(from, to))
 }
