@@ -43,7 +43,7 @@ describe('a server that is made a replica of another one during the run', { conc
       const server = await startServer(t)
       const spy = await startSpy(t, server.password)
       const producer = startProducer(t, `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver} --json`, {
-        env: at({ ...server, password }),
+        env: at(server),
       })
       await until('items arrive', () => server.redis.exists('item:1'))
       await server.redis.call('REPLICAOF', '127.0.0.1', spy.port)
