@@ -34,8 +34,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {'max' | number} [rate]
  * @property {number} keys of a lookup's key space
  * @property {boolean} fill the key space first
- * @property {number} connections clients, each with a connection to every node
- * @property {number} pipeline operations in flight of each
+ * @property {number} [connections] to every node
+ * @property {number} [pipeline] commands in flight on each
  * @property {readonly [number, number]} ratio writes, reads
  * @property {'uniform' | 'sequential'} order
  * @property {'constant' | 'poisson'} arrivals
@@ -211,16 +211,18 @@ const groups = {
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
+    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
+      otherwise: '1; 50 for lookups',
+      help: 'connections to every node, as of so many application instances; each item goes by the same one' },
+    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
+      otherwise: 'as --window allows; 1 for lookups',
+      help: 'most unanswered commands on one connection' },
   ],
   Lookups: [
     { name: 'keys', key: 'keys', type: 'integer', range: ['1', '100M'], default: '100k',
       help: 'number of keys, key:1 and on' },
     { name: 'fill', key: 'fill', type: 'flag',
       help: 'write every key once before the run, and check that they are there' },
-    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'], default: '50',
-      help: 'clients; each has a connection to every node' },
-    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'], default: '1',
-      help: 'operations that a client has in flight at most' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
     { name: 'order', key: 'order', type: 'choice', choices: ['uniform', 'sequential'], default: 'uniform',

@@ -12,7 +12,7 @@ import { holdsOf } from './holds.js'
  * @param {object} needs
  * @param {ReturnType<typeof import('./policy.js').policyOf>} needs.policy
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
- * @param {(entry: Entry) => Lane} needs.laneFor
+ * @param {(entry: Entry) => import('./pool.js').Pool} needs.poolFor
  * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
  * @param {() => void} needs.onStale the map may be out of date
  * @param {(address: string) => Promise<void>} needs.loadScripts
@@ -23,7 +23,7 @@ import { holdsOf } from './holds.js'
 export const repeatsOf = ({
   policy,
   ledger,
-  laneFor,
+  poolFor,
   onMoved,
   onStale,
   loadScripts,
@@ -35,23 +35,23 @@ export const repeatsOf = ({
   const touched = new Set()
   /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
   const postponed = new Map()
-  /** @type {Set<Lane>} */
+  /** @type {Set<import('./pool.js').Pool>} */
   const toPump = new Set()
   let closed = false
 
   const holds = holdsOf({
     send: (_, entries) => {
       for (const entry of entries) {
-        const lane = laneFor(entry)
-        lane.sendFirst(entry)
-        toPump.add(lane)
+        const pool = poolFor(entry)
+        pool.sendFirst(entry)
+        toPump.add(pool)
       }
     },
   })
   const pump = () => {
-    for (const lane of toPump) {
-      toPump.delete(lane)
-      lane.pump()
+    for (const pool of toPump) {
+      toPump.delete(pool)
+      pool.pump()
     }
   }
 

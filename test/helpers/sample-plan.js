@@ -26,8 +26,6 @@ const defaults = {
   once: false,
   keys: 100_000,
   fill: false,
-  connections: 50,
-  pipeline: 1,
   ratio: [1, 10],
   order: 'uniform',
   arrivals: 'constant',

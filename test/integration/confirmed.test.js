@@ -40,7 +40,8 @@ const assertEnded = ({ code, document, stderr }, reason) => {
 describe('a server that is made a replica of another one during the run', { concurrency: 2 }, () => {
   for (const driver of drivers)
     test(`${driver}: the run ends, and the other one hears nothing of us`, async (t) => {
-      const server = await startServer(t)
+      // The server itself signs in at its master.
+      const server = await startServer(t, { config: { masterauth: 'of-the-replication' } })
       const spy = await startSpy(t, server.password)
       const producer = startProducer(t, `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver} --json`, {
         env: at(server),

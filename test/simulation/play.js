@@ -101,6 +101,8 @@ const drawPlan = (random) => {
       once: random.chance(0.06),
       maxMembers: random.pick([1, 3, 1000]),
       windowBytes: random.pick([300, 3000, 512_000]),
+      connections: random.pick([1, 2, 5]),
+      ...(random.chance(0.3) && { pipeline: random.pick([1, 3, 50]) }),
       maxBehindMs,
       pacing: pacing === 'closed' ? 'closed' : 'open',
       ...(pacing === 'max' && { rate: /** @type {const} */ ('max') }),

@@ -143,10 +143,10 @@ const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
     problems.push(
       `more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`,
     )
-  const most = plan.masters * (plan.windowBytes + writeBytes + plan.valueBytes)
+  const most = plan.masters * plan.connections * (plan.windowBytes + writeBytes + plan.valueBytes)
   if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
   // A probe of a silent connection is one more.
-  if (mostOpen > 2) problems.push(`${mostOpen} connections to one address at once`)
+  if (mostOpen > plan.connections + 1) problems.push(`${mostOpen} connections to one address at once`)
   return problems
 }
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { entryOf, laneOf } from '../../lib/transport/lane.js'
+import { underWayOf } from '../../lib/transport/pool.js'
 import { tapeOf } from '../../lib/transport/tape.js'
 import { each } from '../../lib/workloads/step.js'
 
@@ -31,7 +32,8 @@ const laneToTest = async (windowBytes = 1000) => {
   const lane = laneOf({
     address: '127.0.0.1:1',
     windowBytes,
-    chunks: 8,
+    windowCommands: Number.POSITIVE_INFINITY,
+    underWay: underWayOf(8, () => {}),
     oneSlot: false,
     open: async ({ onBytes }) => {
       deliver = onBytes
