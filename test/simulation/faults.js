@@ -49,6 +49,8 @@ const kinds = [
   'full',
   'fatal',
   'half-open',
+  'overload',
+  'overload',
 ]
 const spanMs = 600
 /** A run may end at these, before it goes on with a server that was not checked. */
@@ -56,8 +58,9 @@ export const mayEnd = new Set(['occupied', 'lead-astray', 'misdirect', 'map'])
 const maps = ['stale', 'wrong', 'hole', 'fails', 'outside']
 /** Nobody of the cluster is there. */
 export const outside = '127.0.0.1:6001'
-// Long enough to be noticed, given up and repeated.
-const halfOpenMs = 7000
+// Long enough to be noticed, given up and repeated; or for a batch to wait while its next two are due.
+const longMs = 7000
+const long = new Set(['half-open', 'lead-astray', 'overload'])
 
 /** Items may be lost to these even where steps are repeatable. */
 export const lossy = new Set([
@@ -69,6 +72,7 @@ export const lossy = new Set([
   'fatal',
   'full',
   'half-open',
+  'overload',
   'lead-astray',
 ])
 
@@ -85,7 +89,7 @@ export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs }) =
     const kind = random.pick(list)
     const first = random.below(slotCount - 1)
     const drawnMs = 50 + random.below(random.chance(0.2) ? 3000 : 900)
-    const forMs = kind === 'half-open' || kind === 'lead-astray' ? halfOpenMs : drawnMs
+    const forMs = long.has(kind) ? longMs : drawnMs
     return {
       kind,
       atMs:
@@ -161,7 +165,8 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       for (const other of cluster.nodes) if (other !== node) cluster.cut(other, mode)
       return
     case 'slow':
-      node.slowness = random.pick([50, 500, 5000])
+    case 'overload':
+      node.slowness = kind === 'slow' ? random.pick([50, 500, 5000]) : random.pick([1000, 3000, 6000])
       later(() => {
         node.slowness = 1
       })
