@@ -5,7 +5,7 @@
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: [] }
 const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
-const pool = { file: 'lib/transport/pool.js', unit: ['lane'] }
+const pool = { file: 'lib/transport/pool.js', unit: ['lane', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/silence.js', unit: [] }
 const admission = { file: 'lib/target/admission.js', unit: ['admission'] }
@@ -14,7 +14,7 @@ const repeats = { file: 'lib/transport/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
 const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
-const socket = { file: 'lib/transport/socket.js', unit: [] }
+const socket = { file: 'lib/transport/socket.js', unit: ['drops'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
 
 /** @type {Mutation[]} */
