@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Fetches the live items the way an application would, and reports how fast, how fresh, and whether right.
-import { program } from './lib/cli/program.js'
+// Reads the live items the way an application would, and reports how fast, how fresh, and whether right: millrace read.
+import { start } from './lib/cli/start.js'
 
-// Help and mistyped options do not wait for what only a run needs.
-await program('consumer', async (settings, signals) => {
-  const { consume } = await import('./lib/cli/consume.js')
-  return consume(settings, signals)
-})
+await start('read', { as: 'node consumer.js' })

@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-// Writes items the way an application would, and reports what that cost.
-import { program } from './lib/cli/program.js'
+// Writes items the way an application would, and reports what that cost: millrace write.
+import { start } from './lib/cli/start.js'
 
-// Help and mistyped options do not wait for what only a run needs.
-await program('producer', async (settings, signals) => {
-  const { produce } = await import('./lib/cli/produce.js')
-  return produce(settings, signals)
-})
+await start('write', { as: 'node producer.js' })

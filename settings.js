@@ -8,10 +8,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
 
 /**
  * @typedef {'producer' | 'consumer' | 'cleanup' | 'reshard'} Program
- * @typedef {'command line' | 'environment' | '.env' | 'default'} Origin
+ * @typedef {'command line' | 'file' | 'environment' | '.env' | 'default'} Origin
  *
  * @typedef {object} Settings
- * @property {number} quantity items per interval, over all agents
+ * @property {number} quantity items per interval, over all agents; of lookups, keys
  * @property {number} periodMs
  * @property {number} chunks
  * @property {number} totalAgents
@@ -31,8 +31,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} windowBytes
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
- * @property {'max' | number} [rate]
- * @property {number} keys of a lookup's key space
+ * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {boolean} fill the key space first
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
@@ -45,7 +44,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} [intervals]
  * @property {boolean} cluster
  * @property {string} [url] without its user and password; its parts stand in the settings below
- * @property {string} [host] undefined = no address: an embedded target
+ * @property {string} [host] undefined = no address: a local server
  * @property {number} [port]
  * @property {string} [username]
  * @property {string} [password]
@@ -74,12 +73,17 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} outDir
  * @property {boolean} json
  * @property {boolean} quiet
+ * @property {boolean} verbose nodes, commands and the rest too
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
  * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {string} logLevel
+ * @property {boolean} dryRun
+ * @property {string} [optionsFile]
+ * @property {readonly string[]} cautions what was probably meant otherwise
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
+ * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
  * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
@@ -98,22 +102,29 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @typedef {Settings & { yes: boolean }} CleanupSettings
  * @typedef {Settings & { slots?: string, to?: string, shard?: string, servers?: string, waitMs: number }} ReshardSettings
  *
- * @typedef {Exclude<keyof Settings, 'given'>} SettingKey
- * @typedef {Exclude<keyof ReaderSettings | keyof CleanupSettings | keyof ReshardSettings, 'given'>} AnyKey
+ * @typedef {Exclude<keyof Settings, 'given' | 'givenBy' | 'cautions'>} SettingKey
+ * @typedef {Exclude<keyof ReaderSettings | keyof CleanupSettings | keyof ReshardSettings, 'given' | 'givenBy' | 'cautions'>} AnyKey
  *
  * @typedef {object} Row an option as the table below declares it
  * @property {string} name long form, without dashes
- * @property {string[]} [aliases]
- * @property {string} [env] default MILLRACE_<NAME>
+ * @property {string[]} [aliases] other names, which the help shows
+ * @property {string[]} [also] names of older versions and of other tools, which work as well
+ * @property {string | null} [env] default MILLRACE_<NAME>; null: none
+ * @property {string[]} [alsoEnv] variables of older versions and of other tools
  * @property {import('./lib/cli/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
  * @property {'s' | 'ms'} [unit] of a duration without a unit
  * @property {string} [default] written as a user would
  * @property {string} [otherwise] what holds without a value, where that is no fixed default
  * @property {string} help
+ * @property {Partial<Record<Program, string>>} [helpFor] for some programs in other words
+ * @property {string} [brief] its line in the help of one screen; without it only --help all has the option
+ * @property {Partial<Record<Program, string>>} [briefFor] the same, in the help of these programs only
+ * @property {string} [place] of its value in the help, where that of its type says too little
  * @property {true} [secret] its value is never shown
  * @property {true} [repeatable] given more than once, or once with commas
  * @property {true} [hidden] experiments set it, and nobody else has a use for it
@@ -123,8 +134,11 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [off] what its key is without such a flag
  * @property {string} [implies] the value of the same key that may be given besides
  * @property {string[]} [insteadOf] options that answer the same question
+ * @property {(value: any) => boolean} [insteadIf] only a value that does
+ * @property {(value: any) => Record<string, unknown>} [parts] the settings that a value stands for
  *
- * @typedef {Readonly<Row & { aliases: string[], env: string, for: Program[], group: string }>} Option
+ * @typedef {Readonly<Row & { aliases: string[], also: string[], env: string | null, alsoEnv: string[], for: Program[],
+ *   group: string }>} Option
  */
 
 /** @type {Program[]} */
@@ -146,35 +160,39 @@ const strategyFlags = () =>
 /** @type {Record<string, Row[]>} */
 const groups = {
   'Items and data model': [
-    { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
-      default: '10000',
-      help: 'items per interval, shared by all agents; the same ones in every interval, unless --once' },
     { name: 'strategy', for: both, key: 'strategy', type: 'choice', choices: strategyNames(),
       default: defaultStrategy,
-      help: 'data model: how items are stored' },
-    ...strategyFlags(),
-    { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
-      default: 'store-items',
-      help: 'the script of --ws; return-zero stores nothing, to measure what passing the arguments costs' },
-    { name: 'ns', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
-      help: 'number of sorted sets; item i is in set i mod N' },
-    { name: 'same-slot', for: both, key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
-      help: 'all sorted sets in one slot' },
-    { name: 'spread', for: both, key: 'placement', type: 'flag', on: 'spread', off: 'plain',
-      help: 'tags that spread the sorted sets evenly over the slots' },
-    { name: 'extra-sorted-sets', key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
-      help: 'further sorted sets that get the same members in the same batch' },
+      help: 'data model: how items are stored',
+      briefFor: { producer: 'how items are stored; see --help all' } },
+    { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
+      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k',
+      help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
+        'lookups the number of keys, key:1 and on',
+      helpFor: { consumer: 'number of different items' },
+      briefFor: { producer: 'different items; by default what --rate writes in 1 s' } },
     { name: 'ttl', for: both, key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
-      help: 'lifetime of an item' },
-    { name: 'value-size', for: both, key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'], default: '128B',
-      help: 'size of a value' },
+      help: 'lifetime of an item', briefFor: { producer: 'lifetime of an item' } },
+    { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'],
+      default: '128B',
+      help: 'size of a value', briefFor: { producer: 'size of a value' } },
     { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },
+    { name: 'sets', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], default: '1',
+      help: 'number of sorted sets; item i is in set i mod N' },
+    { name: 'placement', for: both, key: 'placement', type: 'choice', choices: ['hash', 'spread', 'same-slot'],
+      values: { hash: 'plain' }, default: 'hash',
+      help: 'slots of the sorted sets: hash (as their names hash), spread (tags that spread them evenly) or ' +
+        'same-slot (all in one)' },
     { name: 'stamp', for: both, key: 'stamp', type: 'flag',
       help: 'put the time of writing into every value, so that a consumer can recognise an old one' },
     { name: 'once', for: both, key: 'once', type: 'flag',
       help: 'new items in every interval, each written once, instead of the same ones' },
+    { name: 'extra-sorted-sets', key: 'extraSortedSets', type: 'integer', range: ['0', '100'], default: '0',
+      help: 'further sorted sets that get the same members in the same batch' },
+    { name: 'script', key: 'script', type: 'choice', choices: ['store-items', 'return-zero'], hidden: true,
+      default: 'store-items',
+      help: 'the script of --ws; return-zero stores nothing, to measure what passing the arguments costs' },
     { name: 'prefix', for: keyed, key: 'prefix', type: 'text', pattern: /^[^{}\s\p{C}]{0,100}$/u,
       expects: 'up to 100 characters without blanks and braces', otherwise: 'none', default: '',
       help: 'put in front of every key' },
@@ -182,24 +200,14 @@ const groups = {
       help: 'random seed of the values' },
   ],
   'Rate and sending': [
-    { name: 'period', aliases: ['p'], for: both, key: 'periodMs', type: 'duration', range: ['1ms', '24h'], unit: 'ms',
-      default: '1000ms',
-      help: 'interval in which all items are written once; for a consumer, the time from one fetch to the next' },
-    { name: 'chunks', aliases: ['c'], key: 'chunks', type: 'integer', range: ['1', '1M'], default: '1',
-      help: 'parts in which the items of an interval are sent, evenly spaced' },
-    { name: 'total-agents', aliases: ['t'], for: both, key: 'totalAgents', type: 'integer', range: ['1', '10000'],
-      default: '1',
-      help: 'agents (simulated writers) that share the items, on all boxes together; for a consumer, the consumers ' +
-        'whose fetches are spread evenly over the period' },
-    { name: 'agent', aliases: ['a'], for: both, key: 'agent', type: 'agents', default: 'auto',
-      help: 'which of the agents this process is; auto: the next free one (on a local target all of them; a ' +
-        'consumer is all of them by default)' },
+    { name: 'rate', key: 'rate', type: 'rate', otherwise: 'items per period, in bursts; for lookups, max',
+      insteadOf: ['period', 'chunks', 'pacing'], insteadIf: (value) => typeof value === 'number',
+      help: 'operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept ' +
+        'them, without a schedule',
+      brief: 'items a second, evenly spaced, such as 300k; or max' },
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
         'closed (wait for the batch or the fetch, then sleep the period)' },
-    { name: 'rate', key: 'rate', type: 'rate', otherwise: 'quantity per period; for lookups, max',
-      help: 'max: as fast as the servers accept it, without a schedule; for lookups also operations a second, such ' +
-        'as 20k' },
     { name: 'driver', for: both, key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
       help: 'socket (plain sockets, least CPU) or ioredis (what a Node application sees)' },
     { name: 'max-members', key: 'maxMembers', type: 'integer', range: ['0', '100M'],
@@ -219,8 +227,6 @@ const groups = {
       help: 'most unanswered commands on one connection' },
   ],
   Lookups: [
-    { name: 'keys', key: 'keys', type: 'integer', range: ['1', '100M'], default: '100k',
-      help: 'number of keys, key:1 and on' },
     { name: 'fill', key: 'fill', type: 'flag',
       help: 'write every key once before the run, and check that they are there' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
@@ -230,36 +236,79 @@ const groups = {
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],
-  'Reading (the data model comes from the plan that the writer leaves in the target)': [
+  Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
-      help: 'fetch only the newest N items; 0 = all that have not expired' },
-    { name: 'mode', key: 'mode', type: 'choice', choices: ['manual', 'script'], default: 'manual', for: reader,
-      help: 'manual (ids, then their values) or script (one call of lua/fetch-latest-items.lua)' },
-    { name: 'fetch', key: 'fetch', type: 'choice', choices: ['get', 'mget'], default: 'get', for: reader,
-      help: 'get (one GET per item) or mget (MGET of up to 1,000; in a cluster, one per slot)' },
+      help: 'fetch only the newest N items; 0 = all that have not expired',
+      brief: 'fetch only the newest N items; 0 = all' },
+    { name: 'read-with', key: 'fetch', type: 'choice', choices: ['get', 'mget', 'script'], for: reader,
+      default: 'get',
+      parts: (how) => (how === 'script' ? { mode: 'script' } : { mode: 'manual', fetch: how }),
+      help: 'get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or ' +
+        'script (one call of lua/fetch-latest-items.lua)',
+      brief: 'get (a GET per item), mget, or script (Lua)' },
     { name: 'values', key: 'values', type: 'flag', default: 'true', for: reader,
       help: 'fetch the values too; --no-values reads ids only' },
     { name: 'reads', key: 'reads', type: 'choice', choices: ['replica', 'master', 'any'], default: 'replica',
       for: reader,
-      help: 'which nodes serve the reads; a shard without replicas is read from its master' },
+      help: 'which nodes serve the reads; a shard without replicas is read from its master',
+      brief: 'nodes to read from: replica, master, any' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
-      help: 'consumers in this process, per agent' },
+      help: 'consumers in this process, per agent', brief: 'consumers in this process' },
     { name: 'verify', key: 'verify', type: 'flag', for: reader,
-      help: 'compare every value with the bytes that the plan defines' },
+      help: 'compare every value with the bytes that the plan defines',
+      brief: 'compare every value with the bytes that the plan defines' },
     { name: 'count', key: 'count', type: 'flag', for: reader,
       help: 'count unique items with every structure that exists, side by side' },
   ],
+  'As published (items in bursts: -q of them every -p, in -c parts)': [
+    { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
+      otherwise: 'see --items',
+      help: 'items per interval, shared by all agents: --items by its published name',
+      briefFor: { producer: 'as published: items per interval, sent in bursts' } },
+    { name: 'period', aliases: ['p'], also: ['period-in-millis'], for: both, key: 'periodMs', type: 'duration',
+      range: ['1ms', '24h'], unit: 'ms', default: '1000ms',
+      help: 'interval in which all items are written once', helpFor: { consumer: 'time from one fetch to the next' },
+      briefFor: { producer: 'the interval', consumer: 'time from one fetch to the next' } },
+    { name: 'chunks', aliases: ['c'], key: 'chunks', type: 'integer', range: ['1', '1M'], default: '1',
+      help: 'bursts in which the items of an interval are sent, evenly spaced',
+      brief: 'bursts in the interval' },
+    { name: 'total-agents', aliases: ['t'], for: both, key: 'totalAgents', type: 'integer', range: ['1', '10000'],
+      default: '1',
+      help: 'agents (simulated writers) that share the items, on all boxes together',
+      helpFor: { consumer: 'consumers, on all boxes together, whose fetches are spread evenly over the period' },
+      briefFor: { producer: 'writers that share the items, on all boxes' } },
+    { name: 'agent', aliases: ['a'], for: both, key: 'agent', type: 'agents', default: 'auto',
+      help: 'which of the agents this process is: a number, a range, all, or auto: the next free one (on a local ' +
+        'target all of them)',
+      helpFor: { consumer: 'which of them this process is: a number, a range, auto (the next free one), by default all' },
+      briefFor: { producer: 'which of them this process is: 3, 2-4 or all' } },
+    ...strategyFlags(),
+    { name: 'ns', for: both, key: 'sortedSets', type: 'integer', range: ['1', '16384'], otherwise: 'see --sets',
+      help: 'number of sorted sets: --sets by its published name' },
+    { name: 'same-slot', for: both, key: 'placement', type: 'flag', on: 'same-slot', off: 'plain',
+      help: 'all sorted sets in one slot: --placement same-slot' },
+    { name: 'spread', for: both, key: 'placement', type: 'flag', on: 'spread', off: 'plain',
+      help: 'sorted sets spread evenly over the slots: --placement spread' },
+    { name: 'mode', aliases: ['s'], also: ['script-mode'], key: 'mode', type: 'choice', choices: ['manual', 'script'],
+      default: 'manual', for: reader,
+      help: 'manual (ids, then their values) or script: --read-with by its published name' },
+    { name: 'fetch', key: 'fetch', type: 'choice', choices: ['get', 'mget'], otherwise: 'see --read-with', for: reader,
+      help: 'how --mode manual reads values: get or mget, as --read-with' },
+  ],
   'Target (without an address: a local server, started for the run)': [
-    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
-      help: 'the target is a cluster; without an address one is started (a consumer attaches to it)' },
-    { name: 'url', key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
+    { name: 'url', also: ['uri'], key: 'url', type: 'url', env: 'REDIS_URL', secret: true, for: all,
       insteadOf: ['host', 'port'],
-      help: 'address as redis://[user:password@]host[:port][/db], or rediss:// for TLS' },
+      help: 'address as redis://[user:password@]host[:port][/db], or rediss:// for TLS; also without --url in front',
+      brief: 'redis://[user:password@]host[:port][/db], or rediss://' },
     { name: 'host', key: 'host', type: 'host', env: 'REDIS_HOST', for: all, otherwise: 'local server',
-      help: 'name or address of the server, or of any node of the cluster' },
+      help: 'name or address of the server, or of any node of the cluster',
+      brief: 'the server, or any node of a cluster' },
     { name: 'port', key: 'port', type: 'integer', range: ['1', '65535'], env: 'REDIS_PORT', for: all,
       otherwise: '6379',
-      help: 'port of --host' },
+      help: 'port of --host', brief: 'its port (6379)' },
+    { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
+      help: 'the target is a cluster; without an address one is started (a consumer attaches to it)',
+      brief: 'the target is a cluster (without --host: a local one)' },
     { name: 'sentinel', key: 'sentinel', type: 'text', pattern: /^[\w.-]{1,100}$/,
       expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: keyed,
       otherwise: 'none',
@@ -268,22 +317,26 @@ const groups = {
     { name: 'sentinel-password', key: 'sentinelPassword', type: 'secret', env: 'REDIS_SENTINEL_PASSWORD',
       secret: true, for: keyed,
       help: 'password of the sentinels themselves; better in REDIS_SENTINEL_PASSWORD' },
-    { name: 'username', key: 'username', type: 'text', pattern: /^[^\s\p{C}]+$/u,
+    { name: 'username', also: ['user'], key: 'username', type: 'text', pattern: /^[^\s\p{C}]+$/u,
       expects: 'a name without blanks', env: 'REDIS_USERNAME', for: all,
       help: 'ACL user' },
-    { name: 'password', key: 'password', type: 'secret', env: 'REDIS_PASSWORD', secret: true, for: all,
+    { name: 'password', also: ['pass'], key: 'password', type: 'secret', env: 'REDIS_PASSWORD',
+      alsoEnv: ['REDISCLI_AUTH'], secret: true, for: all,
       help: 'better in REDIS_PASSWORD: other users of the machine can see a command line' },
     { name: 'password-file', key: 'passwordFile', type: 'path', env: 'REDIS_PASSWORD_FILE', for: all,
       insteadOf: ['password'],
       help: 'file whose first line is the password' },
-    { name: 'ask-password', key: 'askPassword', type: 'flag', for: all, insteadOf: ['password', 'password-file'],
-      help: 'ask for the password on the terminal, without showing it' },
+    { name: 'ask-password', also: ['askpass'], key: 'askPassword', type: 'flag', for: all,
+      insteadOf: ['password', 'password-file'],
+      help: 'ask for the password on the terminal, without showing it',
+      brief: 'ask for the password; or set REDIS_PASSWORD' },
     { name: 'db', key: 'db', type: 'integer', range: ['0', '1M'], env: 'REDIS_DB', default: '0', for: keyed,
       help: 'number of the database' },
-    { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections' },
-    { name: 'tls-insecure', key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: all,
+    { name: 'tls', key: 'tls', type: 'flag', env: 'REDIS_TLS', for: all, help: 'encrypt the connections',
+      brief: 'encrypt the connections' },
+    { name: 'tls-insecure', also: ['insecure'], key: 'tlsInsecure', type: 'flag', env: 'REDIS_TLS_INSECURE', for: all,
       help: 'accept any certificate: anyone on the network path can read and change everything' },
-    { name: 'ca', key: 'caFile', type: 'path', env: 'REDIS_CA', for: all,
+    { name: 'ca', also: ['cacert'], key: 'caFile', type: 'path', env: 'REDIS_CA', for: all,
       help: 'file with the authority that signed the certificate of the server' },
     { name: 'cert', key: 'certFile', type: 'path', env: 'REDIS_CERT', for: all,
       help: 'file with our certificate' },
@@ -305,7 +358,8 @@ const groups = {
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
         'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
-      help: 'of scripts/cleanup.js: remove what it counts; without it nothing is changed' },
+      help: 'remove what is counted; without it nothing is changed',
+      brief: 'remove what is counted; without it nothing is changed' },
     { name: 'guard', key: 'guard', type: 'guard', default: 'evicted>0,memory>90%,lag>256MB',
       help: 'end the run when a node has evicted more keys, uses more of its memory, or a replica is further ' +
         'behind; off = never' },
@@ -313,28 +367,39 @@ const groups = {
   'Changes of a cluster': [
     { name: 'slots', key: 'slots', type: 'text', pattern: /^\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*$/,
       expects: 'slots such as 0-1499,3000', for: ['reshard'],
-      help: 'of move: the slots' },
+      help: 'of move: the slots', brief: 'of move: the slots' },
     { name: 'to', key: 'to', type: 'text', pattern: /^\S+$/, expects: 'the number of a shard or an address',
       for: ['reshard'],
-      help: 'of move: the receiving shard, by its number (in the order of slots) or the address of its master' },
+      help: 'of move: the receiving shard, by its number (in the order of slots) or the address of its master',
+      brief: 'of move: the receiving shard or its master' },
     { name: 'shard', key: 'shard', type: 'text', pattern: /^\S+$/, expects: 'the number of a shard or an address',
       for: ['reshard'],
-      help: 'of remove-shard and failover: which one' },
+      help: 'of remove-shard and failover: which one', brief: 'of remove-shard and failover: which one' },
     { name: 'servers', key: 'servers', type: 'text', pattern: /^[^\s,]+:\d+(,[^\s,]+:\d+)*$/,
       expects: 'addresses with commas', for: ['reshard'], otherwise: 'started here, for a local cluster',
-      help: 'of add-shard: empty servers in cluster mode, a master and then its replicas' },
+      help: 'of add-shard: empty servers in cluster mode, a master and then its replicas',
+      brief: 'of add-shard: empty servers, a master and its replicas' },
     { name: 'wait', key: 'waitMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '60m', for: ['reshard'],
       help: 'how long to wait for the change, where only the provider can make it' },
   ],
   Duration: [
-    { name: 'duration', for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'], unit: 's',
-      otherwise: 'until interrupted', insteadOf: ['intervals'],
-      help: 'stop after this time (60, 60s, 5m, 1h)' },
+    { name: 'duration', also: ['test-time'], for: both, key: 'durationMs', type: 'duration', range: ['1ms', '8760h'],
+      unit: 's', otherwise: 'until Ctrl-C', insteadOf: ['intervals'],
+      help: 'stop after this time (60, 60s, 1m30s, 1h)', brief: 'stop after this time (until Ctrl-C)' },
     { name: 'intervals', key: 'intervals', type: 'integer', range: ['1', '1000M'],
-      otherwise: 'until interrupted',
+      otherwise: 'until Ctrl-C',
       help: 'stop after this many intervals' },
     { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
-      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)' },
+      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)',
+      brief: 'time at the start that is left out of the costs' },
+    { name: 'dry-run', key: 'dryRun', type: 'flag', for: both, env: null,
+      help: 'show the plan, the share of this process, what is found on the target, the memory that the plan takes ' +
+        'and the first commands; write nothing',
+      brief: 'show the plan and the target, and write nothing' },
+    { name: 'file', aliases: ['f'], key: 'optionsFile', type: 'path', for: both, env: null, otherwise: 'none',
+      help: 'options from a .yaml or .json file, by their long names, or those of an earlier run from its run.json; ' +
+        'the command line overrides them',
+      brief: 'options from a .yaml or .json file, or a run.json' },
     { name: 'idle-cost', key: 'idleCost', type: 'choice', choices: ['auto', 'always', 'never'], default: 'auto',
       help: 'measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item ' +
         'is known without it; auto = in runs of 10 s and longer' },
@@ -359,19 +424,23 @@ const groups = {
       expects: 'letters, digits, dots and dashes, at most 100', for: both, otherwise: 'from the time',
       help: 'name of the run' },
     { name: 'out', key: 'outDir', type: 'path', default: 'results', for: both,
-      help: 'folder of the results' },
+      help: 'folder of the results', brief: 'folder of the results' },
     { name: 'report', key: 'report', type: 'flag', default: 'true', for: both,
-      help: 'a page with charts beside run.json; --no-report leaves it to scripts/report.js' },
+      help: 'a page with charts beside run.json; --no-report leaves it to millrace report' },
     { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: true, for: both, default: 'none',
-      help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated' },
+      help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated',
+      brief: 'exit code 99 if it fails: latency.intended.p99<20ms' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live metrics to Prometheus on this port of this machine only, or on address:port' },
     { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
       default: '0s',
       help: 'keep serving them for this long after the run, until they are read once more' },
     { name: 'json', key: 'json', type: 'flag', for: both,
-      help: 'print run.json on stdout, and nothing else' },
+      help: 'print run.json on stdout, and nothing else',
+      brief: 'print run.json on stdout, and nothing else' },
     { name: 'quiet', key: 'quiet', type: 'flag', for: both, help: 'no live line and no table' },
+    { name: 'verbose', aliases: ['v'], key: 'verbose', type: 'flag', for: both,
+      help: 'print nodes, commands, times and the rest too, not only the answer' },
     { name: 'log-level', key: 'logLevel', type: 'choice',
       choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], default: 'info', for: all,
       help: 'least severe level that the log on stderr shows' },
@@ -384,7 +453,9 @@ export const OPTIONS = Object.freeze(
     rows.map((row) =>
       Object.freeze({
         aliases: [],
+        also: [],
         env: `MILLRACE_${row.name.replaceAll('-', '_').toUpperCase()}`,
+        alsoEnv: [],
         for: /** @type {Program[]} */ (['producer']),
         ...row,
         group,
@@ -393,17 +464,32 @@ export const OPTIONS = Object.freeze(
   ),
 )
 
+// What a consumer finds in the writer's plan.
+const ofPlan = new Set([
+  'strategy',
+  'quantity',
+  'ttlS',
+  'valueBytes',
+  'payload',
+  'seed',
+  'stamp',
+  'once',
+  'placement',
+  'sortedSets',
+])
+
 /**
  * The options of one program, in the order of the table.
  * @param {Program} program
+ * @returns {Option[]}
  */
-export const optionsOf = (program) => OPTIONS.filter((option) => option.for.includes(program))
-
-/**
- * The settings without their secrets, for a plan, a result or a log.
- * @param {Settings} settings
- * @returns {Readonly<Omit<Settings, 'password' | 'sentinelPassword'>>}
- */
-export function publicSettings({ password, sentinelPassword, ...rest }) {
-  return Object.freeze(rest)
-}
+export const optionsOf = (program) =>
+  OPTIONS.filter((option) => option.for.includes(program)).map((option) => ({
+    ...option,
+    group:
+      program === 'consumer' && ofPlan.has(option.key)
+        ? 'Data model, where the target has no plan of a writer'
+        : option.group,
+    help: option.helpFor?.[program] ?? option.help,
+    brief: option.briefFor?.[program] ?? option.brief,
+  }))

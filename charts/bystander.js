@@ -1,24 +1,24 @@
-import { highest, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-lines.js'
+import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/report/chart-lines.js'
 import { latencyAxis } from '../lib/report/chart-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const bystander = {
   name: 'bystander',
-  title: 'What another application feels',
+  title: 'Latency of another client',
   note: 'One PING each 20 ms to every master on a connection of its own, timed from the moment it was due.',
   option: (record) => {
-    const felt = (/** @type {'p50' | 'p99' | 'max'} */ key) =>
+    const time = (/** @type {'p50' | 'p99' | 'max'} */ key) =>
       overTime(
         record.seconds,
-        sinceWarmUp(record, ({ bystander_us: found }) => found?.[key] ?? null),
+        sinceWarmUp(record, ({ bystander_us: found }) => supported(found, key)),
         highest,
       )
     return timeChart(record, {
       axis: latencyAxis('latency of a PING'),
       series: [
-        ...line('p50', felt('p50'), { color: '@c1', unit: 'us' }),
-        ...line('p99', felt('p99'), { color: '@c3', unit: 'us' }),
-        ...line('max', felt('max'), { color: '@c5', dashed: true, width: 1.5, unit: 'us' }),
+        ...line('p50', time('p50'), { color: '@c1', unit: 'us' }),
+        ...line('p99', time('p99'), { color: '@c3', unit: 'us' }),
+        ...line('max', time('max'), { color: '@c5', dashed: true, width: 1.5, unit: 'us' }),
       ],
     })
   },

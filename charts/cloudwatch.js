@@ -4,7 +4,7 @@ import { shortened } from '../lib/report/layout.js'
 import { shortNames } from '../lib/report/node-names.js'
 
 /**
- * @typedef {import('../lib/report/record.js').RunRecord} RunRecord
+ * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
  * @typedef {import('../lib/cloudwatch/fetch.js').CacheFigures} CacheFigures
  */
 

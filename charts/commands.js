@@ -1,10 +1,10 @@
+import { count, micros } from '../lib/base/units.js'
 import { stackedBars } from '../lib/report/chart-parts.js'
 import { commandCosts } from '../lib/report/cost-parts.js'
-import { count, micros } from '../lib/report/units.js'
 
 const shown = 8
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const commands = {
   name: 'commands',
   title: 'Execution time per command',

@@ -1,4 +1,4 @@
-import { changeWords, intervalWords } from '../lib/compare/text.js'
+import { changeWords, intervalWords, verdictWords } from '../lib/compare/text.js'
 import {
   axisLook,
   chart,
@@ -8,7 +8,7 @@ import {
   uprightAxis,
   whiskers,
 } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
 /**
  * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison
@@ -49,6 +49,9 @@ const limitsOf = ({ rulings }, rows) => {
         },
       ]
 }
+
+/** @param {Row} row @param {number} effect */
+const shortVerdict = (row, effect) => verdictWords(row, effect).replace(/ beyond.*/, '')
 
 // Twice and half.
 const widest = Math.LN2
@@ -129,7 +132,7 @@ export const forest = {
     return chart({
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
-      grid: { ...chart({}).grid, top: 40, right: 78 },
+      grid: { ...chart({}).grid, top: 40, right: 112 },
       xAxis: lyingAxis('change, log scale', 'change', { min: -reach, max: reach }),
       yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 170 } },
       series: [
@@ -148,7 +151,11 @@ export const forest = {
               distance: 8,
               color: '@ink',
               fontSize: 12,
-              formatter: changeWords(row.difference.change),
+              lineHeight: 15,
+              // A page that is too narrow leaves the second line out.
+              formatter: [changeWords(row.difference.change), shortVerdict(row, comparison.effect)]
+                .filter(Boolean)
+                .join('\n'),
             },
           })),
           markLine: {
@@ -187,7 +194,7 @@ export const runsInOrder = {
   option: ({ rows, firsts, baseline, other }) => {
     const [row] = rows.filter(({ primary }) => primary)
     if (!row || firsts.length === 0) return null
-    const { unit, axis } = figureNamed(row.figure.name)
+    const { unit, axis } = measureNamed(row.figure.name)
     const points = (/** @type {'a' | 'b'} */ side) =>
       firsts.map((first, round) => [2 * round + (first === side ? 1 : 2), row[side][round]])
     const lines = [

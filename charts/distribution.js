@@ -1,18 +1,35 @@
 import { line } from '../lib/report/chart-lines.js'
 import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/report/chart-parts.js'
 
-/** @param {import('../lib/report/record.js').Curve} curve */
-const points = (curve) => curve.map(({ beyond, us }) => [+beyond.toPrecision(6), us])
+/** @typedef {import('../lib/result/record.js').RunRecord} RunRecord */
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+// With fewer beyond it, a point is the luck of a few.
+const fewestBeyond = 10
+
+/** Independent samples of a run; a command may carry many items. @param {RunRecord} record @param {'intended' | 'service'} name */
+const samplesOf = ({ seconds }, name) =>
+  seconds.reduce((sum, { latency_us: latency }) => {
+    const found = latency?.[name]
+    return sum + (found ? (found.samples ?? found.count) : 0)
+  }, 0)
+
+/** As far into the tail as the samples reach. @param {RunRecord} record @param {'intended' | 'service'} name */
+const points = (record, name) => {
+  const deepest = samplesOf(record, name) / fewestBeyond
+  return record.distribution[name]
+    .filter(({ beyond }) => beyond <= deepest * (1 + 1e-9))
+    .map(({ beyond, us }) => [+beyond.toPrecision(6), us])
+}
+
+/** @type {import('../lib/report/chart-parts.js').Chart<RunRecord>} */
 export const distribution = {
   name: 'distribution',
   title: 'Latency distribution',
-  note: 'The further right, the rarer: each step is a tenth of the items before. The gap between the curves is time spent waiting to be sent.',
-  option: ({ distribution: { intended, service } }) => {
+  note: 'The further right, the rarer: each step is a tenth of the items before. A curve ends where fewer than ten samples are beyond it. The gap between the curves is time spent waiting to be sent.',
+  option: (record) => {
     const series = [
-      ...line('from the intended moment', points(intended), { color: '@c1', unit: 'us' }),
-      ...line('from the send (service)', points(service), { color: '@c2', dashed: true, unit: 'us' }),
+      ...line('from the due time', points(record, 'intended'), { color: '@c1', unit: 'us' }),
+      ...line('service time', points(record, 'service'), { color: '@c2', dashed: true, unit: 'us' }),
     ]
     return series.length === 0
       ? null

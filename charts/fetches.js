@@ -1,14 +1,14 @@
 import { highest, line, overTime, timeChart } from '../lib/report/chart-lines.js'
 import { latencyAxis } from '../lib/report/chart-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const fetches = {
   name: 'fetches',
   title: 'Fetches over time',
   note: 'How long a whole fetch took, its ids and its values, and how old the newest item was when its id was read.',
   option: (record) => {
     const time = (
-      /** @type {import('../lib/report/record.js').FetchTime} */ name,
+      /** @type {import('../lib/result/record.js').FetchTime} */ name,
       /** @type {'p50' | 'max'} */ key,
     ) => overTime(record.seconds, (second) => second[name]?.[key], highest)
     return timeChart(record, {

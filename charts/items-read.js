@@ -1,7 +1,7 @@
 import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
 import { uprightAxis } from '../lib/report/chart-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const itemsRead = {
   name: 'items-read',
   title: 'Items read',

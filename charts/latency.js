@@ -1,4 +1,4 @@
-import { highest, line, overTime, sinceWarmUp, timeChart } from '../lib/report/chart-lines.js'
+import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/report/chart-lines.js'
 import { colour, latencyAxis } from '../lib/report/chart-parts.js'
 
 const shown = /** @type {const} */ ([
@@ -9,20 +9,20 @@ const shown = /** @type {const} */ ([
   ['max', 'max'],
 ])
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const latency = {
   name: 'latency',
   title: 'Latency over time',
-  note: 'From the moment an item was due to its answer: waiting behind others of its batch counts, as it does for an application.',
+  note: 'From the moment an item was due to its answer: waiting behind others of its batch counts, as it does for an application. A percentile is drawn where at least ten samples of its second are beyond it.',
   option: (record) =>
     timeChart(record, {
-      axis: latencyAxis('latency from the intended moment'),
+      axis: latencyAxis('latency from the due time'),
       series: shown.flatMap(([key, name], at) =>
         line(
           name,
           overTime(
             record.seconds,
-            sinceWarmUp(record, ({ latency_us: found }) => found?.intended?.[key] ?? null),
+            sinceWarmUp(record, ({ latency_us: found }) => supported(found?.intended, key)),
             highest,
           ),
           { color: colour(at), dashed: key === 'max', width: key === 'p99' ? 2.5 : 1.5, unit: 'us' },

@@ -1,7 +1,7 @@
 import { nodeLines, timeChart } from '../lib/report/chart-lines.js'
 import { uprightAxis } from '../lib/report/chart-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const memory = {
   name: 'memory',
   title: 'Memory of every node',

@@ -1,9 +1,9 @@
 import { axisLook, chart, lyingAxis } from '../lib/report/chart-parts.js'
 import { formatted } from '../lib/report/look.js'
-import { centreOf } from '../lib/report/statistics.js'
+import { centreOf } from '../lib/result/statistics.js'
 
 /**
- * @typedef {import('../lib/report/experiment-document.js').FigureOfRow} FigureOfRow
+ * @typedef {import('../lib/result/experiment-document.js').FigureOfRow} FigureOfRow
  * @typedef {{ name: string, color: string, symbol: string, figures: (Record<string, FigureOfRow> | undefined)[] }} Series
  * @typedef {{ figure: string, axis: string, unit: string, left: number, width: number }} Panel
  */

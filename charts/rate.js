@@ -1,35 +1,46 @@
+import { achievedRates } from '../lib/report/achieved.js'
 import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
 import { uprightAxis } from '../lib/report/chart-parts.js'
 
-/** @param {import('../lib/report/record.js').Second} second */
+/**
+ * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
+ * @typedef {import('../lib/result/record.js').Second} Second
+ */
+
+/** @param {Second} second */
 const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + items.dropped + items.unsettled
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/report/record.js').RunRecord>} */
+/** What was asked, up to the end of the schedule. @param {RunRecord} record */
+const targetOf = ({ run, seconds }) => {
+  const nominal = run.rate?.nominal ?? null
+  const points = overTime(seconds, ({ phase }) => (phase === 'draining' ? undefined : nominal))
+  const endS = run.plan.durationMs / 1000
+  const last = points.at(-1)
+  const drained = seconds.find(({ phase }) => phase === 'draining')
+  const goesOn = last && drained && last[1] !== null && endS > Number(last[0]) && endS * 1000 <= drained.at_ms
+  return goesOn ? [...points, [endS, nominal]] : points
+}
+
+/** @type {import('../lib/report/chart-parts.js').Chart<RunRecord>} */
 export const rate = {
   name: 'rate',
-  title: 'Rate asked and achieved',
-  note: 'Items acknowledged in each second beside those that the schedule asked for.',
+  title: 'Target rate and achieved rate',
+  note: 'Items acknowledged in each second beside those that the schedule asks for.',
   option: (record) => {
     const { seconds, run } = record
     if (seconds.every(({ achieved }) => achieved === undefined)) return null // a consumer's
-    const nominal = run.rate?.nominal ?? null
+    const unit = run.plan.flow === 'clients' ? 'operations/s' : 'items/s'
+    const rates = achievedRates(record)
+    const achieved = overTime(
+      seconds,
+      whereLong((_, at) => rates[at]),
+    )
     const lost = overTime(seconds, lostPerSecond)
     return timeChart(record, {
-      axis: uprightAxis('items/s', 'count', { min: 0 }),
+      axis: uprightAxis(unit, 'count', { min: 0, boundaryGap: [0, 0.1] }),
       series: [
-        ...line(
-          'achieved',
-          overTime(
-            seconds,
-            whereLong(({ achieved }) => achieved),
-          ),
-          { color: '@c1', unit: 'count' },
-        ),
-        ...line(
-          'asked',
-          overTime(seconds, () => nominal),
-          { color: '@c2', dashed: true, unit: 'count' },
-        ),
+        ...line('achieved', achieved, { color: '@c1', unit: 'count' }),
+        ...line('target', targetOf(record), { color: '@c2', dashed: true, unit: 'count' }),
         ...(lost.some(([, n]) => n) ? line('lost', lost, { color: '@bad', unit: 'count' }) : []),
       ],
     })

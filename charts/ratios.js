@@ -1,7 +1,7 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
+import { measureNamed } from '../lib/result/measures.js'
 
-/** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 const formats = { tooltip: { valueFormatter: '@logratio' }, emphasis: { disabled: true } }
 
@@ -32,7 +32,8 @@ export const ratiosChart = {
       [ratio, low, high, theirs].flatMap((value) => (value !== null && value > 0 ? [logOf(value)] : [])),
     )
     const all = [...ends, ...rounds.map(({ value: [log] }) => log)]
-    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${figureNamed(figure).title}`))
+    const max = +(Math.max(leastReach, ...all) * 1.06).toFixed(4)
+    const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${measureNamed(figure).title}`))
     const series = [
       {
         type: 'scatter',
@@ -86,20 +87,33 @@ export const ratiosChart = {
     return chart({
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
-      grid: { ...chart({}).grid, top: 40 },
+      grid: { ...chart({}).grid, top: 40, right: 92 },
       xAxis: lyingAxis('ratio, 1 is no difference, log scale', 'logratio', {
         min: +(Math.min(-leastReach, ...all) * 1.06).toFixed(4),
-        max: +(Math.max(leastReach, ...all) * 1.06).toFixed(4),
+        max,
       }),
       yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 230 } },
       series: [
         ...series,
-        // The line of no difference.
+        // The values beside the picture, and the line of no difference.
         {
           type: 'scatter',
           name: '',
-          data: [],
           silent: true,
+          symbolSize: 0,
+          data: ratios.map(({ ours, standing }, row) => ({
+            value: [max, row],
+            label: {
+              show: true,
+              position: 'right',
+              distance: 8,
+              color: '@ink',
+              fontSize: 12,
+              lineHeight: 15,
+              // A page that is too narrow leaves the second line out.
+              formatter: [ours.ratio.toFixed(2), standing].filter(Boolean).join('\n'),
+            },
+          })),
           markLine: {
             silent: true,
             symbol: 'none',

@@ -1,10 +1,15 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { figureNamed } from '../lib/report/figures.js'
+import { formatted } from '../lib/report/look.js'
 import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
+import { measureNamed } from '../lib/result/measures.js'
 
-import { centreOf } from '../lib/report/statistics.js'
+import { centreOf } from '../lib/result/statistics.js'
 
-/** @typedef {import('../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+
+/** @param {import('../lib/result/experiment-document.js').FigureOfRow} figure @param {string} unit */
+const intervalOf = ({ low, high }, unit) =>
+  low < high ? { detail: `${formatted(unit, low)} to ${formatted(unit, high)}` } : {}
 
 /**
  * One figure of an experiment over its rows, beside what was published.
@@ -13,7 +18,7 @@ import { centreOf } from '../lib/report/statistics.js'
  * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
  */
 export const rowFigures = (column, experiment) => {
-  const { title, unit, axis } = figureNamed(column)
+  const { title, unit, axis } = measureNamed(column)
   const published = experiment.rows.map((row) =>
     isComparable(column, row) ? (row.published?.[column] ?? null) : null,
   )
@@ -36,7 +41,7 @@ export const rowFigures = (column, experiment) => {
           {
             type: 'bar',
             name: 'measured',
-            data: ours.map((figure) => (figure ? centreOf(figure) : null)),
+            data: ours.map((figure) => figure && { value: centreOf(figure), ...intervalOf(figure, unit) }),
             barMaxWidth: 26,
             itemStyle: { color: '@c1' },
             ...formats,

@@ -1,5 +1,5 @@
 // Takes secrets out of text and data, in every spelling in which a server, a library or JSON may give them back.
-import { plainText } from './report/units.js'
+import { plainText } from './base/units.js'
 
 const instead = '***'
 // Shorter ones cannot be told apart from words and numbers of our own.

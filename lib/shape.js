@@ -1,6 +1,6 @@
 // Whether data read from a file is what its JSON Schema says, and where it is not.
 import { createRequire } from 'node:module'
-import { plainText } from './report/units.js'
+import { plainText } from './base/units.js'
 
 const require = createRequire(import.meta.url)
 const longestPath = 60

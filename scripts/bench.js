@@ -9,6 +9,7 @@ import { ExitCode, OptionError } from '../lib/errors.js'
 import { alignedTable } from '../lib/report/layout.js'
 import { consumerCases } from './bench/consumer.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
+import { lookupCases } from './bench/lookup.js'
 import { verdict } from './bench/room.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
 
@@ -25,7 +26,7 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   --list       the names of the cases
   -h, --help   this text`
 
-const cases = [...writerCases, ...consumerCases()]
+const cases = [...writerCases, ...lookupCases, ...consumerCases()]
 const all = [...cases, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */

@@ -24,6 +24,8 @@ The full form takes nine minutes: three strategies, both drivers, 1,000 to 100,0
 that burns a core, and two boxes that share the load.`
 
 const warmUpS = 2
+/** @type {Record<string, string>} which command runs once an item */
+const itemCommands = { 'sorted-set': 'setex', list: 'setex', hash: 'hset' }
 const limits = { bystander: 0.25, other: 0.05 }
 // What a run says by itself of figures that are not to be trusted.
 const excuses = ['client-contended', 'client-stopped', 'client-saturated', 'io-threads', 'gaps', 'rate']
@@ -77,7 +79,7 @@ const check = async (of, seconds) => {
   /** @type {(() => void)[]} */
   const undo = [() => rmSync(folder, { recursive: true, force: true })]
   try {
-    const outside = watchServer(at)
+    const outside = watchServer(at, itemCommands[of.strategy])
     const dataBefore = await outside.before()
     if (of.burner) undo.unshift(startBurner())
     const serverCpu = watchCpu(pid)
@@ -132,8 +134,7 @@ const rowsOf = (of, run, { dataBefore, outside, serverCpu, clientCpu, pings }) =
   const fromMs = startMs + warmUpS * 1000 - 20
   const toMs = startMs + run.duration_s * 1000
   const lengthS = run.measured_s
-  const items = run.rate.achieved * lengthS
-  const all = items / run.server.share
+  const all = Number(rise(outside.items, fromMs, toMs))
   const part = (/** @type {number | null} */ figure) => (figure === null ? null : figure / lengthS)
   // A timer that woke late is the witness's own, as the bystander has one of its own.
   const within = /** @type {number[]} */ (pings.latencies)

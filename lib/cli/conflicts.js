@@ -34,7 +34,6 @@ const needsSortedSet = (key, plain) => (s, named) =>
 
 // What only writers in ticks have, and what only clients have.
 const ofTicks = /** @type {const} */ ([
-  'quantity',
   'periodMs',
   'chunks',
   'totalAgents',
@@ -46,15 +45,7 @@ const ofTicks = /** @type {const} */ ([
   'ttlS',
   'maxMembers',
 ])
-const ofClients = /** @type {const} */ ([
-  'keys',
-  'fill',
-  'connections',
-  'pipeline',
-  'ratio',
-  'order',
-  'arrivals',
-])
+const ofClients = /** @type {const} */ (['fill', 'connections', 'pipeline', 'ratio', 'order', 'arrivals'])
 
 /** @type {readonly Rule[]} */
 const flowRules = [
@@ -73,8 +64,8 @@ const flowRules = [
       return `${named(ofSockets)} is for plain sockets: ioredis has one connection to every node`
     if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
     return (
-      typeof s.rate === 'number' &&
-      `${named('rate')}: items are written at --quantity per --period; a number is for lookups, else it is max`
+      s.periodMs < 1 &&
+      `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`
     )
   },
   (s, named) =>
@@ -124,7 +115,9 @@ const writerRules = [
   needsSortedSet('extraSortedSets', 0),
 
   (s, named) =>
-    s.rate === 'max' && s.pacing !== 'open' && `${named('rate')} with ${named('pacing')}: it has no schedule`,
+    s.rate === 'max' &&
+    s.pacing !== 'open' &&
+    `${named('rate')} max with ${named('pacing')}: at the highest rate no batch is due at a time`,
 
   (s, named) =>
     s.intervals !== undefined &&
@@ -168,7 +161,11 @@ const each = (keys, rule) => keys.map(rule)
 const targetRules = [
   ...each(
     ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
-    (key) => (s, named) => (s[key] && !s.host ? `${named(key)} needs an address: --host or --url` : false),
+    (key) => (s, named) =>
+      // That of another tool is there for other servers.
+      s[key] && !s.host && !named(key).startsWith('REDISCLI_')
+        ? `${named(key)} needs an address: --host or --url`
+        : false,
   ),
 
   (s, named) => s.sentinel && !s.host && `${named('sentinel')} needs the address of a sentinel: --host`,

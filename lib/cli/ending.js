@@ -1,7 +1,6 @@
 // How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
 import { ExitCode } from '../errors.js'
-import { ResultsError } from '../report/files.js'
-import { withThresholds } from '../report/thresholds.js'
+import { ResultsError } from '../result/files.js'
 import { addressOf } from '../target/address.js'
 
 /**
@@ -9,7 +8,7 @@ import { addressOf } from '../target/address.js'
  * result is still there, but a disk that refuses them is an error.
  * @param {{ report: boolean }} settings
  * @param {string} folder
- * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} warn
  */
 const writePage = async ({ report }, folder, warn) => {
   if (!report) return
@@ -30,7 +29,7 @@ const writePage = async ({ report }, folder, warn) => {
  * @param {{ document: Document, folder: string }} result
  * @param {object} told
  * @param {(line: string) => void} told.say
- * @param {(warning: import('../report/verdict.js').Warning) => void} told.warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} told.warn
  * @param {AbortSignal} told.signal ends the waiting
  * @returns {Promise<Document>}
  */
@@ -53,7 +52,7 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, signa
   return /** @type {Document} */ (whole ?? document)
 }
 
-/** @param {{ valid: boolean, interrupted: boolean, thresholds?: import('../report/thresholds.js').Judged[] }} document */
+/** @param {{ valid: boolean, interrupted: boolean, thresholds?: import('../result/thresholds.js').Judged[] }} document */
 const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
@@ -61,27 +60,25 @@ const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
 }
 
 /**
- * @template {import('../report/figures.js').Document & { valid: boolean, interrupted: boolean }} Document
- * @param {Document} measured
+ * @param {import('../result/document.js').RunDocument} measured
  * @param {object} run
  * @param {import('../../settings.js').Settings} run.settings
- * @param {Pick<import('../report/files.js').Results, 'folder' | 'finish' | 'fault' | 'redact'>} run.results
+ * @param {Pick<import('../result/files.js').Results, 'folder' | 'finish' | 'fault' | 'redact'>} run.results
  * @param {ReturnType<typeof import('./screen.js').screenOf>} run.screen
- * @param {(document: Document, look: { columns: number, color: boolean }) => string} run.report
  * @param {AbortSignal} run.stop
  * @param {AbortSignal} run.stopNow
  */
-export const concludeRun = async (measured, { settings, results, screen, report, stop, stopNow }) => {
+export const concludeRun = async (measured, { settings, results, screen, stop, stopNow }) => {
   const { say, warn } = screen
   const { folder } = results
-  const judged = results.redact(withThresholds(measured, settings.thresholds))
+  const judged = results.redact(measured)
   await results.finish(judged)
   // The first interrupt of a run that came to its end by itself ends what follows it, not the run.
   const signal = stop.aborted ? stopNow : stop
   const document = results.fault()
     ? judged
     : await withCloudWatch(settings, { document: judged, folder }, { say, warn, signal })
-  screen.result(document, results, report)
+  screen.result(document, results)
   const fault = results.fault()
   if (fault) throw fault
   if (!stopNow.aborted) await writePage(settings, folder, warn)

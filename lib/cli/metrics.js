@@ -1,8 +1,8 @@
 // --metrics: the live figures over HTTP, for Prometheus. Nothing of it is loaded without the option.
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
+import { period } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { period } from '../report/units.js'
 
 const lastAnswerMs = 500
 

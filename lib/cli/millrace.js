@@ -1,18 +1,23 @@
 #!/usr/bin/env node
-// `millrace COMMAND`: one front door. A command's modules are loaded only when it is used.
+import { nearest } from '../base/nearest.js'
+import { plainText } from '../base/units.js'
+// `millrace COMMAND`: one front door.
 import { ExitCode, OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
-import { plainText } from '../report/units.js'
 import { millraceVersion } from '../run/versions.js'
 import { commands } from './commands.js'
-import { concluded } from './program.js'
+import { concluded, start } from './start.js'
 
 const width = Math.max(...Object.keys(commands).map((name) => name.length))
 const lines = Object.entries(commands).map(([name, { what }]) => `  ${name.padEnd(width)}  ${what}`)
 
-const usage = `Usage: millrace COMMAND [options]
+const usage = `Measures what a Redis data model costs at your rate.
+
+Usage: millrace COMMAND [options]
 
 ${lines.join('\n')}
+
+Start with:  millrace demo
+             millrace compare sorted-set list -q 50000
 
   -h, --help     this text; millrace COMMAND --help explains a command
   -v, --version  prints the version`
@@ -27,12 +32,11 @@ const answerOf = (word) => {
   )
 }
 
-const [word] = process.argv.slice(2)
-if (word !== undefined && Object.hasOwn(commands, word)) {
-  // Each of them is a program that reads its own command line, also without this one in front.
-  process.argv.splice(2, 1)
-  await commands[word].load()
-} else
+const [first, ...rest] = process.argv.slice(2)
+const [word, argv] =
+  first === 'help' && rest.length > 0 ? [rest[0], ['--help', ...rest.slice(1)]] : [first, rest]
+if (word !== undefined && Object.hasOwn(commands, word)) await start(word, { argv })
+else
   await concluded(async () => {
     process.stdout.write(`${answerOf(word)}\n`)
     return ExitCode.done

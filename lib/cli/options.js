@@ -1,14 +1,17 @@
-// Command line beats environment beats .env beats default.
+// Command line beats file beats environment beats .env beats default.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import dotenv from 'dotenv'
 import { OPTIONS, optionsOf } from '../../settings.js'
+import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { nearest } from '../report/nearest.js'
 import { millraceVersion } from '../run/versions.js'
-import { refuseStrangers, typedOptions, typedText } from './command-line.js'
+import { strategyNamed } from '../workloads/index.js'
+import { cautionsIn } from './cautions.js'
+import { refuseWords, typedLine } from './command-line.js'
 import { conflictIn } from './conflicts.js'
-import { helpText } from './help.js'
+import { helpText, programs } from './help.js'
+import { optionsIn } from './option-file.js'
 import { shown, VALUE_TYPES } from './values.js'
 
 /**
@@ -20,7 +23,7 @@ import { shown, VALUE_TYPES } from './values.js'
  *
  * @typedef {object} Source
  * @property {Origin} origin
- * @property {(option: Option) => string | undefined} text
+ * @property {(option: Option) => { named: string, text: string } | undefined} find
  *
  * @typedef {object} Reading an option that was given, and its value
  * @property {Option} option
@@ -32,7 +35,10 @@ import { shown, VALUE_TYPES } from './values.js'
  */
 
 /** @type {Origin[]} strongest first */
-const ORIGINS = ['command line', 'environment', '.env', 'default']
+const ORIGINS = ['command line', 'file', 'environment', '.env', 'default']
+
+// Of lookups, where neither --items nor --keys says.
+const defaultKeys = 100_000
 
 /** @param {Reading} reading */
 const rank = (reading) => ORIGINS.indexOf(reading.origin)
@@ -67,7 +73,8 @@ const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
  * @param {string} where
  */
 function refuseUnknownVariables(variables, where) {
-  const known = [...OPTIONS.map(({ env }) => env), ...otherVariables].filter((name) => name.startsWith(ours))
+  const all = [...OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()), ...otherVariables]
+  const known = all.filter((name) => name.startsWith(ours))
   for (const name of Object.keys(variables)) {
     if (!name.startsWith(ours) || known.includes(name)) continue
     const like = nearest(
@@ -83,54 +90,88 @@ function refuseUnknownVariables(variables, where) {
  * The settings of a program, checked and frozen; or the text that --help or --version asks for.
  * @param {object} from
  * @param {Program} from.program
- * @param {string[]} from.argv without node and the script
+ * @param {readonly string[]} from.argv without node and the script
  * @param {NodeJS.ProcessEnv} from.env
  * @param {string} [from.dotenvText]
  * @param {number} [from.columns] of the terminal
  * @returns {Readonly<Settings> | { help: string } | { version: string }}
  */
-export function readSettings({ program, argv, env, dotenvText = '', columns = 80 }) {
+export function readSettings({ program, argv, columns = 80, ...from }) {
   const options = optionsOf(program)
-  const typed = typedOptions(argv, options)
-  if (typed.help) return { help: helpText(program, columns) }
+  const typed = typedLine(argv, options)
+  if (typed.help)
+    return { help: helpText(programs[program], options, { columns, whole: typed.help === 'all' }) }
   if (typed.version) return { version: millraceVersion() }
-  refuseStrangers(typed, options)
-
-  const dotenvValues = variablesIn(dotenvText)
-  refuseUnknownVariables(env, '')
-  refuseUnknownVariables(dotenvValues, ' in .env')
-  /** @type {Source[]} */
-  const sources = [
-    { origin: 'command line', text: (option) => typedText(typed, option) },
-    { origin: 'environment', text: (option) => env[option.env] },
-    { origin: '.env', text: (option) => dotenvValues[option.env] },
-  ]
-  const readings = withoutReplaced(options.flatMap((option) => readingOf(option, sources) ?? []))
-  return settled(options, readings.flatMap(offersOf))
+  return settingsOf(typed, options, from)
 }
 
 /**
- * The option as its strongest source has it. An empty variable is none, but hides that of `.env`.
+ * The settings that a command line, a file, the environment and `.env` make of these options.
+ * @param {import('./command-line.js').Typed} typed
+ * @param {readonly Option[]} options
+ * @param {{ env: NodeJS.ProcessEnv, dotenvText?: string, takesWords?: boolean }} from
+ * @returns {Readonly<Settings>}
+ */
+export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = false }) => {
+  if (!takesWords) refuseWords(typed, options)
+  const dotenvValues = variablesIn(dotenvText)
+  refuseUnknownVariables(env, '')
+  refuseUnknownVariables(dotenvValues, ' in .env')
+  const path = typed.options.get('file')?.text
+  const inFile = path === undefined ? {} : optionsIn(path, options)
+  /** @type {Source[]} */
+  const sources = [
+    { origin: 'command line', find: ({ name }) => found(`--${name}`, typed.options.get(name)?.text) },
+    { origin: 'file', find: ({ name }) => found(`${name} in ${path}`, inFile[name]) },
+    { origin: 'environment', find: (option) => variableOf(option, env, '') },
+    { origin: '.env', find: (option) => variableOf(option, dotenvValues, ' in .env') },
+  ]
+  const readings = withoutReplaced(options.flatMap((option) => readingOf(option, sources) ?? []))
+  return settled(options, readings.flatMap(offersOf), cautionsIn(typed))
+}
+
+/** @param {string} named @param {string | undefined} text */
+const found = (named, text) => (text === undefined ? undefined : { named, text })
+
+/**
+ * The first of an option's variables that is set. An empty one is no value, but hides that of a weaker source.
+ * @param {Option} option
+ * @param {Record<string, string | undefined>} variables
+ * @param {string} where
+ */
+const variableOf = ({ env, alsoEnv }, variables, where) => {
+  const name = [env ?? [], alsoEnv].flat().find((one) => variables[one] !== undefined)
+  return name === undefined ? undefined : found(`${name}${where}`, variables[name])
+}
+
+/**
+ * The option as its strongest source has it.
  * @param {Option} option
  * @param {Source[]} sources
  * @returns {Reading | undefined}
  */
 function readingOf(option, sources) {
-  const source = sources.find(({ text }) => text(option) !== undefined)
-  const text = source?.text(option)
-  if (source === undefined || text === undefined) return
-  if (text === '' && source.origin !== 'command line') return
-
-  const long = { 'command line': `--${option.name}`, '.env': `${option.env} in .env` }
-  const named = long[/** @type {keyof typeof long} */ (source.origin)] ?? option.env
-  const { read, expects } = VALUE_TYPES[option.type]
-  const value = read(text, option)
-  if (value === undefined) {
-    const what = option.secret ? '' : `, not '${shown(text)}'`
-    throw new OptionError(`${named} must be ${expects(option)}${what}`)
+  for (const { origin, find } of sources) {
+    const given = find(option)
+    if (given === undefined) continue
+    const { named, text } = given
+    if (text === '' && origin !== 'command line') return
+    const value = VALUE_TYPES[option.type].read(text, option)
+    if (value === undefined) throw new OptionError(`${named} ${refusal(option, text)}`)
+    if (option.on === undefined) return { option, origin, named, value }
+    return value ? { option, origin, named, value: option.on } : undefined
   }
-  if (option.on === undefined) return { option, origin: source.origin, named, value }
-  return value ? { option, origin: source.origin, named, value: option.on } : undefined
+}
+
+/** Why a text is no value. @param {Option} option @param {string} text */
+const refusal = (option, text) => {
+  const must = `must be ${VALUE_TYPES[option.type].expects(option)}`
+  if (option.secret) return must
+  // -a is the password of redis-cli.
+  if (option.type === 'agents' && !/^[\d-]{1,12}$/.test(text))
+    return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
+  const like = option.choices && nearest(text, option.choices)
+  return `${must}, not '${shown(text)}'${like ? `; did you mean ${like}?` : ''}`
 }
 
 /**
@@ -140,7 +181,10 @@ function readingOf(option, sources) {
 function withoutReplaced(readings) {
   const replaced = new Set()
   for (const one of readings) {
-    for (const other of readings.filter(({ option }) => one.option.insteadOf?.includes(option.name))) {
+    const { insteadOf = [], insteadIf = () => true } = one.option
+    for (const other of insteadIf(one.value)
+      ? readings.filter(({ option }) => insteadOf.includes(option.name))
+      : []) {
       if (one.origin === other.origin)
         throw new OptionError(`${one.named} and ${other.named} exclude each other`)
       replaced.add(rank(one) > rank(other) ? one : other)
@@ -155,8 +199,8 @@ function withoutReplaced(readings) {
  */
 function offersOf(reading) {
   const { option, value } = reading
-  if (option.type !== 'url') return [{ key: option.key, value, reading }]
-  return Object.entries(Object(value)).map(([key, part]) => ({ key, value: part, reading }))
+  const parts = option.type === 'url' ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
+  return Object.entries(parts).map(([key, part]) => ({ key, value: part, reading }))
 }
 
 /**
@@ -179,19 +223,25 @@ function strongest(offers) {
 /**
  * @param {readonly Option[]} options
  * @param {Offer[]} offers
+ * @param {readonly string[]} cautions
  * @returns {Readonly<Settings>}
  */
-function settled(options, offers) {
+function settled(options, offers, cautions) {
   /** @type {Record<string, unknown>} */
   const values = {}
   /** @type {Map<string, Offer>} */
   const counting = new Map()
   /** @type {Record<string, Origin>} */
   const given = {}
+  /** @type {Record<string, string>} */
+  const givenBy = {}
   for (const { key, ...option } of options) {
     if (given[key]) continue
     const offer = strongest(offers.filter((candidate) => candidate.key === key))
-    if (offer) counting.set(key, offer)
+    if (offer) {
+      counting.set(key, offer)
+      givenBy[key] = offer.reading.named
+    }
     values[key] = offer ? offer.value : defaultOf({ key, ...option })
     given[key] = offer?.reading.origin ?? 'default'
   }
@@ -200,10 +250,32 @@ function settled(options, offers) {
     values.port ??= values.sentinel === undefined ? 6379 : 26379
   }
 
-  const settings = /** @type {Settings} */ (Object.freeze({ ...values, given: Object.freeze(given) }))
+  Object.assign(values, derivedFrom(/** @type {any} */ ({ ...values, given })))
+  const settings = /** @type {Settings} */ (
+    Object.freeze({
+      ...values,
+      given: Object.freeze(given),
+      givenBy: Object.freeze(givenBy),
+      cautions: Object.freeze(cautions),
+    })
+  )
   const sentence = conflictIn(settings, (key) => namedSetting(key, settings, options, counting.get(key)))
   if (sentence) throw new OptionError(sentence)
   return settings
+}
+
+/**
+ * What a rate and the kind of workload say of settings that were not given.
+ * @param {Settings} settings
+ * @returns {Partial<Settings>}
+ */
+const derivedFrom = ({ strategy, rate, quantity, given }) => {
+  if (rate === undefined && strategy === undefined) return {}
+  const items = given.quantity === 'default' ? undefined : quantity
+  if (strategyNamed(strategy).roles.writer.flow === 'clients') return { quantity: items ?? defaultKeys }
+  if (typeof rate !== 'number') return {}
+  const each = items ?? rate
+  return { quantity: each, periodMs: (each * 1000) / rate, pacing: 'smooth' }
 }
 
 /** @param {Option} option */

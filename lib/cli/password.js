@@ -39,3 +39,17 @@ export const askedPassword = ({ stdin, stderr }) =>
     stdin.on('data', take)
     stdin.resume()
   })
+
+/**
+ * The settings with the password that is asked for, where it is.
+ * @template {import('../../settings.js').Settings} S
+ * @param {S} settings
+ * @param {import('../redact.js').Redactor} redact
+ * @returns {Promise<S>}
+ */
+export const withPassword = async (settings, redact) => {
+  if (!settings.askPassword) return settings
+  const password = await askedPassword(process)
+  redact.learn(password)
+  return { ...settings, password }
+}

@@ -1,18 +1,24 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
+
+import { join } from 'node:path'
+import { bytes, period, plainText } from '../base/units.js'
+import { wrapped } from '../report/layout.js'
 import { liveView } from '../report/live.js'
-import { bytes, period, plainText } from '../report/units.js'
+import { runText } from '../report/text.js'
 import { logTo } from './log.js'
 
-/** @typedef {import('../report/verdict.js').Warning} Warning */
+/** @typedef {import('../result/ruling.js').Warning} Warning */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
+// '[12:34:56] INFO: '
+const logIndent = 17
 
 /**
- * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'>} settings
+ * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
  * @param {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} streams
  */
-export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process) => {
+export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { stdout, stderr } = process) => {
   const isTTY = stderr.isTTY === true
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null
@@ -32,24 +38,29 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
     : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
   /** @type {Warning[]} */
   const warnings = []
+  // A log line of a terminal is as narrow as the terminal, behind its time and level.
+  const shown = (/** @type {string} */ text) =>
+    isTTY
+      ? wrapped(plainText(text), Math.max(20, (stderr.columns || 80) - logIndent)).join(
+          `\n${' '.repeat(logIndent)}`,
+        )
+      : plainText(text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
-    log.warn({ code: warning.code }, plainText(warning.message))
+    log.warn({ code: warning.code }, shown(warning.message))
   }
   let toldMs = 0
 
   return {
     warnings,
     warn,
-    say: (/** @type {string} */ line) => log.info(plainText(line)),
+    say: (/** @type {string} */ line) => log.info(shown(line)),
     lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
     rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
     guarded: (/** @type {string} */ reason) =>
       warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
-      show: (
-        /** @type {import('../report/live.js').Snapshot | import('../report/live.js').FetchSnapshot} */ snapshot,
-      ) => view?.update(snapshot),
+      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {
         toldMs ||= performance.now()
         if (performance.now() - toldMs < patienceMs || share === 1) return
@@ -59,25 +70,23 @@ export const screenOf = ({ logLevel, quiet, json }, { stdout, stderr } = process
       onReady: (/** @type {{ encodeMs: number, tapeBytes: number }} */ { encodeMs, tapeBytes }) => {
         if (tapeBytes > 0) log.info(`encoded ${bytes(tapeBytes)} of commands in ${period(encodeMs)}`)
       },
-      onEvent: (/** @type {string} */ kind, /** @type {string} */ text) =>
-        log.warn({ kind }, plainText(text)),
+      onEvent: (/** @type {string} */ kind, /** @type {string} */ text) => log.warn({ kind }, shown(text)),
     },
     /**
-     * @template {object} Document
-     * @param {Document} document
-     * @param {Pick<import('../report/files.js').Results, 'folder' | 'fault'>} results
-     * @param {(document: Document, look: { columns: number, color: boolean }) => string} report
+     * @param {import('../result/document.js').RunDocument} document
+     * @param {Pick<import('../result/files.js').Results, 'folder' | 'fault'>} results
      */
-    result(document, { folder, fault }, report) {
+    result(document, { folder, fault }) {
       view?.done()
       view = null
       // What is stored nowhere is printed, even if nothing was asked to be.
       if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
-        const columns = stdout.columns ?? 100
-        stdout.write(`${report(document, { columns, color: stdout.isTTY === true })}\n`)
+        const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
+        const look = { columns: stdout.columns, color: stdout.isTTY === true, verbose, report: stored }
+        stdout.write(runText(document, look))
       }
-      if (!fault()) log.info(`results in ${folder}`)
+      if (!fault() && (json || quiet)) log.info(`results in ${folder}`)
     },
     done: () => {
       view?.done()

@@ -1,49 +1,29 @@
-// What scripts that have a few options of their own do around their work.
-import { parseArgs } from 'node:util'
-import { ExitCode, OptionError } from '../errors.js'
-import { concluded } from './program.js'
-import { shown } from './values.js'
-
-/** @typedef {import('node:util').ParseArgsConfig['options']} ScriptOptions */
+// What scripts of this repository, which have a few options of their own, do around their work.
+import { ExitCode } from '../errors.js'
+import { typedLine } from './command-line.js'
+import { ownOptions } from './commands.js'
+import { concluded } from './start.js'
 
 /**
  * @param {object} script
  * @param {string} script.usage what --help prints
- * @param {NonNullable<ScriptOptions>} script.options
- * @param {(values: Record<string, any>, words: string[], more: { separator: number | null } & import('./program.js').Surroundings) => Promise<number>} script.work
- *   separator: how many words are in front of a lone `--`
+ * @param {Record<string, { type: 'string' | 'boolean', short?: string, default?: string | boolean }>} script.options
+ * @param {(values: Record<string, any>, words: string[], surroundings: import('./start.js').Surroundings) => Promise<number>} script.work
  */
 export const script = ({ usage, options, work }) =>
   concluded(async (surroundings) => {
-    const { values, positionals, tokens } = parsed(options)
-    if (values.help) {
+    const rows = Object.entries(options).map(([name, { type, short }]) => ({
+      ...{ name, help: '', aliases: short === undefined ? [] : [short] },
+      type: type === 'boolean' ? /** @type {const} */ ('flag') : /** @type {const} */ ('text'),
+    }))
+    const typed = typedLine(process.argv.slice(2), ownOptions('', rows))
+    if (typed.help) {
       process.stdout.write(`${usage}\n`)
       return ExitCode.done
     }
-    const end = tokens.find(({ kind }) => kind === 'option-terminator')
-    const before = end && tokens.filter(({ kind, index }) => kind === 'positional' && index < end.index)
-    return work(values, positionals, { ...surroundings, separator: before ? before.length : null })
-  })
-
-/** @param {NonNullable<ScriptOptions>} options */
-const parsed = (options) => {
-  try {
-    return parseArgs({
-      options: { ...options, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-      tokens: true,
+    const values = rows.flatMap(({ name, type }) => {
+      const text = typed.options.get(name)?.text ?? options[name].default
+      return text === undefined ? [] : [[name, type === 'flag' ? String(text) === 'true' : text]]
     })
-  } catch (cause) {
-    const { message } = /** @type {Error} */ (cause)
-    const [, dashed] = /^Option '(?:-\w, )?(--[\w-]+).*' argument is ambiguous/.exec(message) ?? []
-    if (dashed)
-      throw new OptionError(`${dashed} needs a value; one that begins with a dash is given as ${dashed}=-1`, {
-        cause,
-      })
-    const [sentence] = message.split(/\.(?: |$)/)
-    throw new OptionError(
-      `${shown(sentence).replace(/^./, (first) => first.toLowerCase())} (--help names all options)`,
-      { cause },
-    )
-  }
-}
+    return work(Object.fromEntries(values), [...typed.words], surroundings)
+  })

@@ -1,6 +1,7 @@
 // What must never be printed: the passwords that a program was given, also where they were typed in the wrong place.
 import { readFileSync } from 'node:fs'
 import { OPTIONS } from '../../settings.js'
+import { namesOf } from './command-line.js'
 
 const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url')
 const urls = OPTIONS.filter(({ type }) => type === 'url')
@@ -32,9 +33,7 @@ const firstLineOf = (path) => {
 
 /** @param {readonly import('../../settings.js').Option[]} options @param {string[]} argv */
 const typed = (options, argv) => {
-  const flags = options.flatMap(({ name, aliases }) =>
-    [name, ...aliases].flatMap((word) => [`--${word}`, `-${word}`]),
-  )
+  const flags = options.flatMap((option) => namesOf(option).flatMap((word) => [`--${word}`, `-${word}`]))
   return argv.flatMap((word, i) => {
     const equals = word.indexOf('=')
     if (flags.includes(word)) return argv[i + 1] ?? []
@@ -42,13 +41,12 @@ const typed = (options, argv) => {
   })
 }
 
-/** `-a` is the password of redis-cli, and of ours the number of an agent. @param {string[]} argv */
+/** `-a` is the password of redis-cli, and here the number of a writer. @param {string[]} argv */
 const mistaken = (argv) =>
   argv.flatMap((word, i) => {
     const next = argv[i + 1] ?? ''
-    if (/^(-a|--pass|--agent)$/.test(word) && !/^(\d{1,5}(-\d{1,5})?|all|auto|-.*)?$/.test(next))
-      return [next]
-    const [, attached] = /^(?:-a|--pass=|--agent=)([^-\d=].*)$/.exec(word) ?? []
+    if (/^(-a|--agent)$/.test(word) && !/^(\d{1,5}(-\d{1,5})?|all|auto|-.*)?$/.test(next)) return [next]
+    const [, attached] = /^(?:-a|--agent=)([^-\d=].*)$/.exec(word) ?? []
     return attached === undefined || /^(ll|uto|all|auto)$/.test(attached) ? [] : [attached]
   })
 
@@ -59,7 +57,9 @@ const mistaken = (argv) =>
  */
 export const secretsIn = (argv, env) => {
   const valuesOf = (/** @type {readonly import('../../settings.js').Option[]} */ options) => [
-    ...options.flatMap(({ env: name }) => env[name] ?? []),
+    ...options.flatMap(({ env: own, alsoEnv }) =>
+      [own ?? [], alsoEnv].flat().flatMap((name) => env[name] ?? []),
+    ),
     ...typed(options, argv),
   ]
   return [

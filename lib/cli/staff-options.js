@@ -3,8 +3,9 @@ import { extname } from 'node:path'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { loadOf } from '../answers/staffing-series.js'
+import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { plainText } from '../report/units.js'
+import { ownOptions } from './commands.js'
 import { byteUnits, countUnits } from './values.js'
 
 /**
@@ -12,16 +13,63 @@ import { byteUnits, countUnits } from './values.js'
  * @typedef {Record<string, any>} Values
  */
 
-/** @param {string} name @param {string} given @param {{ least: number, most: number, whole?: boolean }} range */
-const number = (name, given, { least, most, whole = false }) => {
-  const [, digits, unit] = /^(-?\d[\d_]*(?:\.\d+)?)([kM]?)$/.exec(given) ?? []
-  const value = Number(digits?.replaceAll('_', '')) * (countUnits.get(unit) ?? 1)
-  if (!(value >= least && value <= most) || (whole && !Number.isInteger(value)))
-    throw new OptionError(
-      `--${name} ${plainText(given).slice(0, 40)}: must be a ${whole ? 'whole ' : ''}number from ${least} to ${most}`,
-    )
-  return value
-}
+export const staffOptions = ownOptions('Options', [
+  { name: 'nodes', type: 'integer', range: ['1', '10000'], otherwise: 'none', help: 'nodes of this load' },
+  { name: 'mean', type: 'text', place: 'LOAD', help: 'load of a node: 12GB, 40% or a plain number' },
+  { name: 'sd', type: 'text', place: 'LOAD', help: 'its standard deviation, in the same unit' },
+  {
+    name: 'margin',
+    type: 'number',
+    range: ['0', '10'],
+    default: '2',
+    help: 'standard deviations above the mean that a node has room for',
+  },
+  {
+    name: 'rho',
+    type: 'number',
+    range: ['-1', '1'],
+    otherwise: '0; measured with --from',
+    help: "correlation of any two nodes' loads",
+  },
+  {
+    name: 'replicas',
+    type: 'integer',
+    range: ['0', String(clusterLimits.replicas)],
+    default: '0',
+    help: 'of each shard: what they add, and which shard counts a cluster can have',
+  },
+  {
+    name: 'from',
+    type: 'path',
+    repeatable: true,
+    help: 'measured loads instead of --nodes, --mean and --sd: the folder of a run, or a JSON export of aws cloudwatch get-metric-data or get-metric-statistics; may be repeated, a file a node',
+  },
+  {
+    name: 'measure',
+    type: 'choice',
+    choices: ['cpu', 'memory'],
+    default: 'cpu',
+    help: 'of a run: cpu or memory',
+  },
+  {
+    name: 'role',
+    type: 'choice',
+    choices: ['master', 'replica', 'all'],
+    default: 'master',
+    help: 'of a run: master, replica or all',
+  },
+  {
+    name: 'simulate',
+    type: 'integer',
+    range: ['1000', '10M'],
+    otherwise: 'none',
+    help: 'draw so many loads of all nodes and print how often they overflow',
+  },
+  { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'of the simulation' },
+  { name: 'chart', type: 'path', help: 'draw capacity over the number of nodes, .svg or .png' },
+  { name: 'dark', type: 'flag', help: 'the chart for a dark page' },
+  { name: 'json', type: 'flag', help: 'print the answer as JSON' },
+])
 
 /** @param {string} name @param {string} given @returns {{ value: number, unit: LoadUnit }} */
 const amount = (name, given) => {
@@ -48,16 +96,15 @@ const typedLoad = (values) => {
     throw new OptionError(
       `--${lacking[0]} is missing: give --nodes, --mean and --sd, or measured loads with --from`,
     )
-  const nodes = number('nodes', values.nodes, { least: 1, most: 10_000, whole: true })
+  const { nodes, rho = 0 } = values
   const mean = amount('mean', values.mean)
   const sd = amount('sd', values.sd)
   if (sd.unit !== mean.unit)
     throw new OptionError(`--sd ${values.sd}: must have the unit of --mean ${values.mean}`)
   if (!(mean.value > 0)) throw new OptionError('--mean must be above 0')
-  const rho = number('rho', values.rho ?? '0', { least: -1, most: 1 })
   if (rho < leastRho(nodes) - 1e-12)
     throw new OptionError(
-      `--rho ${values.rho}: ${nodes} loads cannot all be correlated below ${leastRho(nodes).toFixed(3)}`,
+      `--rho ${rho}: ${nodes} loads cannot all be correlated below ${leastRho(nodes).toFixed(3)}`,
     )
   return { load: { nodes, mean: mean.value, sd: sd.value, rho }, unit: mean.unit, measured: null }
 }
@@ -66,31 +113,17 @@ const typedLoad = (values) => {
 const measuredLoad = async (values) => {
   const given = ['nodes', 'mean', 'sd', 'rho'].find((name) => values[name] !== undefined)
   if (given) throw new OptionError(`--${given} does not go with --from, which measures it`)
-  const { measure = 'cpu', role = 'master' } = values
-  if (measure !== 'cpu' && measure !== 'memory') throw new OptionError('--measure must be cpu or memory')
-  if (!['master', 'replica', 'all'].includes(role))
-    throw new OptionError('--role must be master, replica or all')
-  const measured = await measuredLoads(values.from, { measure, role })
+  const { measure, role } = values
+  const measured = await measuredLoads(values.from.split(','), { measure, role })
   return { load: loadOf(measured.nodes).load, unit: measured.unit, measured }
 }
 
-/** @param {Values} values as they were typed @param {string[]} words that belong to no option */
-export const staffRequest = async (values, words) => {
-  if (words.length > 0)
-    throw new OptionError(`a word too many: '${plainText(words[0]).slice(0, 60)}' (--help names all options)`)
-  const { chart, dark = false, json = false } = values
+/** @param {Values} settings of staffOptions */
+export const staffRequest = async (settings) => {
+  const { chart, dark, json, margin, replicas, simulate: draws, seed, from } = settings
   if (chart !== undefined && !['.svg', '.png'].includes(extname(chart)))
     throw new OptionError(`--chart ${plainText(chart)}: must end in .svg or .png`)
-  const margin = number('margin', values.margin ?? '2', { least: 0, most: 10 })
-  const replicas = number('replicas', values.replicas ?? '0', {
-    least: 0,
-    most: clusterLimits.replicas,
-    whole: true,
-  })
-  const draws =
-    values.simulate && number('simulate', values.simulate, { least: 1000, most: 10e6, whole: true })
-  const seed = number('seed', values.seed ?? '1', { least: 0, most: 2 ** 31, whole: true })
-  const found = values.from ? await measuredLoad(values) : typedLoad(values)
+  const found = from === undefined ? typedLoad(settings) : await measuredLoad(settings)
   if (draws && found.load.rho < 0)
     throw new OptionError('--simulate draws loads that share a factor: their correlation must be 0 or more')
   return { ...found, margin, replicas, simulation: draws ? { draws, seed } : null, chart, dark, json }

@@ -1,6 +1,6 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
-import { absoluteThreshold } from '../report/thresholds.js'
+import { absoluteThreshold } from '../result/thresholds.js'
 
 /**
  * @typedef {import('../../settings.js').Option} Option
@@ -79,8 +79,14 @@ function ranged(number, noun, hint = () => '') {
  * @param {string} text
  * @param {Option} option
  */
-const milliseconds = (text, { unit = 's' }) =>
-  scaled(text, new Map([...timeUnits, ['', timeUnits.get(unit) ?? 1]]))
+const milliseconds = (text, { unit = 's' }) => {
+  // 1m30s
+  const parts = /^(?:\d+h)?(?:\d+m(?!s))?(?:\d+s)?(?:\d+ms)?$/.test(text)
+    ? (text.match(/\d+[a-z]+/g) ?? [])
+    : []
+  if (parts.length > 1) return parts.reduce((sum, part) => sum + Number(scaled(part, timeUnits)), 0)
+  return scaled(text, new Map([...timeUnits, ['', timeUnits.get(unit) ?? 1]]))
+}
 
 /**
  * @param {string} text
@@ -92,7 +98,7 @@ function wholeSeconds(text, option) {
 }
 
 /** @param {Option} option */
-const durationHint = ({ unit }) => ` (250ms, 60s, 5m, 1h; a plain number is ${unit})`
+const durationHint = ({ unit }) => ` (250ms, 60s, 1m30s, 1h; a plain number is ${unit})`
 
 /**
  * `3` or `2-4`.
@@ -180,6 +186,10 @@ export const VALUE_TYPES = Object.freeze({
     (text) => scaled(text, countUnits),
     () => 'a whole number',
   ),
+  number: ranged(
+    (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a number',
+  ),
   bytes: ranged(
     (text) => scaled(text, byteUnits),
     () => 'a size',
@@ -194,7 +204,8 @@ export const VALUE_TYPES = Object.freeze({
   },
   /** @type {ValueType} */
   choice: {
-    read: (text, { choices }) => (choices?.includes(text) ? text : undefined),
+    read: (text, { choices, values = {} }) =>
+      choices?.includes(text) ? (Object.hasOwn(values, text) ? values[text] : text) : undefined,
     expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
     shape: ({ choices }) => choices?.join(', ') ?? '',
   },

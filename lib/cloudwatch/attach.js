@@ -2,9 +2,9 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { plainData } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { readRunDocument } from '../report/record.js'
-import { plainData } from '../report/units.js'
+import { readRunDocument } from '../result/record.js'
 import { CloudWatchError } from './caches.js'
 import { fetchCloudWatch } from './fetch.js'
 

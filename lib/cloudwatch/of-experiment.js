@@ -1,11 +1,11 @@
 // The table of an experiment with what CloudWatch said of its runs, where they stand.
 import { join } from 'node:path'
-import { readRunDocument } from '../report/record.js'
+import { readRunDocument } from '../result/record.js'
 import { withCloudWatchRows } from './rows.js'
 
 /**
  * @param {string} folder of the experiment
- * @param {import('../report/experiment-document.js').ExperimentDocument} experiment
+ * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
  */
 export const withCloudWatchOfRuns = async (folder, experiment) => {
   const names = experiment.rows.flatMap(({ runs }) => runs)

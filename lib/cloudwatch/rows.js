@@ -1,14 +1,14 @@
 // What CloudWatch says of the runs of an experiment, as figures of its rows. Pure.
-import { FIGURES } from '../report/figures.js'
-import { figureOfRow, quotable } from '../report/statistics.js'
+import { MEASURES } from '../result/measures.js'
+import { figureOfRow, quotable } from '../result/statistics.js'
 
-/** @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
-const ours = FIGURES.filter(({ name }) => name.startsWith('cloudwatch.'))
+const ours = MEASURES.filter(({ name }) => name.startsWith('cloudwatch.'))
 
 /**
  * @param {ExperimentDocument} experiment
- * @param {ReadonlyMap<string, import('../report/figures.js').Document>} documents run.json by the names that rows have for runs
+ * @param {ReadonlyMap<string, import('../result/measures.js').Document>} documents run.json by the names that rows have for runs
  * @returns {ExperimentDocument}
  */
 export const withCloudWatchRows = (experiment, documents) => {

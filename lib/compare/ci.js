@@ -1,8 +1,8 @@
 // A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
 
-import { shownFigure } from '../report/figures.js'
+import { plainText } from '../base/units.js'
+import { shownFigure } from '../report/cells.js'
 import { escaped } from '../report/page/html.js'
-import { plainText } from '../report/units.js'
 import { middleOf } from './gates.js'
 import { conclusionOf, intervalWords, rulingWords, verdictWords } from './text.js'
 
@@ -65,7 +65,7 @@ const rangeOf = (samples) => {
 /**
  * The other side's values, for github-action-benchmark's customSmallerIsBetter or customBiggerIsBetter.
  * @param {Comparison} comparison
- * @param {'lower' | 'higher'} better
+ * @param {'less' | 'more'} better
  */
 export const benchmarkData = ({ rows, other }, better) =>
   rows

@@ -1,6 +1,6 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../errors.js'
-import { FIGURES, grossCost, netCost } from '../report/figures.js'
+import { grossCost, MEASURES, netCost } from '../result/measures.js'
 import { driftIn } from './drift.js'
 import { rulingOf } from './gates.js'
 import { orderWarnings } from './order.js'
@@ -10,8 +10,8 @@ import { settingsThatDiffer } from './sides.js'
 import { smallestEffect } from './verdict.js'
 
 /**
- * @typedef {import('../report/figures.js').Figure} Figure
- * @typedef {import('../report/thresholds.js').Threshold} Threshold
+ * @typedef {import('../result/measures.js').MeasureRow} Figure
+ * @typedef {import('../result/thresholds.js').Threshold} Threshold
  * @typedef {import('./gates.js').Ruling} Ruling
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./sides.js').Series} Series
@@ -89,9 +89,9 @@ const distinct = (rows) => {
  */
 const rowsOf = (label, { a, b }, thresholds, differenceOf) => {
   const first = primaryNames(a, b, thresholds)
-  const names = [...first, ...FIGURES.map(({ name }) => name).filter((name) => !first.includes(name))]
+  const names = [...first, ...MEASURES.map(({ name }) => name).filter((name) => !first.includes(name))]
   const rows = names.flatMap((name) => {
-    const figure = /** @type {Figure} */ (FIGURES.find((each) => each.name === name))
+    const figure = /** @type {Figure} */ (MEASURES.find((each) => each.name === name))
     const [ofA, ofB] = [a[name] ?? [], b[name] ?? []]
     if (ofA.length === 0 || ofB.length === 0) return []
     // Counts of what went wrong are 0 on both sides of a good comparison, and say nothing.
@@ -212,7 +212,7 @@ export const comparisonOf = (
  * @returns {Comparison}
  */
 export const comparisonOfRounds = ({ baseline, other, rounds, settings, thresholds, effect, criticals }) => {
-  const measured = FIGURES.map(({ name }) => name).filter(
+  const measured = MEASURES.map(({ name }) => name).filter(
     (name) => rounds.length > 0 && rounds.every(({ a, b }) => name in a && name in b),
   )
   const samples = (/** @type {'a' | 'b'} */ side) =>

@@ -1,5 +1,5 @@
 // A comparison for programs. Pure.
-import { plainData } from '../report/units.js'
+import { plainData } from '../base/units.js'
 import { conclusionOf } from './text.js'
 
 /**

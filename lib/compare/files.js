@@ -22,9 +22,12 @@ export const comparisonFiles = async (comparison, facts, gate) => {
   return {
     'compare.html': await pageOf(sections, pictures, millraceVersion()),
     ...Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)])),
-    'summary.md': markdownReport({ ...sections, tables: sections.tables.filter(({ more }) => !more) }),
+    'summary.md': markdownReport({
+      ...sections,
+      tables: sections.tables.filter(({ more }) => !more),
+    }),
     'junit.xml': junit(comparison, gate),
-    'benchmark-smaller.json': json(benchmarkData(comparison, 'lower')),
-    'benchmark-bigger.json': json(benchmarkData(comparison, 'higher')),
+    'benchmark-smaller.json': json(benchmarkData(comparison, 'less')),
+    'benchmark-bigger.json': json(benchmarkData(comparison, 'more')),
   }
 }

@@ -1,16 +1,16 @@
 // What thresholds make of a comparison. A gate fails only when the whole interval lies beyond its limit. Pure.
 import { ExitCode } from '../errors.js'
-import { meanWithin } from '../report/statistics.js'
-import { keeps } from '../report/thresholds.js'
+import { meanWithin } from '../result/statistics.js'
+import { keeps } from '../result/thresholds.js'
 
 /**
- * @typedef {import('../report/thresholds.js').Threshold} Threshold
+ * @typedef {import('../result/thresholds.js').Threshold} Threshold
  * @typedef {'strict' | 'lenient'} Gate
  *
  * @typedef {object} Ruling
  * @property {string} threshold as it was asked
  * @property {string} label of the row
- * @property {import('../report/figures.js').Figure} figure
+ * @property {import('../result/measures.js').MeasureRow} figure
  * @property {boolean} relative
  * @property {number | null} value null: not measured
  * @property {number | null} low ends of the interval of that value; null: one run has none

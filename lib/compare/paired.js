@@ -21,12 +21,12 @@ export const pairedCriticals = (rounds) => ({
  * What a round has in common (a warm machine, a busy neighbour) falls out of its ratio.
  * @param {readonly Pair[]} pairs at least one
  * @param {object} [asked]
- * @param {'lower' | 'higher' | null} [asked.better]
+ * @param {'less' | 'more' | 'neither'} [asked.better]
  * @param {number} [asked.effect] the smallest change that matters: 0.03
  * @param {import('./sequential.js').Criticals} [asked.criticals] of the look at which a sequential comparison is
  * @returns {import('./verdict.js').Difference}
  */
-export const pairedOf = (pairs, { better = 'lower', effect = smallestEffect, criticals } = {}) => {
+export const pairedOf = (pairs, { better = 'less', effect = smallestEffect, criticals } = {}) => {
   const relative = pairs.every(({ a, b }) => a > 0 && b > 0)
   const scaled = (/** @type {number} */ value) => (relative ? Math.log(value) : value)
   const centre = (/** @type {'a' | 'b'} */ side) => {

@@ -2,13 +2,15 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { optionsOf } from '../../settings.js'
-import { refuseStrangers, typedOptions, typedText } from '../cli/command-line.js'
+import { nearest } from '../base/nearest.js'
+import { plainText } from '../base/units.js'
+import { namesOf } from '../cli/command-line.js'
 import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
 import { slug } from '../experiments/matrix.js'
 import { argumentsOf, ownOptions } from '../experiments/options.js'
-import { plainText } from '../report/units.js'
 import { findServerBinary } from '../target/embedded-binary.js'
+import { isStrategy, strategyNames } from '../workloads/index.js'
 
 /**
  * @typedef {import('../experiments/schema.js').Options} Options
@@ -35,7 +37,7 @@ const isTarget = (name) =>
 
 /** @param {string} name @param {string} side */
 const optionNamed = (name, side) => {
-  const option = writerOptions.find((each) => each.name === name || each.aliases.includes(name))
+  const option = writerOptions.find((each) => namesOf(each).includes(name))
   if (!option || !ownNames.includes(option.name))
     throw new OptionError(
       `${side}: '${plainText(name).slice(0, 40)}' is no option in which two sides can differ; use options of the producer by their long names (strategy=list), server-bin=PATH, config.NAME=VALUE, millrace=FOLDER or name=LABEL`,
@@ -61,17 +63,26 @@ export const sideRequest = (text, side) => {
   const words = text.trim().split(/\s+/).filter(Boolean)
   if (words.length === 0)
     throw new OptionError(`${side} is empty: write 'default' for the common options alone`)
+  /** @type {string[]} */
+  const said = []
   /** @type {SideRequest} */
   const request = { name: '', options: {}, server: null, config: [], home: null, words: {} }
   for (const word of words) {
     if (word === 'default') continue
-    const [, name, value] = /^([^=]+)=(.+)$/s.exec(word) ?? []
+    if (isStrategy(word)) said.push(word)
+    else if (word.includes('=') && !word.startsWith('name=')) said.push(word)
+    // A model alone is one, by its name.
+    const [, name, value] = /^([^=]+)=(.+)$/s.exec(isStrategy(word) ? `strategy=${word}` : word) ?? []
     if (word.startsWith('-'))
       throw new OptionError(
-        `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}; common options come behind --`,
+        `${side}: write ${plainText(word).replace(/^-+/, '').slice(0, 40)}=VALUE instead of ${plainText(word).slice(0, 40)}`,
       )
-    if (name === undefined)
-      throw new OptionError(`${side}: '${plainText(word).slice(0, 40)}' has no value: NAME=VALUE`)
+    if (name === undefined) {
+      const like = nearest(word, strategyNames())
+      throw new OptionError(
+        `${side}: '${plainText(word).slice(0, 40)}' is no data model, and no NAME=VALUE${like ? `; did you mean ${like}?` : ''}`,
+      )
+    }
     if (name !== 'name') request.words[name] = value
     if (name === 'name') request.name = value
     else if (name === 'server-bin') request.server = findServerBinary(value).file
@@ -85,29 +96,28 @@ export const sideRequest = (text, side) => {
       }
     }
   }
-  const said = Object.entries(request.words).map(([name, value]) => `${name}=${value}`)
   return { ...request, name: request.name || said.join(' ') || 'default' }
 }
 
+/** Options of the writer that both sides may have in common. */
+export const commonOptions = writerOptions.filter(({ name }) => ownNames.includes(name) || isTarget(name))
+
 /**
- * The options behind `--`: those of the load, and where it goes.
- * @param {string[]} argv
+ * What both sides have in common: the load, and where it goes.
+ * @param {import('../cli/command-line.js').Typed['options']} typed of the options of the writer
  * @returns {{ load: Options, where: Options }}
  */
-export const commonRequest = (argv) => {
-  const typed = typedOptions(argv, writerOptions)
-  refuseStrangers(typed, writerOptions)
+export const commonRequest = (typed) => {
   /** @type {Record<string, string | boolean>} */
   const load = {}
   /** @type {Record<string, string | boolean>} */
   const where = {}
-  for (const option of writerOptions) {
-    const text = typedText(typed, option)
+  for (const { name, type } of writerOptions) {
+    const text = typed.get(name)?.text
     if (text === undefined) continue
-    const { name } = option
     if (secretNames.includes(name))
       throw new OptionError(`--${name}: give the password as REDIS_PASSWORD, or by --password-file`)
-    const value = option.type === 'flag' ? text === 'true' : text
+    const value = type === 'flag' ? text === 'true' : text
     if (ownNames.includes(name)) load[name] = value
     else if (isTarget(name)) where[name] = value
     else
@@ -152,10 +162,13 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     throw new OptionError(
       `${name}: server-bin and config. are for local servers; leave out the address, or compare two targets by 'millrace diff'`,
     )
-  const all = { ...load, ...own }
+  const { items, ...all } = { ...load, ...own }
   const settings = readSettings({
     program: 'producer',
-    argv: [...argumentsOf(all), ...(place.cluster ? ['--cluster'] : [])],
+    argv: [
+      ...argumentsOf(items === undefined ? all : { ...all, items }),
+      ...(place.cluster ? ['--cluster'] : []),
+    ],
     env: {},
   })
   if (!('quantity' in settings)) throw new OptionError('--help and --version are no options of a comparison')

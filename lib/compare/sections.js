@@ -1,8 +1,7 @@
 // What the page and the summary of a comparison say. Pure.
 import { forest, runsInOrder } from '../../charts/comparison.js'
-import { cell } from '../report/cells.js'
-import { shownFigure } from '../report/figures.js'
-import { plainData, several } from '../report/units.js'
+import { plainData, several } from '../base/units.js'
+import { cell, shownFigure } from '../report/cells.js'
 import {
   conclusionOf,
   differenceWords,
@@ -22,13 +21,14 @@ import {
  * @property {string} method how many rounds, and when it stopped
  * @property {string} where
  * @property {('a' | 'b')[]} firsts which side ran first in each round
- * @property {string[]} runs folders of the runs of the other side, one a round
+ * @property {{ a: string, b: string }[]} runs folders of the runs of both sides, a round each
  * @property {boolean} isValid
  */
 
-/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more @returns {import('../report/sections.js').Table} */
+/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more without verdicts @returns {import('../report/sections.js').Table} */
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
+  fold: title,
   ...(more && { more: /** @type {true} */ (true) }),
   note: more
     ? 'Without verdicts: of twenty metrics one differs by chance.'
@@ -59,6 +59,15 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   }),
 })
 
+const words = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Cannot tell' }
+
+/** @param {boolean} isValid @param {boolean} failed @param {Row | undefined} first metric */
+const wordOf = (isValid, failed, first) => {
+  if (!isValid) return 'Not valid'
+  if (failed) return 'Threshold failed'
+  return first && first.difference.low !== null ? words[first.difference.verdict] : 'Answer'
+}
+
 /** @param {Comparison} comparison @param {Facts} facts @returns {Sections} */
 export const comparisonSections = (comparison, facts) => {
   const shown = /** @type {Comparison} */ (plainData(comparison))
@@ -72,7 +81,8 @@ export const comparisonSections = (comparison, facts) => {
     question: `Does ${other.name} cost more or less than ${baseline.name}?`,
     verdict: {
       good,
-      word: !facts.isValid ? 'Not valid' : failed ? 'Threshold failed' : 'Answer',
+      neutral: good && first?.difference.verdict !== 'better' && rulings.length === 0,
+      word: wordOf(facts.isValid, failed, first),
       sentence: conclusionOf(comparison, ''),
     },
     highlights: [],
@@ -109,7 +119,7 @@ export const comparisonSections = (comparison, facts) => {
         ? [metricsTable(shown, hidden, `${several(hidden.length, 'more metric')}`, true)]
         : []),
     ],
-    chartsFirst: true,
+    remarksLast: true,
     warnings: warnings.map(({ message, code }) => ({
       text: message,
       serious: code === 'invalid' && !facts.isValid,
@@ -122,16 +132,21 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
   const shown = rows.filter(({ primary }) => primary).slice(0, 3)
   return {
     title: 'Rounds',
+    fold: 'Rounds',
     more: true,
     note: 'One run of each side a round, in turn: ABBA.',
     columns: [
       { title: 'round', left: true },
       { title: 'first', left: true },
+      { title: baseline.name, left: true },
+      { title: other.name, left: true },
       ...shown.map(({ figure }) => ({ title: figure.title })),
     ],
     rows: firsts.map((first, at) => [
-      { ...cell(String(at + 1), at), ...(runs[at] && { link: `${runs[at]}/run.json` }) },
+      cell(String(at + 1), at),
       cell(first === 'a' ? baseline.name : other.name),
+      { ...cell('run'), ...(runs[at] && { link: `${runs[at].a}/report.html` }) },
+      { ...cell('run'), ...(runs[at] && { link: `${runs[at].b}/report.html` }) },
       ...shown.map((row) => {
         const change = row.difference.relative ? row.b[at] / row.a[at] - 1 : row.b[at] - row.a[at]
         return {

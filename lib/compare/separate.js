@@ -9,10 +9,10 @@ import { judged, missed, smallestEffect, unjudged } from './verdict.js'
  * to run.
  * @param {readonly number[]} a samples of the baseline, at least one
  * @param {readonly number[]} b
- * @param {{ better?: 'lower' | 'higher' | null, effect?: number }} [asked]
+ * @param {{ better?: 'less' | 'more' | 'neither', effect?: number }} [asked]
  * @returns {import('./verdict.js').Difference}
  */
-export const separateOf = (a, b, { better = 'lower', effect = smallestEffect } = {}) => {
+export const separateOf = (a, b, { better = 'less', effect = smallestEffect } = {}) => {
   const relative = [...a, ...b].every((value) => value > 0)
   const scaled = (/** @type {readonly number[]} */ values) => (relative ? values.map(Math.log) : [...values])
   const [ofA, ofB] = [scaled(a), scaled(b)]

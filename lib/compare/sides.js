@@ -2,9 +2,9 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../errors.js'
-import { FIGURES } from '../report/figures.js'
-import { readExperiment, readRunDocument } from '../report/record.js'
-import { stateWords } from '../report/verdict.js'
+import { MEASURES } from '../result/measures.js'
+import { readExperiment, readRunDocument } from '../result/record.js'
+import { stateWords } from '../result/ruling.js'
 
 /**
  * @typedef {object} Series the repeats of one thing
@@ -42,7 +42,7 @@ const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? di
 // cells/CELL of an experiment: its rounds hold the runs.
 const deepest = 2
 
-/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('../report/result.js').RunDocument[]>} */
+/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('../result/document.js').RunDocument[]>} */
 const runsIn = async (folder, depth = 0) => {
   const own = await readRunDocument(folder)
   if (own) return [own]
@@ -68,7 +68,7 @@ const runsIn = async (folder, depth = 0) => {
 // What follows from other settings, or changes nothing that is measured.
 const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
 
-/** @param {import('../report/result.js').RunDocument} run @returns {Record<string, string>} */
+/** @param {import('../result/document.js').RunDocument} run @returns {Record<string, string>} */
 const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   const plain = Object.entries(plan).filter(
     ([name, value]) => !derived.includes(name) && (value === null || typeof value !== 'object'),
@@ -86,7 +86,7 @@ const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   }
 }
 
-/** Every value that a setting has among the runs. @param {import('../report/result.js').RunDocument[]} runs */
+/** Every value that a setting has among the runs. @param {import('../result/document.js').RunDocument[]} runs */
 const settingsAmong = (runs) => {
   const all = runs.map(settingsOf)
   const names = [...new Set(all.flatMap(Object.keys))]
@@ -106,7 +106,7 @@ export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
       : []
   })
 
-/** @param {import('../report/result.js').RunDocument[]} runs @returns {Series} */
+/** @param {import('../result/document.js').RunDocument[]} runs @returns {Series} */
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
@@ -114,13 +114,13 @@ const seriesOf = (runs) => ({
   starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
-    FIGURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
+    MEASURES.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
       ([, samples]) => samples.length > 0,
     ),
   ),
 })
 
-/** @param {import('../report/experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
 const rowsOf = ({ rows }) =>
   rows.map(({ label, figures, runs, marks }) => ({
     label,

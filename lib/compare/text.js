@@ -1,7 +1,8 @@
 // A comparison as text, and in one sentence. Pure.
-import { shownFigure } from '../report/figures.js'
+
+import { count, dash, plainText, several } from '../base/units.js'
+import { shownFigure } from '../report/cells.js'
 import { alignedTable, blocksText, wrapped } from '../report/layout.js'
-import { count, dash, plainText, several } from '../report/units.js'
 
 /**
  * @typedef {import('./comparison.js').Comparison} Comparison

@@ -31,7 +31,7 @@ const hair = 1e-12
  * @param {number} found.half of the interval that decides between better and worse
  * @param {number} found.narrow half of the interval for no difference: two one-sided tests
  * @param {number} found.reach half, and what is missed in one of five tries
- * @param {{ better: 'lower' | 'higher' | null, effect: number }} asked
+ * @param {{ better: 'less' | 'more' | 'neither', effect: number }} asked
  * @returns {Omit<Difference, 'centreA' | 'centreB'>}
  */
 export const judged = ({ relative, middle, half, narrow, reach }, { better, effect }) => {
@@ -43,7 +43,7 @@ export const judged = ({ relative, middle, half, narrow, reach }, { better, effe
   /** @type {Verdict} */
   let verdict = 'unclear'
   if (isSame) verdict = 'same'
-  else if (Math.abs(middle) > half + hair) verdict = middle < 0 === (better !== 'higher') ? 'better' : 'worse'
+  else if (Math.abs(middle) > half + hair) verdict = middle < 0 === (better !== 'more') ? 'better' : 'worse'
   return {
     relative,
     change: shown(middle),

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../plan/ranges.js'
-import { madeWithParents } from '../report/files.js'
+import { madeWithParents } from '../result/files.js'
 import { defaultStrategy } from '../workloads/index.js'
-import { argumentsOf } from './options.js'
+import { argumentsOf, scaledLoad } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 import { windowOf } from './window.js'
 
@@ -47,16 +47,7 @@ const pollMs = 50
 const settleMs = 250
 
 /** @param {Leg} leg @param {number} factor */
-const writerOptions = ({ options }, factor) =>
-  factor === 1
-    ? options
-    : {
-        ...options,
-        quantity: Math.max(
-          Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1),
-          Math.round(Number(options.quantity ?? 10_000) * factor),
-        ),
-      }
+const writerOptions = ({ options }, factor) => (factor === 1 ? options : scaledLoad(options, factor))
 
 /** @param {Document} document @param {Record<string, any>[]} lines @param {string} folder */
 const store = async (document, lines, folder) => {

@@ -1,9 +1,9 @@
 // What is taken from a run for an experiment's table.
-import { FIGURES, grossCost, netCost } from '../report/figures.js'
+import { grossCost, MEASURES, netCost } from '../result/measures.js'
 
-/** @typedef {import('../report/figures.js').Document} Document */
+/** @typedef {import('../result/measures.js').Document} Document */
 
-export const figureNames = Object.freeze(FIGURES.map(({ name }) => name))
+export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
 
 /** Stand in every table: what another application feels is what averages over a minute cannot show. */
 export const commonColumns = Object.freeze([
@@ -28,7 +28,7 @@ const ofReader = /^(fetches|freshness|replication|verify|rate\.(items|value_byte
  */
 export const figuresOf = (run, reader) =>
   Object.fromEntries(
-    FIGURES.flatMap(({ name, value }) => {
+    MEASURES.flatMap(({ name, value }) => {
       const document = ofReader.test(name) ? reader : run
       const found = document && value(document)
       return typeof found === 'number' ? [[name, found]] : []

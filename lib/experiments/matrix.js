@@ -1,6 +1,7 @@
 // An experiment becomes the runs that it takes, and the order in which they are taken. Pure.
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { scaledLoad } from './options.js'
 
 /**
  * @typedef {import('./schema.js').Experiment} Experiment
@@ -46,18 +47,6 @@ export const slug = (text) =>
     .replace(/^-|-$/g, '')
 
 /**
- * The quantity at a scale; never fewer items than agents and chunks need.
- * @param {Options} options
- * @param {number} scale
- * @returns {Options}
- */
-const scaled = (options, scale) => {
-  const quantity = Number(options.quantity ?? 10_000)
-  const least = Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1)
-  return { ...options, quantity: Math.max(least, Math.round(quantity * scale)) }
-}
-
-/**
  * @param {Experiment} experiment
  * @param {{ scale: number }} options
  * @returns {Cell[]}
@@ -82,7 +71,7 @@ export const cellsOf = (experiment, { scale }) => {
             name: phase.name,
             ratioName,
             row: variant.name ? `${ratioName} (${variant.name})` : ratioName,
-            options: experiment.scaled === false ? options : scaled(options, scale),
+            options: experiment.scaled === false ? options : scaledLoad(options, scale),
             consumer: phase.consumer ?? null,
             action: ('action' in phase && phase.action) || null,
             published: phase.published ?? null,

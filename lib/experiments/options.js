@@ -1,5 +1,6 @@
 // Options as an experiment holds them, and as a program takes them.
 import { optionsOf } from '../../settings.js'
+import { VALUE_TYPES } from '../cli/values.js'
 
 /** @typedef {import('./schema.js').Options} Options */
 
@@ -11,7 +12,7 @@ const runnersOwn = ['agent']
 export const ownOptions = (program) =>
   optionsOf(program)
     .filter(({ group, name }) => !runnersGroups.test(group) && !runnersOwn.includes(name))
-    .map(({ name }) => name)
+    .flatMap(({ name, also }) => [name, ...also])
 
 /** @param {Options} options @returns {string[]} */
 export const argumentsOf = (options) =>
@@ -23,3 +24,21 @@ export const argumentsOf = (options) =>
 /** The line that a person would type. @param {readonly string[]} args */
 export const typed = (args) =>
   args.map((word) => (/^[\w./:=,>%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
+
+/**
+ * The same load at a part of its rate; never fewer items than agents and chunks need.
+ * @param {Options} options
+ * @param {number} factor
+ * @returns {Options}
+ */
+export const scaledLoad = (options, factor) => {
+  const rate = Number(VALUE_TYPES.rate.read(String(options.rate), /** @type {any} */ ({})))
+  const least = Number(options['total-agents'] ?? 1) * Number(options.chunks ?? 1)
+  const name = ['items', 'keys'].find((one) => one in options) ?? 'quantity'
+  const quantity = Number(options[name] ?? (rate > 0 ? rate : 10_000))
+  return {
+    ...options,
+    [name]: Math.max(least, Math.round(quantity * factor)),
+    ...(rate > 0 && { rate: Math.max(1, Math.round(rate * factor)) }),
+  }
+}

@@ -1,18 +1,13 @@
 // How far a matrix is, and how long it will go on.
-import { clockTime, count, micros, percent, several } from '../report/units.js'
-import { stateBy, stateWords } from '../report/verdict.js'
+import { count, micros, percent, several } from '../base/units.js'
+import { stateBy, stateWords } from '../result/ruling.js'
+import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
 /**
  * @typedef {import('./matrix.js').Cell} Cell
  * @typedef {import('./matrix.js').Turn} Turn
  * @typedef {import('./summary.js').TurnResult} TurnResult
  */
-
-// Start and end of the programs, and emptying the servers, until turns have shown how long they take.
-const overheadMs = 5000
-
-/** @param {Cell} cell @param {{ seconds: number, warmUpS: number }} terms */
-const leastMs = ({ legs }, { seconds, warmUpS }) => (warmUpS + legs.length * seconds) * 1000
 
 /** What a turn came to, in a few words. @param {TurnResult} result */
 const resultWords = ({ skipped, failed, legs, factor }) => {
@@ -34,18 +29,23 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
  * @param {object} needs
  * @param {{ experiment: { id: string }, cells: Cell[] }[]} needs.plan
  * @param {{ seconds: number, warmUpS: number, repeat: number }} needs.terms
+ * @param {boolean} needs.onTarget servers that are not started here
  * @param {(line: string) => void} needs.say
  */
-export const progressOf = ({ plan, terms, say }) => {
+export const progressOf = ({ plan, terms, onTarget, say }) => {
+  const expectedMs = (/** @type {Cell} */ cell) => turnMs(cell, terms, onTarget)
   const all = plan.flatMap(({ cells }) => cells)
   const total = all.length * terms.repeat
   let done = 0
   let taken = 0
   let overMs = 0
-  let leftMs = all.reduce((sum, cell) => sum + leastMs(cell, terms), 0) * terms.repeat
+  // Servers are started by an experiment's first turns.
+  const startsMs = onTarget ? 0 : plan.reduce((sum, { cells }) => sum + serverStartsMs(cells), 0)
+  let leftMs = all.reduce((sum, cell) => sum + expectedMs(cell), 0) * terms.repeat
   let current = ''
-  const allLeftMs = () => leftMs + (total - done) * (taken > 0 ? overMs / taken : overheadMs)
-  const leftWords = () => clockTime(allLeftMs())
+  // What turns took beyond what was expected, those that are left will take too.
+  const allLeftMs = () => leftMs + (taken > 0 ? ((total - done) * overMs) / taken : startsMs)
+  const leftWords = () => spanWords(allLeftMs())
   return {
     /** What is left, in ms. */
     leftMs: allLeftMs,
@@ -55,21 +55,21 @@ export const progressOf = ({ plan, terms, say }) => {
       const cells = plan.find(({ experiment }) => experiment.id === id)?.cells ?? []
       for (const turn of turns) {
         const cell = cells.find((each) => each.id === turn.cell)
-        if (cell) leftMs -= leastMs(cell, terms)
+        if (cell) leftMs -= expectedMs(cell)
         done++
       }
       const before = several(turns.length, 'run')
       const after = result ? `is done with its ${before}` : `goes on after ${before}`
       const how = resumed ? after : several(cells.length * terms.repeat, 'run')
-      say(`${id}: ${question} ${how}, ${leftWords()} to go for all; ${folder}`)
+      say(`${id}: ${question} ${how}, about ${leftWords()} in all; ${folder}`)
     },
     /** @param {Turn} turn @param {TurnResult} result @param {number} tookMs */
     turn({ cell, round }, result, tookMs) {
       done++
-      leftMs -= leastMs(cell, terms)
+      leftMs -= expectedMs(cell)
       if (!result.skipped && !result.failed) {
         taken++
-        overMs += tookMs - leastMs(cell, terms)
+        overMs += tookMs - expectedMs(cell)
       }
       const name = cell.variant ? `${cell.name} (${cell.variant})` : cell.name
       say(

@@ -2,9 +2,10 @@
 import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
-import { madeWithParents } from '../report/files.js'
-import { clientLimit } from '../report/verdict.js'
+import { clientLimit } from '../result/client-limit.js'
+import { madeWithParents } from '../result/files.js'
 import { runCell } from './cell-run.js'
+import { restMs } from './duration.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
 import { NotHere } from './places.js'
@@ -32,10 +33,6 @@ const clientWasTheLimit = ({ client, warnings }) =>
   clientLimit(client) === 'saturated' ||
   warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
 
-/** How long the items of a cell live on, in ms. @param {Cell} cell */
-const restMs = ({ legs }) =>
-  1000 + 1000 * Math.max(...legs.map(({ options }) => Number.parseFloat(String(options.ttl ?? 3)) || 3))
-
 /**
  * @param {object} needs
  * @param {Matrix} needs.matrix
@@ -47,7 +44,7 @@ const restMs = ({ legs }) =>
  * @param {string} needs.millrace
  * @param {() => number} needs.clock ms
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @returns {Promise<import('../report/experiment-document.js').ExperimentDocument>}
+ * @returns {Promise<import('../result/experiment-document.js').ExperimentDocument>}
  */
 export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
   if (store.result) return store.result

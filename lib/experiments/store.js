@@ -3,12 +3,12 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'nod
 import { join } from 'node:path'
 import { OptionError } from '../errors.js'
 import { ownerWords, takeOwnership } from '../lock.js'
-import { madeWithParents, ResultsError, runName } from '../report/files.js'
+import { madeWithParents, ResultsError, runName } from '../result/files.js'
 import { linesOf } from './programs.js'
 
 /**
  * @typedef {import('./summary.js').TurnResult} TurnResult
- * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
  *
  * @typedef {object} Terms what must be the same for a matrix to go on
  * @property {import('./schema.js').Experiment} experiment

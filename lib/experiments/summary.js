@@ -1,8 +1,8 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
-import { figureNamed, grossCost, netCost } from '../report/figures.js'
-import { figureOfRow, quotable } from '../report/statistics.js'
-import { stateBy, stateWords } from '../report/verdict.js'
+import { grossCost, measureNamed, netCost } from '../result/measures.js'
+import { stateBy, stateWords } from '../result/ruling.js'
+import { figureOfRow, quotable } from '../result/statistics.js'
 import { commonColumns } from './figures.js'
 import { publishedFigures, trueRate } from './published.js'
 import { ratioOf, standing } from './ratio.js'
@@ -13,9 +13,9 @@ import { ratioOf, standing } from './ratio.js'
  * @typedef {import('./matrix.js').Cell} Cell
  * @typedef {import('./matrix.js').Leg} Leg
  * @typedef {import('./published.js').PublishedExperiment} PublishedExperiment
- * @typedef {import('../report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../report/experiment-document.js').ExperimentRow} ExperimentRow
- * @typedef {import('../report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../result/experiment-document.js').ExperimentRatio} ExperimentRatio
  * @typedef {import('./ratio.js').Standing} Standing
  *
  * @typedef {object} LegTurn what one turn measured of one row
@@ -297,14 +297,14 @@ const ratioSentence = ({
   published,
 }) => {
   const { ratio, low, high } = ours
-  const { title } = figureNamed(figure)
+  const { title } = measureNamed(figure)
   const theirs = published === null ? '' : `; published ${two(published)}`
   const interval =
     low === null || high === null
       ? ' of one round, so nobody knows how sure it is'
       : `, 95 % interval ${two(low)} to ${two(high)}`
   const found = `(ratio ${two(ratio)}${interval}${theirs})`
-  if (other) return `${label}: ${title} against ${figureNamed(other).title} ${found}.`
+  if (other) return `${label}: ${title} against ${measureNamed(other).title} ${found}.`
   if (low !== null && high !== null && low <= 1 && high >= 1)
     return `These rounds show no clear difference in ${title} between ${numerator} and ${denominator} ${found}.`
   return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${title} than ${denominator} ${found}.`

@@ -3,7 +3,9 @@ import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
-import { absentCode, absentWriters, ruling } from '../report/verdict.js'
+import { measuresOf } from '../result/measures.js'
+import { absentCode, ruling } from '../result/ruling.js'
+import { absentWriters } from '../result/writer-reasons.js'
 
 /**
  * @typedef {Record<string, any>} Document run.json
@@ -204,7 +206,13 @@ export const windowOf = (runs, window) => {
   const idle = idleOf(runs)
   const net = netCost({ cpuS: costs.cpuS, items: stored, idle, nodes: costs.watched })
   const wanted = first.document.server.commands ?? {}
-  const hdrs = (/** @type {(line: Line) => any} */ of) => all.flatMap((line) => of(line)?.hdr ?? [])
+  const timesOf = (/** @type {(line: Line) => any} */ of) => {
+    const seconds = all.flatMap((line) => of(line) ?? [])
+    const count = seconds.reduce((sum, { samples }) => sum + samples, 0)
+    const times = mergedPercentiles(seconds.map(({ hdr }) => hdr))
+    // Lines of earlier versions do not count their samples.
+    return times && { ...times, ...(count > 0 && { count }) }
+  }
   const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
   const clientCpu = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0).reduce((sum, pct) => sum + pct, 0)
   const clientUs = clients.reduce(
@@ -235,10 +243,10 @@ export const windowOf = (runs, window) => {
       achieved,
     },
     latency_us: {
-      intended: mergedPercentiles(hdrs((line) => line.latency_us?.intended)),
-      service: mergedPercentiles(hdrs((line) => line.latency_us?.service)),
+      intended: timesOf((line) => line.latency_us?.intended),
+      service: timesOf((line) => line.latency_us?.service),
     },
-    bystander_us: mergedPercentiles(hdrs((line) => line.bystander_us)),
+    bystander_us: timesOf((line) => line.bystander_us),
     client: {
       ...first.document.client,
       cpu_pct: clientCpu,
@@ -265,5 +273,6 @@ export const windowOf = (runs, window) => {
     }),
     warnings: [...new Map(warnings.map((warning) => [warning.message, warning])).values()],
   }
-  return { document: { ...document, ...judgedAgain(document) }, lines }
+  const judged = { ...document, ...judgedAgain(document) }
+  return { document: { ...judged, measures: measuresOf(judged) }, lines }
 }

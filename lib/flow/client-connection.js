@@ -43,6 +43,7 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
   let socket = null
   let heardMs = 0
   let opening = false
+  let closed = false
 
   const take = (/** @type {number} */ count) => {
     let left = count
@@ -91,7 +92,7 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       try {
         // A decoder of its own: what a lost connection left half read is gone with it.
         const count = replyCounter({ done: take, failed: refuse }, tally)
-        socket = await open({
+        const opened = await open({
           onBytes: (chunk) => {
             heardMs = clock()
             count(chunk)
@@ -102,6 +103,8 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
             events.onClosed(self, error)
           },
         })
+        if (closed) opened.destroy()
+        else socket = opened
       } finally {
         opening = false
       }
@@ -148,6 +151,11 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
     },
     /** Gives the connection up: what it owes comes by onClosed. */
     cut: () => socket?.destroy(),
+    /** For good; one that is being opened too. */
+    close() {
+      closed = true
+      socket?.destroy()
+    },
   }
   return self
 }

@@ -1,6 +1,6 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
-
+import { systemTimers } from '../base/timers.js'
 import { TargetError } from '../errors.js'
 import { refresherOf } from '../transport/refresher.js'
 import { silenceOf } from '../transport/silence.js'
@@ -39,6 +39,7 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {import('../wire/decode.js').Tally} tally
  * @property {() => number} clock
  * @property {() => number} random
+ * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  */
 
@@ -62,6 +63,7 @@ export const clientsFlow = async (needs) => {
     tally,
     clock,
     random,
+    timers = systemTimers,
     onEvent,
   } = needs
   const map = slotMapOf(target.topology)
@@ -96,6 +98,7 @@ export const clientsFlow = async (needs) => {
       if (left.size > 0) story.left(left, map.ownerOf)
     },
     clock,
+    timers,
   })
 
   /** @param {number} client @param {string} address */
@@ -122,6 +125,7 @@ export const clientsFlow = async (needs) => {
     if (closed || connection.isUp()) return
     connection.connect().then(
       () => {
+        if (closed) return
         story.up(connection.address)
         more(connection.client)
       },
@@ -129,7 +133,7 @@ export const clientsFlow = async (needs) => {
         story.down(connection.address, error instanceof Error ? error.message : String(error))
         refresher.request()
         const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
-        setTimeout(() => {
+        timers.setTimeout(() => {
           const isOwner = map.addresses().includes(connection.address)
           if (isOwner) reconnect(connection, attempt + 1)
           else {
@@ -183,7 +187,7 @@ export const clientsFlow = async (needs) => {
       notBeforeMs: waitMs > 0 ? clock() + waitMs : 0,
     })
     waiting++
-    if (waitMs > 0) setTimeout(more, waitMs + 1, client)
+    if (waitMs > 0) timers.setTimeout(more, waitMs + 1, client)
   }
 
   /** @param {ClientConnection} connection @param {number} place @param {string} line */
@@ -238,7 +242,7 @@ export const clientsFlow = async (needs) => {
     story.down(address, error?.message ?? 'closed the connection')
     refresher.request()
     reconnect(connection, 0)
-    if (running || waiting > 0) setImmediate(more, client)
+    if (running || waiting > 0) timers.setImmediate(() => more(client))
   }
 
   /** The connection that carries an operation now; null: it is not there yet. @param {number} client @param {number} kind @param {number} n */
@@ -385,16 +389,16 @@ export const clientsFlow = async (needs) => {
     due(nowMs)
     endOfWrites()
     const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
-    timer = setTimeout(tick, Math.max(1, dueMs - clock()))
+    timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 
   const stop = () => {
     running = false
-    clearTimeout(timer)
+    timers.clearTimeout(timer)
     finish()
   }
 
-  const listen = silenceOf({ dial: target.dial, onEvent })
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
   const allConnections = () => pools.flatMap((pool) => [...pool.values()])
 
   const connectAll = async () => {
@@ -412,7 +416,7 @@ export const clientsFlow = async (needs) => {
   } catch (error) {
     closed = true
     refresher.close()
-    for (const connection of allConnections()) connection.cut()
+    for (const connection of allConnections()) connection.close()
     throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
   }
 
@@ -441,7 +445,7 @@ export const clientsFlow = async (needs) => {
     async settle(limitMs, atOnce) {
       const open = () => inFlight.some((count) => count > 0)
       for (const deadline = clock() + limitMs; open() && clock() < deadline && !atOnce.aborted; )
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
       return !open()
     },
     /** What has no outcome yet is unsettled: the run has ended first. */
@@ -454,9 +458,9 @@ export const clientsFlow = async (needs) => {
     },
     close() {
       closed = true
-      clearTimeout(timer)
+      timers.clearTimeout(timer)
       refresher.close()
-      for (const connection of allConnections()) connection.cut()
+      for (const connection of allConnections()) connection.close()
     },
     waitingBytes: () => allConnections().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => allConnections().length,

@@ -1,5 +1,6 @@
 // The servers' clocks beside ours, by their TIME: scores, cut-offs and ages are by the servers' time, so that boxes whose
 // clocks differ write and read one load. Milliseconds; an offset is how far a server is ahead of us.
+import { TargetError } from '../errors.js'
 
 /**
  * @typedef {{ address: string, offset_ms: number, rtt_ms: number }} ClockFigures
@@ -24,6 +25,17 @@ export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now
   }
 }
 
+/**
+ * Epoch milliseconds of an answer to TIME.
+ * @param {string} address
+ * @param {readonly unknown[]} answer seconds and microseconds
+ */
+export const epochIn = (address, [seconds, micros]) => {
+  const epochMs = Number(seconds) * 1000 + Number(micros) / 1000
+  if (!Number.isFinite(epochMs)) throw new TargetError(`${address}: its answer to TIME is not a time`)
+  return epochMs
+}
+
 /** How far two measurements differ for certain. @param {Measured} a @param {Measured} b */
 const differenceMs = (a, b) => {
   const sureMs = Math.abs(b.offsetMs - a.offsetMs) - (a.rttMs + b.rttMs) / 2
@@ -41,10 +53,10 @@ export const clocksOf = ({ time, epochMs }) => {
 
   const sampled = async (/** @type {string} */ address) => {
     const sentMs = epochMs()
-    const [seconds, micros] = await time(address)
+    const theirsMs = epochIn(address, await time(address))
     const rttMs = epochMs() - sentMs
     // The answer was written in the middle, give or take half the way.
-    return { offsetMs: Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + rttMs / 2), rttMs }
+    return { offsetMs: theirsMs - (sentMs + rttMs / 2), rttMs }
   }
   const measure = async (/** @type {string} */ address, /** @type {number} */ times) => {
     let best = await sampled(address)

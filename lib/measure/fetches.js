@@ -127,4 +127,5 @@ const inMs = (us) =>
     p99: us.p99 / 1000,
     p999: us.p999 / 1000,
     max: us.max / 1000,
+    count: us.count,
   }

@@ -6,7 +6,7 @@
  */
 export const clientsPart = (settings, facts) => {
   const {
-    keys,
+    quantity,
     connections = 50,
     pipeline = 1,
     ratio,
@@ -19,13 +19,13 @@ export const clientsPart = (settings, facts) => {
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
-    quantity: keys,
-    items: keys,
+    quantity,
+    items: quantity,
     periodMs: 1000,
     chunks: 1,
     spacingMs: 1000,
     totalAgents: 1,
-    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: keys }],
+    agents: [{ agent: facts.agents[0] ?? 1, first: 1, count: quantity }],
     pacing: /** @type {const} */ ('open'),
     rate: /** @type {'max' | null} */ (rateHz === null ? 'max' : null),
     nominalHz: rateHz,

@@ -12,18 +12,22 @@ const planName = 'millrace:plan'
 const prefixShape = /^[^{}\s]*$/
 
 /**
- * The prefix that a key of ours with such a name would have; null when it cannot be one.
- * @param {string} key
+ * Tells the prefix that a key of ours with such a name would have; null when it cannot be one.
+ * @returns {(key: string) => string | null}
  */
-export const prefixOf = (key) => {
+export const prefixReader = () => {
   const { whole, begun } = headsOf()
-  let at = Number.POSITIVE_INFINITY
-  for (const name of [planName, ...whole]) if (key.endsWith(name)) at = Math.min(at, key.length - name.length)
-  for (const head of ['millrace:lease:', ...begun]) {
-    const found = key.indexOf(head)
-    if (found >= 0) at = Math.min(at, found)
+  const names = [planName, ...whole]
+  const heads = ['millrace:lease:', ...begun]
+  return (key) => {
+    let at = Number.POSITIVE_INFINITY
+    for (const name of names) if (key.endsWith(name)) at = Math.min(at, key.length - name.length)
+    for (const head of heads) {
+      const found = key.indexOf(head)
+      if (found >= 0) at = Math.min(at, found)
+    }
+    return at <= longestPrefix && prefixShape.test(key.slice(0, at)) ? key.slice(0, at) : null
   }
-  return at <= longestPrefix && prefixShape.test(key.slice(0, at)) ? key.slice(0, at) : null
 }
 
 /** A lease is known by its name: it comes before the plan. @param {string} key */

@@ -1,6 +1,6 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
-import { plainText } from '../report/units.js'
+import { plainText } from '../base/units.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'
@@ -151,7 +151,7 @@ const among = (words) => (value) => words.includes(value)
 const fields = {
   strategy: isText,
   quantity: wholeIn(1, 100e6),
-  periodMs: wholeIn(1, 86_400_000),
+  periodMs: (value) => Number.isFinite(value) && value >= 1 && value <= 86_400_000,
   chunks: wholeIn(1, 100e6),
   totalAgents: wholeIn(1, 10_000),
   sets: textsIn(1, 16_384),

@@ -50,14 +50,20 @@ export const contradictions = (settings, card) => {
   return terms.filter((term) => settings.given[term] !== 'default' && ours[term] !== theirs[term])
 }
 
-/** An option as it was given: `--sl`, `--quantity 5`. @param {ReaderSettings} settings @param {Term} term */
+/** As it is typed: `hash` for plain. @param {Term} term @param {unknown} value */
+const typedAs = (term, value) => {
+  const { values = {} } = OPTIONS.find(({ key }) => key === term) ?? {}
+  return Object.keys(values).find((choice) => values[choice] === value) ?? value
+}
+
+/** An option as it was given: `--sl`, `--items 5`. @param {ReaderSettings} settings @param {Term} term */
 const named = (settings, term) => {
-  const value = settings[term]
-  const rows = OPTIONS.filter(({ key }) => key === term)
-  const option = rows.find(({ on }) => on === value) ?? rows[0]
-  const { name, env } = option
-  if (settings.given[term] !== 'command line') return `${env}=${option.on === value ? true : value}`
-  return option.on === value || value === true ? `--${name}` : `--${name} ${value}`
+  const value = typedAs(term, settings[term])
+  const by = settings.givenBy[term]
+  const isFlag =
+    value === true || OPTIONS.some(({ name, env, on }) => on === value && (by === `--${name}` || by === env))
+  if (settings.given[term] !== 'command line') return `${by}=${isFlag ? true : value}`
+  return isFlag ? by : `${by} ${value}`
 }
 
 /** The option that writes so: `--ns 3`, `--stamp`. @param {Term} term @param {unknown} value */
@@ -65,9 +71,8 @@ const written = (term, value) => {
   const rows = OPTIONS.filter(({ key }) => key === term)
   const on = rows.find((row) => row.on === value)
   if (on || value === true) return `--${(on ?? rows[0]).name}`
-  if (value === false || rows.every((row) => row.on !== undefined))
-    return `without ${rows.map(({ name }) => `--${name}`).join(' or ')}`
-  return `--${rows[0].name} ${value}`
+  if (value === false) return `without --${rows[0].name}`
+  return `--${rows[0].name} ${typedAs(term, value)}`
 }
 
 /** A plan in a few words. @param {PlanCard} card */
@@ -111,7 +116,7 @@ export const chosenCard = (settings, cards, isLive) => {
   if (strategies.size === 1 && (live.length < 2 || rest.length === 1)) return rest[0]
   throw new OptionError(
     `several plans are written under ${prefix}: ${rest.map(cardWords).join('; ')}. Name one with ${
-      strategies.size > 1 ? '--strategy' : '--quantity'
+      strategies.size > 1 ? '--strategy' : '--items'
     }`,
   )
 }
@@ -190,7 +195,7 @@ const checkPlan = (plan) => {
   const { mode, fetch, values, strategy, cluster, masters, sets } = plan
   if (!strategyNamed(strategy).fetch)
     throw new OptionError(
-      `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by node producer.js`,
+      `--strategy ${strategy}: a consumer fetches items, and ${strategy} has none; it is played by millrace write`,
     )
   const { value } = strategyOf({ ...plan, mode: 'manual' }).reader()
   if (!values && value === null)

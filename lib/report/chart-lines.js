@@ -1,11 +1,12 @@
 // Lines of charts, most of them over the time of a run: its seconds, its nodes, its events and phases.
+import { isSupported } from '../result/samples.js'
 import { axisLook, chart, colour, legendOf, lyingAxis } from './chart-parts.js'
 import { shortened } from './layout.js'
 import { shortNames } from './node-names.js'
 
 /**
- * @typedef {import('./record.js').RunRecord} RunRecord
- * @typedef {import('./record.js').Second} Second
+ * @typedef {import('../result/record.js').RunRecord} RunRecord
+ * @typedef {import('../result/record.js').Second} Second
  * @typedef {import('./chart-parts.js').Option} Option
  * @typedef {(number | null)[]} Point
  */
@@ -19,7 +20,10 @@ const nameWidth = 40
 // Counters of the system step by some ms: over a shorter while they make rates of nothing.
 const shortestMs = 400
 
-/** @typedef {(values: number[]) => number} Merge how neighbouring seconds become one point */
+/**
+ * @typedef {(values: number[]) => number} Merge how neighbouring seconds become one point
+ * @typedef {(second: Second, at: number) => number | null | undefined} FigureOf null: a gap; undefined: no point here
+ */
 
 /** @type {Merge} */
 export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
@@ -29,7 +33,7 @@ export const highest = (values) => Math.max(...values)
 /**
  * A figure over time, thinned to what a screen can show.
  * @param {Second[]} seconds
- * @param {(second: Second) => number | null | undefined} figure null: a gap; undefined: no point here
+ * @param {FigureOf} figure
  * @param {Merge} [merge]
  * @returns {Point[]} seconds and the figure
  */
@@ -39,7 +43,7 @@ export const overTime = (seconds, figure, merge = mean) => {
   const points = []
   for (let from = 0; from < seconds.length; from += width) {
     const part = seconds.slice(from, from + width)
-    const figures = part.map(figure)
+    const figures = part.map((second, at) => figure(second, from + at))
     if (figures.every((value) => value === undefined)) continue
     const known = figures.filter((value) => typeof value === 'number' && Number.isFinite(value))
     const atS = part[part.length - 1].at_ms / 1000
@@ -51,12 +55,9 @@ export const overTime = (seconds, figure, merge = mean) => {
   return points
 }
 
-/**
- * A rate, where the second was long enough for one.
- * @param {(second: Second) => number | null | undefined} figure
- * @returns {typeof figure}
- */
-export const whereLong = (figure) => (second) => (second.over_ms < shortestMs ? undefined : figure(second))
+/** A rate, where the second was long enough for one. @param {FigureOf} figure @returns {FigureOf} */
+export const whereLong = (figure) => (second, at) =>
+  second.over_ms < shortestMs ? undefined : figure(second, at)
 
 /**
  * What is measured after the warm-up: of the second in which that ends, a moment at most.
@@ -68,6 +69,14 @@ export const sinceWarmUp =
   ({ run }, figure) =>
   (second) =>
     second.at_ms - (run.warm_up_s ?? 0) * 1000 < shortestMs ? undefined : figure(second)
+
+/**
+ * A percentile of a second, null where too few samples are beyond it. The median and the highest of few are what they are.
+ * @param {import('../result/record.js').SecondLatency | null | undefined} found
+ * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} key
+ */
+export const supported = (found, key) =>
+  found && (key === 'p50' || isSupported({ count: found.samples }, key)) ? found[key] : null
 
 /** @param {Point[]} points */
 const hasFigures = (points) => points.some(([, value]) => value !== null)
@@ -189,24 +198,16 @@ const spans = ({ run, phases }) => {
   ]
 }
 
-// What a chart has between its axis and its edge, in a picture; a page is about as wide.
-const plotPx = 800
-const leastPx = 40
-
 /** @param {RunRecord} record */
-const areas = (record) => {
-  const wholeS = (record.seconds.at(-1)?.at_ms ?? 1000) / 1000
-  return spans(record).map(({ label, fromS, toS }) => {
-    const width = Math.round(Math.max(leastPx, (plotPx * (toS - fromS)) / wholeS - 10))
-    return [{ xAxis: fromS, name: label, label: { width, overflow: 'break' } }, { xAxis: toS }]
-  })
-}
+const areas = (record) =>
+  spans(record).map(({ label, fromS, toS }) => [{ xAxis: fromS, name: label }, { xAxis: toS }])
 
 /** Carries the marks: a line without points, which no legend names. @param {RunRecord} record */
 const marksOver = (record) => {
   const labels = { show: true, color: '@muted', fontSize: 11 }
   return {
     type: 'line',
+    id: 'marks',
     name: '',
     data: [],
     silent: true,

@@ -10,11 +10,14 @@ import { itemCost } from '../../charts/item-cost.js'
 import { itemsRead } from '../../charts/items-read.js'
 import { latency } from '../../charts/latency.js'
 import { memory } from '../../charts/memory.js'
+import { overview, PANELS } from '../../charts/overview.js'
 import { rate } from '../../charts/rate.js'
 import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
+import { FOLDS } from './folds.js'
 
 export const RUN_CHARTS = Object.freeze([
+  overview,
   cpu,
   rate,
   itemsRead,
@@ -30,37 +33,58 @@ export const RUN_CHARTS = Object.freeze([
 
 /** @typedef {import('./draw.js').Picture & { name: string }} NamedPicture */
 
+/** @type {Map<unknown, string>} */
+const folds = new Map([
+  [distribution, FOLDS.latency],
+  [bystander, FOLDS.latency],
+  [itemCost, FOLDS.cost],
+  [commands, FOLDS.cost],
+  [itemBytes, FOLDS.cost],
+  [memory, FOLDS.nodes],
+])
+
 /**
  * The charts of a run that have something to show.
- * @param {import('./record.js').RunRecord} record
+ * @param {import('../result/record.js').RunRecord} record
  * @returns {NamedPicture[]}
  */
 export const runPictures = (record) => {
-  const [ofNodes, ...others] = RUN_CHARTS
-  return [ofNodes, ...cloudWatchCharts(record), ...others].flatMap(({ option, ...named }) => {
+  const found = [...RUN_CHARTS, ...cloudWatchCharts(record)].flatMap((one) => {
+    const { option, ...named } = one
     const shown = option(record)
-    return shown ? [{ ...named, option: shown }] : []
+    return shown ? [{ ...named, option: shown, one }] : []
+  })
+  const hasOverview = found[0]?.one === overview
+  return found.map(({ one, ...picture }) => {
+    if (one === overview) return picture
+    if (PANELS.includes(one))
+      return hasOverview ? { ...picture, inOverview: /** @type {true} */ (true) } : picture
+    return { ...picture, fold: folds.get(one) ?? FOLDS.nodes }
   })
 }
 
 /**
  * The ratios of an experiment, and a chart for each of its figures.
- * @param {import('./experiment-document.js').ExperimentDocument} experiment
+ * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
  * @returns {NamedPicture[]}
  */
-export const experimentPictures = (experiment) => [
-  ...ratiosPicture(experiment),
-  ...figurePictures(experiment),
-]
+export const experimentPictures = (experiment) => {
+  const ratios = ratiosPicture(experiment)
+  const figures = figurePictures(experiment)
+  // Without ratios the metrics are all that there is to see.
+  return ratios.length === 0
+    ? figures
+    : [...ratios, ...figures.map((picture) => ({ ...picture, fold: FOLDS.metrics }))]
+}
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
 const ratiosPicture = (experiment) => {
   const { option, ...named } = ratiosChart
   const shown = option(experiment)
   return shown ? [{ ...named, option: shown }] : []
 }
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
 const figurePictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
@@ -70,7 +94,7 @@ const figurePictures = (experiment) =>
       return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
     })
 
-/** An experiment of phases has the charts of its run besides. @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record */
+/** An experiment of phases has the charts of its run besides. @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record */
 export const picturesOf = (record) =>
   record.kind === 'run'
     ? runPictures(record)

@@ -1,5 +1,5 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
-import { FIGURES } from './figures.js'
+import { MEASURES } from '../result/measures.js'
 
 /** @typedef {string | number | boolean | null | undefined} Value */
 
@@ -17,11 +17,11 @@ const field = (value) => {
 /** @param {Value[][]} rows the first holds the titles */
 export const csvOf = (rows) => `${rows.map((row) => row.map(field).join(',')).join('\r\n')}\r\n`
 
-/** @param {import('./record.js').RunRecord} record */
+/** @param {import('../result/record.js').RunRecord} record */
 const figuresCsv = ({ run }) =>
   csvOf([
     ['figure', 'unit', 'value'],
-    ...FIGURES.map(({ name, unit, value }) => [name, unit, value(run)]).filter(
+    ...MEASURES.map(({ name, unit, value }) => [name, unit, value(run)]).filter(
       ([, , value]) => value !== null,
     ),
   ])
@@ -44,7 +44,7 @@ const nodeKeys = /** @type {const} */ ([
   'gap',
 ])
 
-/** A row a node and second. @param {import('./record.js').RunRecord} record */
+/** A row a node and second. @param {import('../result/record.js').RunRecord} record */
 const nodesCsv = ({ seconds }) =>
   csvOf([
     ['at_ms', 'node', ...nodeKeys],
@@ -62,7 +62,7 @@ const leaves = (part, path = '') =>
     return [/** @type {[string, Value]} */ ([name, /** @type {Value} */ (value)])]
   })
 
-/** A row a second. @param {import('./record.js').RunRecord} record */
+/** A row a second. @param {import('../result/record.js').RunRecord} record */
 const secondsCsv = ({ seconds }) => {
   const rows = seconds.map((second) => new Map(leaves(second)))
   const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
@@ -71,7 +71,7 @@ const secondsCsv = ({ seconds }) => {
   return csvOf([columns, ...rows.map((row) => columns.map((name) => row.get(name)))])
 }
 
-/** @param {import('./experiment-document.js').ExperimentDocument} experiment */
+/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment */
 const rowsCsv = ({ columns, rows }) => {
   const factors = [...new Set(rows.flatMap((row) => Object.keys(row.factors)))]
   return csvOf([
@@ -99,7 +99,7 @@ const rowsCsv = ({ columns, rows }) => {
 
 /**
  * The CSV files of a report by their names.
- * @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record
+ * @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record
  * @returns {Record<string, string>}
  */
 export const csvFiles = (record) =>

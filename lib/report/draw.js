@@ -1,6 +1,6 @@
 // Charts as SVG and PNG, on the server.
 import { createRequire } from 'node:module'
-import { drawn } from './look.js'
+import { drawn, placedLabels } from './look.js'
 
 /** @typedef {import('./look.js').LookName} LookName */
 
@@ -30,6 +30,8 @@ export const bundlePath = () => require.resolve(bundle)
  * @property {string} note
  * @property {Record<string, any>} option
  * @property {true} [wide] bars that take the whole width of a page
+ * @property {string} [fold] the title under which the page folds it away
+ * @property {true} [inOverview] what the overview of a run has too: a file of its own, and no part of the page
  */
 
 /** Rows that the names of a legend take. @param {Record<string, any>} legend @param {number} width */
@@ -57,42 +59,49 @@ const rowPx = ({ data, axisLabel: { width, lineHeight } }) => {
   return Math.max(leastRowPx, Math.max(...lines) * lineHeight + 12)
 }
 
-/** Bars need what their rows need. @param {Record<string, any>} option */
-const heightOf = ({ yAxis }) => (yAxis.type === 'category' ? 150 + yAxis.data.length * rowPx(yAxis) : 420)
+const titlePx = 30
+const edgesPx = 90
+
+/** Bars need what their rows need; panels say what they need. @param {Record<string, any>} option @param {number} below */
+const heightOf = ({ yAxis, height }, below) => {
+  if (height) return height + below
+  return yAxis.type === 'category' ? 150 + yAxis.data.length * rowPx(yAxis) : 420
+}
+
+/** Below the title and the legend. @param {Record<string, any>} option @param {number} below */
+const gridBelow = ({ grid, panels }, below) => {
+  if (panels) return grid.map((/** @type {any} */ one) => ({ ...one, top: one.top + below }))
+  // Several grids without panels have places of their own.
+  if (Array.isArray(grid)) return grid
+  return { ...grid, left: 12, top: grid.top + below, bottom: grid.bottom + 8 }
+}
 
 /**
  * @param {Picture} picture
  * @param {{ look?: LookName, width?: number, height?: number }} [size]
  * @returns {string}
  */
-export const svgOf = ({ title, option }, { look = 'light', width = 900, height = heightOf(option) } = {}) => {
+export const svgOf = ({ title, option }, { look = 'light', width = 900, height } = {}) => {
   /** @type {typeof import('echarts')} */
   const echarts = require(bundle)
   echarts.setPlatformAPI({ measureText: /** @type {any} */ (measureText) })
-  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height })
-  const top = 30
-  const below = top + (legendRows(option.legend, width - 20) - 1) * 26
+  const below = titlePx + (legendRows(option.legend, width - 20) - 1) * 26
+  const whole = height ?? heightOf(option, below)
+  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height: whole })
+  const titled = {
+    backgroundColor: '@surface',
+    ...option,
+    title: {
+      text: title,
+      left: 10,
+      top: 8,
+      textStyle: { fontSize: 16, fontWeight: 600, color: '@ink' },
+    },
+    legend: { ...option.legend, top: titlePx + 6, left: 8 },
+    grid: gridBelow(option, below),
+  }
   try {
-    chart.setOption(
-      drawn(
-        {
-          backgroundColor: '@surface',
-          ...option,
-          title: {
-            text: title,
-            left: 10,
-            top: 8,
-            textStyle: { fontSize: 16, fontWeight: 600, color: '@ink' },
-          },
-          legend: { ...option.legend, top: top + 6, left: 8 },
-          // Several grids have places of their own.
-          grid: Array.isArray(option.grid)
-            ? option.grid
-            : { ...option.grid, left: 12, top: option.grid.top + below, bottom: option.grid.bottom + 8 },
-        },
-        look,
-      ),
-    )
+    chart.setOption(drawn(placedLabels(titled, width - edgesPx), look))
     return chart.renderToSVGString()
   } finally {
     chart.dispose()

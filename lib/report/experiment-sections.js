@@ -1,24 +1,25 @@
 // What the report of an experiment says.
-import { cell, figureCell } from './cells.js'
-import { figureNamed, shownFigure } from './figures.js'
+
+import { dash, period, plainData } from '../base/units.js'
+import { measureNamed } from '../result/measures.js'
+import { centreOf } from '../result/statistics.js'
+import { cell, figureCell, shownFigure } from './cells.js'
 import { asSentence, publishedWords } from './published-words.js'
-import { centreOf } from './statistics.js'
-import { dash, period, plainData } from './units.js'
 import { facts, moment } from './words.js'
 
 /**
  * @typedef {import('./sections.js').Cell} Cell
  * @typedef {import('./sections.js').Table} Table
  * @typedef {import('./sections.js').Sections} Sections
- * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
  */
 
-/** @param {string} name @param {import('./experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
+/** @param {string} name @param {import('../result/experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
 const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
   const { low, high } = figure
   const centre = centreOf(figure)
-  const shown = (/** @type {number} */ value) => shownFigure(figureNamed(name), value)
+  const shown = (/** @type {number} */ value) => shownFigure(measureNamed(name), value)
   return { ...cell(shown(centre), centre), ...(low !== high && { detail: `${shown(low)} – ${shown(high)}` }) }
 }
 
@@ -33,7 +34,7 @@ const rowsTable = (experiment, pages) => {
     columns: [
       { title: 'row', left: true },
       ...columns.flatMap(({ name, title }) => [
-        { title: title ?? figureNamed(name).title },
+        { title: title ?? measureNamed(name).title },
         ...(hasPublished(name) ? [{ title: 'published' }] : []),
       ]),
       { title: 'notes', left: /** @type {true} */ (true) },
@@ -72,7 +73,7 @@ const ratiosTable = ({ ratios }) => {
       ],
       rows: ratios.map(({ label, figure, ours, published, standing, claim, contradicts, why }) => [
         cell(label),
-        cell(figureNamed(figure).title),
+        cell(measureNamed(figure).title),
         {
           ...cell(shown(ours.ratio), ours.ratio),
           ...(ours.low !== null && { detail: `${shown(ours.low)} – ${shown(ours.high)}` }),
@@ -100,7 +101,8 @@ export const experimentSections = (document, pages = []) => {
     question,
     verdict: {
       good: warnings.every(({ invalidates }) => !invalidates),
-      word: 'Answer',
+      neutral: true,
+      word: 'Finding',
       sentence: experiment.verdict,
     },
     highlights: [],
@@ -121,7 +123,6 @@ export const experimentSections = (document, pages = []) => {
       { label: 'again', text: command ?? '' },
     ].filter(({ text }) => text),
     tables: [rowsTable(experiment, pages), ...ratiosTable(experiment)],
-    chartsFirst: true,
     warnings: warnings.map(({ message, invalidates = true }) => ({ text: message, serious: invalidates })),
   }
 }

@@ -1,86 +1,92 @@
 // The live line: one line, redrawn in place on a terminal, and now and then a log line elsewhere.
-import { Writable } from 'node:stream'
-import { fetchFields, fetchLogFields } from './fetch-live.js'
+import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
 import { painter } from './layout.js'
-import { clockTime, count, dash, micros, rate, several } from './units.js'
 
 /**
- * @typedef {import('./fetch-live.js').FetchSnapshot} FetchSnapshot
- * @typedef {import('./fetch-live.js').LiveField} LiveField
- *
+ * What a second of any run came to.
  * @typedef {object} Snapshot
  * @property {number} elapsedMs
  * @property {number | null} totalMs null: until interrupted
  * @property {'warm-up' | 'measuring' | 'draining'} phase
  * @property {number | null} nominalRate items/s
  * @property {number | null} achievedRate items/s
- * @property {number | null} p50Us
+ * @property {number | null} p50Us of a command, or of a whole fetch
  * @property {number | null} p99Us
  * @property {number | null} masterCpuPct the busiest engine, of one core
  * @property {number | null} replicaCpuPct
- * @property {{ failed: number, uncertain: number, dropped: number }} lost
- * @property {number} errors of commands without items
+ * @property {Record<string, number>} lost so far, by what became of it; errors are of commands without items
+ * @property {{ fetches: number, ageUs: number | null, checked: number | null }} [reading] fetches of the second, the
+ *   median age of the newest item, and how many values were verified so far (null: none are)
+ *
+ * A part of the line, in full and in short; the lower its rank, the sooner it gets room.
+ * @typedef {{ rank: number, long: string, short: string, alarm?: boolean }} LiveField
  */
 
 const logEveryMs = 10_000
 
-/**
- * What went wrong so far, in full and in short; empty while nothing did.
- * @param {Snapshot} snapshot
- */
-const troubleWords = ({ lost, errors }) => {
-  const kinds = Object.entries(lost).filter(([, n]) => n !== 0)
+/** What went wrong so far, in full and in short; empty while nothing did. @param {Snapshot} snapshot */
+const troubleWords = ({ lost: { errors = 0, ...outcomes }, reading }) => {
+  const kinds = Object.entries(outcomes).filter(([, n]) => n !== 0)
+  const sum = kinds.reduce((total, [, n]) => total + n, 0)
   const failures = errors > 0 ? [several(errors, 'error')] : []
-  const items = lost.failed + lost.uncertain + lost.dropped
-  return {
-    long: [...kinds.map(([kind, n]) => `${count(n)} ${kind}`), ...failures].join(', '),
-    short: items > 0 ? `${count(items)} lost` : failures.join(),
-  }
+  const long = [...kinds.map(([kind, n]) => `${count(n)} ${kind}`), ...failures].join(', ')
+  return { long, short: reading ? long : sum > 0 ? `${count(sum)} lost` : failures.join() }
+}
+
+/** Elapsed and remaining time, as wide at the end as at the start. @param {Snapshot} snapshot */
+const timeWords = ({ elapsedMs, totalMs }) => {
+  if (totalMs === null) return clockTime(elapsedMs)
+  const { length } = clockTime(totalMs)
+  const padded = (/** @type {number} */ ms) => clockTime(ms).padStart(length)
+  return `${padded(elapsedMs)}, ${padded(totalMs - elapsedMs)} left`
 }
 
 /**
- * The fields as they stand in the line; the lower its rank, the sooner a field gets room. Figures are padded, so
- * that the line stands still while they change.
+ * The fields in the order of the line. Numbers are padded, so that the line stays in place while they change.
  * @param {Snapshot} snapshot
+ * @returns {LiveField[]}
  */
 const liveFields = (snapshot) => {
-  const { totalMs, phase, nominalRate, replicaCpuPct } = snapshot
-  const total = totalMs === null ? '' : `/${clockTime(totalMs)}`
-  const elapsed = clockTime(snapshot.elapsedMs).padStart(Math.max(0, total.length - 1)) + total
-  const asked = nominalRate === null ? '' : rate(nominalRate)
-  const achieved = rate(snapshot.achievedRate).padStart(asked.length || 9) + (asked && ` of ${asked}`)
-  const time = (/** @type {number | null} */ us) => micros(us).padStart(7)
+  const { phase, nominalRate, replicaCpuPct, reading } = snapshot
+  const time = timeWords(snapshot)
+  const target = nominalRate === null ? '' : rate(nominalRate)
+  const achieved = rate(snapshot.achievedRate).padStart(target.length || 9) + (target && ` of ${target}`)
+  const us = (/** @type {number | null} */ value) => micros(value).padStart(7)
   const cpu = (/** @type {number | null} */ pct) => (pct === null ? dash : `${Math.round(pct)}`).padStart(3)
-  const [p50, p99] = [time(snapshot.p50Us), time(snapshot.p99Us)]
+  const [p50, p99] = [us(snapshot.p50Us), us(snapshot.p99Us)]
   const [master, replica] = [cpu(snapshot.masterCpuPct), cpu(replicaCpuPct)]
   const trouble = troubleWords(snapshot)
   const steady = phase === 'measuring'
+  const well =
+    reading === undefined
+      ? 'none lost'
+      : reading.checked === null
+        ? 'on time'
+        : `${count(reading.checked)} right`
   return [
-    { rank: 2, long: elapsed, short: elapsed },
-    { rank: steady ? 6 : 3, long: phase.padEnd(9), short: steady ? '' : phase },
+    { rank: 2, long: time, short: time },
+    ...(reading ? [] : [{ rank: steady ? 6 : 3, long: phase.padEnd(9), short: steady ? '' : phase }]),
     { rank: 0, long: `${achieved} items/s`, short: `${achieved}/s` },
-    { rank: 4, long: `p50 ${p50}  p99 ${p99}`, short: `p99 ${p99}` },
+    ...(reading ? [{ rank: 6, long: `${String(reading.fetches).padStart(4)} fetches`, short: '' }] : []),
+    { rank: 4, long: `${reading ? 'fetch ' : ''}p50 ${p50}  p99 ${p99}`, short: `p99 ${p99}` },
+    ...(reading ? [{ rank: 5, long: `age ${us(reading.ageUs)}`, short: '' }] : []),
     {
       rank: 5,
       long: `master ${master} %${replicaCpuPct === null ? '' : `  replica ${replica} %`}`,
       short: `cpu ${master}${replicaCpuPct === null ? '' : `/${replica}`} %`,
     },
-    trouble.long
-      ? { rank: 1, ...trouble, alarm: true }
-      : { rank: 7, long: 'none lost', short: '', alarm: false },
+    trouble.long ? { rank: 1, ...trouble, alarm: true } : { rank: 7, long: well, short: '' },
   ]
 }
 
 /**
  * One line of at most `columns`: what matters most gets its place first, then its long form.
- * @param {Snapshot | FetchSnapshot} snapshot
+ * @param {Snapshot} snapshot
  * @param {number} columns
  * @param {boolean} [color]
  */
 export const liveLine = (snapshot, columns, color = false) => {
-  /** @type {LiveField[]} */
-  const given = 'fetches' in snapshot ? fetchFields(snapshot) : liveFields(snapshot)
-  const fields = given.map((field) => ({ ...field, text: '' }))
+  const fields = liveFields(snapshot).map((field) => ({ ...field, text: '' }))
   const line = (ink = (/** @type {string} */ text) => text) =>
     fields
       .filter(({ text }) => text)
@@ -97,7 +103,7 @@ export const liveLine = (snapshot, columns, color = false) => {
 }
 
 /** For a log that programs read. @param {Snapshot} snapshot */
-const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, errors, ...seen }) => ({
+const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading, ...seen }) => ({
   elapsed_s: Math.round(elapsedMs / 1000),
   phase,
   nominal: nominalRate,
@@ -107,46 +113,33 @@ const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, errors, 
   master_cpu_pct: seen.masterCpuPct,
   replica_cpu_pct: seen.replicaCpuPct,
   ...lost,
-  errors,
+  ...(reading && { fetches: reading.fetches, age_us: reading.ageUs, checked: reading.checked }),
 })
 
 /**
  * @typedef {object} LiveView
- * @property {(snapshot: Snapshot | FetchSnapshot) => void} update
+ * @property {(snapshot: Snapshot) => void} update
  * @property {(write: () => void) => void} above runs `write` with the line out of the way
- * @property {Writable} logStream whole log lines, written above the line: a destination for pino
  * @property {() => void} done takes the line away
  */
 
 /**
  * Where nobody watches: a log line every 10 s, and log lines as they come.
- * @param {NodeJS.WriteStream} stream
  * @param {(fields: Record<string, unknown>) => void} log
  * @returns {LiveView}
  */
-const loggedView = (stream, log) => {
+const loggedView = (log) => {
   let dueMs = logEveryMs
   return {
     update(snapshot) {
       if (snapshot.elapsedMs < dueMs) return
       dueMs = (Math.floor(snapshot.elapsedMs / logEveryMs) + 1) * logEveryMs
-      log('fetches' in snapshot ? fetchLogFields(snapshot) : logFields(snapshot))
+      log(logFields(snapshot))
     },
     above: (write) => write(),
-    logStream: writableTo((text) => stream.write(text)),
     done() {},
   }
 }
-
-/** @param {(text: string | Buffer) => void} write */
-const writableTo = (write) =>
-  new Writable({
-    decodeStrings: false,
-    write(chunk, _encoding, settled) {
-      write(chunk)
-      settled()
-    },
-  })
 
 /**
  * @param {NodeJS.WriteStream} stream
@@ -154,7 +147,7 @@ const writableTo = (write) =>
  * @returns {LiveView}
  */
 const terminalView = (stream, color) => {
-  /** @type {Snapshot | FetchSnapshot | null} */
+  /** @type {Snapshot | null} */
   let latest = null
   let drawnWidth = 0
 
@@ -185,7 +178,6 @@ const terminalView = (stream, color) => {
       draw()
     },
     above,
-    logStream: writableTo((text) => above(() => stream.write(text))),
     done() {
       stream.off('resize', draw)
       clear()
@@ -204,4 +196,4 @@ const terminalView = (stream, color) => {
  * @returns {LiveView}
  */
 export const liveView = ({ stream, log, isTTY = stream.isTTY, color = false }) =>
-  isTTY ? terminalView(stream, color) : loggedView(stream, log)
+  isTTY ? terminalView(stream, color) : loggedView(log)

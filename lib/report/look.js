@@ -1,19 +1,19 @@
 // How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
 // units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
-import { bytes, clockTime, count, dash, micros, rate } from './units.js'
+import { bytes, clockTime, count, dash, micros, rate } from '../base/units.js'
 
 /** @typedef {'light' | 'dark'} LookName */
 
-// Okabe and Ito's colours, darkened or lightened until each stands out 3:1 from its page.
+// After Okabe and Ito: each stands out 3:1 from its page, and all pairs are 12 apart (CIEDE2000) for a deuteranope.
 const palettes = {
   light: {
     c1: '#0072b2',
-    c2: '#c65300',
-    c3: '#00855f',
-    c4: '#a64d86',
-    c5: '#a87400',
-    c6: '#4a5fc1',
-    bad: '#b3261e',
+    c2: '#d66002',
+    c3: '#2f9668',
+    c4: '#a65182',
+    c5: '#64533b',
+    c6: '#4033b5',
+    bad: '#ab1807',
     ink: '#1c2126',
     muted: '#5b6570',
     line: '#c9d0d6',
@@ -23,12 +23,12 @@ const palettes = {
   },
   dark: {
     c1: '#56b4e9',
-    c2: '#ff9450',
-    c3: '#35c79a',
-    c4: '#e08fc1',
-    c5: '#e8b83a',
-    c6: '#9aaaf5',
-    bad: '#ff8a80',
+    c2: '#f48d42',
+    c3: '#4ddba5',
+    c4: '#d378b3',
+    c5: '#f7e34a',
+    c6: '#8673e8',
+    bad: '#f94d72',
     ink: '#e8ecef',
     muted: '#9aa5af',
     line: '#4a545e',
@@ -66,7 +66,8 @@ const formats = {
       ? `${log > 5e-4 ? '+' : log < -5e-4 ? '−' : ''}${changed(Math.abs(Math.expm1(log)))}`
       : dash,
   ratio: (n) => (typeof n === 'number' ? trimmed(n.toFixed(n < 10 ? 3 : 1)) : dash),
-  clock: (s) => clockTime(s * 1000),
+  // The line of a second is written a little before its end.
+  clock: (s) => clockTime(Math.round(s) * 1000),
   percentile: percentileName,
 }
 
@@ -77,6 +78,49 @@ const formats = {
  */
 export const formatted = (unit, value) =>
   value === null || value === undefined ? dash : formats[unit](value)
+
+// Of the charts' small labels in the widest of the usual fonts, about.
+const signPx = 7.4
+const labelGapPx = 10
+// A label in the middle of a mark this near to the edge would lie over the axis.
+const edge = 0.12
+
+/** @param {string} text */
+const longestWord = (text) => Math.max(...text.split(/\s+/).map((word) => word.length))
+
+/**
+ * The labels of marks and areas over time where they have room: within the picture, and never within a word.
+ * @param {any} option of any chart; marks over time are the series of that id
+ * @param {number} plotPx what the picture has between its axis and its edge
+ * @returns {any}
+ */
+export const placedLabels = (option, plotPx) => {
+  const wholeS = [option.xAxis].flat()[0].max
+  if (typeof wholeS !== 'number') return option
+  const marked = (/** @type {any} */ mark) => {
+    const at = mark.xAxis / wholeS
+    const align = at < edge ? 'left' : at > 1 - edge ? 'right' : 'center'
+    return { ...mark, label: { ...mark.label, align } }
+  }
+  const area = (/** @type {[any, any]} */ [from, to]) => {
+    const px = (plotPx * (to.xAxis - from.xAxis)) / wholeS - labelGapPx
+    const wordPx = longestWord(from.name) * signPx
+    // The first may reach beyond its area, where nothing else is written.
+    const show = px >= wordPx || from.xAxis === 0
+    const width = Math.ceil(Math.max(px, wordPx))
+    return [{ ...from, label: { ...from.label, show, width, overflow: 'break' } }, to]
+  }
+  const series = option.series.map((/** @type {any} */ one) =>
+    one.id?.startsWith('marks')
+      ? {
+          ...one,
+          markLine: { ...one.markLine, data: one.markLine.data.map(marked) },
+          markArea: { ...one.markArea, data: one.markArea.data.map(area) },
+        }
+      : one,
+  )
+  return { ...option, series }
+}
 
 // Only these hold names of ours: a series or a row may be called '@us' by somebody else.
 const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter', 'valueFormatter'])

@@ -2,7 +2,7 @@
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { Counter, Gauge, Registry } from 'prom-client'
 
-/** @typedef {import('./record.js').Second} Second */
+/** @typedef {import('../result/record.js').Second} Second */
 
 const boundsS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,

@@ -1,8 +1,8 @@
 // What the published figures of an experiment are, beside which ours stand.
 
 /**
- * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('./experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
 const cpuOfNodes = /(^|_)(master|replica)\.cpu_pct$/

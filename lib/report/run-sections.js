@@ -1,10 +1,12 @@
-// What the report of a run says.
-import { cell, figureCell } from './cells.js'
-import * as fetchWords from './fetch-text.js'
-import { FIGURES, figureNamed, grossCost, netCost, shownFigure } from './figures.js'
-import { verdictWords } from './text.js'
-import { bytes, count, micros, percent, period, plainData, rate } from './units.js'
-import { stateWords } from './verdict.js'
+// What the report of a run says: the data behind the text, the page and Markdown.
+import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
+import { grossCost, MEASURES, measureNamed, netCost } from '../result/measures.js'
+import { stateWords } from '../result/ruling.js'
+import { percentileOf } from '../result/samples.js'
+import { answerRows } from './answer.js'
+import { cell, figureCell, shownFigure } from './cells.js'
+import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
+import { FOLDS } from './folds.js'
 import * as words from './words.js'
 
 /**
@@ -14,12 +16,13 @@ import * as words from './words.js'
 
 const highlightsOf = {
   producer: [
-    'rate.achieved',
-    'latency.intended.p99',
     'server.cpu_us_per_item',
     'server.memory_bytes_per_item',
+    'server.net_bytes_per_item',
     'hottest_master.cpu_pct',
     'bystander.p99',
+    'latency.intended.p99',
+    'rate.achieved',
   ],
   consumer: [
     'rate.items',
@@ -35,8 +38,8 @@ const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.sli
 
 /** The cost of an item without the idle cost, where that is known. @param {string} name @param {any} run */
 const leading = (name, run) => {
-  const net = name === grossCost ? figureNamed(netCost) : null
-  return net && net.value(run) !== null ? net : figureNamed(name)
+  const net = name === grossCost ? measureNamed(netCost) : null
+  return net && net.value(run) !== null ? net : measureNamed(name)
 }
 
 const percentileNames = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
@@ -53,12 +56,13 @@ const timesTable = (title, rows) => {
   return [
     {
       title,
+      fold: FOLDS.latency,
       columns: [{ title: 'time', left: true }, ...percentileColumns],
       rows: known.map(({ name, figures, unit }) => [
         cell(name),
         ...percentileNames.map((key) => {
-          const value = figures?.[key]
-          const us = typeof value === 'number' ? value * (unit === 'ms' ? 1000 : 1) : null
+          const value = percentileOf(figures, key)
+          const us = value !== null ? value * (unit === 'ms' ? 1000 : 1) : null
           return cell(micros(us), us)
         }),
       ]),
@@ -69,11 +73,13 @@ const timesTable = (title, rows) => {
 /** @param {any} run @returns {Table[]} */
 const nodesTable = (run) => {
   if (run.nodes.length === 0) return []
-  const told = words.hasHostCpu(run)
-  const ofHost = 'CPUUtilization is CloudWatch’s, of the host over all its vCPUs. '
+  const told = hasHostCpu(run)
+  const ofHost = 'CPUUtilization is from CloudWatch, of the host over all its vCPUs. '
   return [
     {
       title: 'Nodes',
+      fold: FOLDS.nodes,
+      ...(told && { answer: /** @type {true} */ (true) }),
       note: `CPU in percent of one core: engine is the main thread, process all threads. ${told ? ofHost : ''}A gap is a second without an answer.`,
       columns: [
         { title: 'node', left: true },
@@ -86,8 +92,8 @@ const nodesTable = (run) => {
         { title: 'gaps' },
         ...(told ? [{ title: 'CPUUtilization' }] : []),
       ],
-      rows: run.nodes.map((/** @type {import('./result.js').NodeFigures} */ node) => {
-        const hostPct = words.hostCpu(run, node.address)
+      rows: run.nodes.map((/** @type {import('../result/document.js').NodeFigures} */ node) => {
+        const hostPct = hostCpu(run, node.address)
         return [
           cell(node.address),
           cell(String(node.shard), node.shard),
@@ -111,6 +117,7 @@ const eventsTable = ({ events }) =>
     : [
         {
           title: 'Events',
+          fold: 'Events',
           columns: [{ title: 'at' }, { title: 'kind', left: true }, { title: 'what', left: true }],
           rows: events.map((/** @type {{ at_ms: number, kind: string, text: string }} */ event) => [
             cell(`${(event.at_ms / 1000).toFixed(1)} s`, event.at_ms),
@@ -120,13 +127,14 @@ const eventsTable = ({ events }) =>
         },
       ]
 
-/** Every figure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
-const figuresTable = (run) => ({
-  title: 'All figures',
+/** Every measure by the name that thresholds and comparisons use. @param {any} run @returns {Table} */
+const measuresTable = (run) => ({
+  title: 'All measures',
   note: 'By the names that --threshold takes.',
+  fold: 'All measures',
   more: true,
   columns: [{ title: 'name', left: true }, { title: 'meaning', left: true }, { title: 'value' }],
-  rows: FIGURES.flatMap(({ name, title, value }) => {
+  rows: MEASURES.flatMap(({ name, title, value }) => {
     const found = value(run)
     return found === null ? [] : [[cell(name), cell(title), figureCell(name, found)]]
   }),
@@ -135,6 +143,7 @@ const figuresTable = (run) => ({
 /** @param {any} run @returns {Table} */
 const planTable = ({ plan }) => ({
   title: 'The plan, word for word',
+  fold: 'The plan, word for word',
   more: true,
   columns: [
     { title: 'setting', left: true },
@@ -147,56 +156,33 @@ const planTable = ({ plan }) => ({
 })
 
 /** @param {any} run */
-const askedAndFound = (run) => {
-  const time = words.facts([
-    words.moment(run.started),
-    period(run.duration_s * 1000),
-    typeof run.measured_s === 'number' &&
-      run.measured_s < run.duration_s &&
-      `${period(run.measured_s * 1000)} measured`,
-  ])
-  const target = { label: 'target', text: words.targetWords(run) }
-  const ofKind =
-    run.kind === 'consumer'
-      ? [
-          { label: 'plan', text: fetchWords.planWords(run) },
-          target,
-          { label: 'time', text: time },
-          { label: 'fetches', text: fetchWords.fetchWords(run) },
-          { label: 'read', text: fetchWords.readWords(run) },
-          { label: 'verified', text: fetchWords.verifyWords(run) },
-          { label: 'served', text: fetchWords.servedWords(run) },
-          { label: 'clocks', text: fetchWords.clockWords(run) },
-        ]
-      : [
-          { label: 'plan', text: words.planWords(run.plan) },
-          target,
-          { label: 'time', text: time },
-          ...words.loadRows(run),
-          { label: run.plan.flow === 'clients' ? 'each costs' : 'per item', text: words.costWords(run) },
-          { label: 'idle cost', text: words.idleWords(run) },
-          { label: 'commands', text: words.commandWords(run) },
-        ]
-  return [
-    ...ofKind,
-    { label: 'client', text: words.clientWords(run) },
-    ...words.cacheWords(run).map((text) => ({ label: 'CloudWatch', text })),
-  ].filter(({ text }) => text)
-}
+const writerFacts = (run) => [
+  { label: 'items', text: words.itemWords(run) },
+  { label: 'rate', text: words.rateWords(run) },
+  { label: run.plan.flow === 'clients' ? 'sends' : 'ticks', text: words.tickWords(run) },
+  { label: 'idle cost', text: words.idleWords(run) },
+  { label: 'commands', text: words.commandWords(run) },
+]
 
 /** @param {any} run */
-const questionOf = ({ kind, plan }) => {
-  if (kind === 'consumer')
-    return `How fast and how fresh is reading ${plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'} (${plan.strategy})?`
-  if (plan.flow === 'clients')
-    return plan.nominalHz === null
-      ? `How many operations a second do ${plan.clients.connections} connections get with ${plan.strategy}?`
-      : `What does ${plan.strategy} cost at ${rate(plan.nominalHz)} operations/s?`
-  if (plan.rate === 'max') return `How many items a second do the servers take with ${plan.strategy}?`
-  if (plan.pacing === 'closed')
-    return `What does ${plan.strategy} cost with ${count(plan.items)} items and then ${period(plan.periodMs)} of rest?`
-  return `What does ${plan.strategy} cost at ${rate(plan.nominalHz)} items/s?`
-}
+const readerFacts = (run) => [
+  { label: 'fetches', text: words.fetchWords(run) },
+  { label: 'rate', text: words.rateWords(run) },
+  { label: 'served', text: words.servedWords(run) },
+]
+
+/** @param {any} run */
+const factsOf = (run) =>
+  [
+    { label: 'run', text: run.run },
+    { label: 'plan', text: words.planWords(run) },
+    { label: 'target', text: words.targetWords(run) },
+    { label: 'time', text: words.timeWords(run) },
+    ...(run.kind === 'consumer' ? readerFacts(run) : writerFacts(run)),
+    { label: 'clocks', text: words.clockWords(run) },
+    { label: 'client', text: words.clientWords(run) },
+    ...cacheRows(run),
+  ].filter(({ text }) => text)
 
 /** @param {any} run @returns {Table[]} */
 const timesOf = (run) =>
@@ -209,10 +195,39 @@ const timesOf = (run) =>
         { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
       ])
     : timesTable('Latency', [
-        { name: 'from the intended moment', figures: run.latency_us.intended, unit: 'us' },
-        { name: 'from the send (service)', figures: run.latency_us.service, unit: 'us' },
-        { name: 'bystander (PING)', figures: run.bystander_us, unit: 'us' },
+        { name: 'from the due time', figures: run.latency_us.intended, unit: 'us' },
+        { name: 'service time', figures: run.latency_us.service, unit: 'us' },
+        { name: 'PING of another client', figures: run.bystander_us, unit: 'us' },
       ])
+
+/** @param {any} run @returns {Table[]} */
+const countsTable = ({ uniqueness }) => {
+  const error = (/** @type {number | null} */ pct) =>
+    cell(pct === null ? dash : `${pct < 0 ? '' : '+'}${pct.toFixed(2)} %`, pct)
+  if (!uniqueness?.length) return []
+  return [
+    {
+      title: 'Unique items',
+      answer: true,
+      columns: [
+        { title: 'structure', left: true },
+        { title: 'count' },
+        { title: 'truth' },
+        { title: 'error' },
+        { title: 'worst' },
+        { title: 'nature', left: true },
+      ],
+      rows: uniqueness.map((/** @type {import('../measure/uniqueness.js').CountRow} */ row) => [
+        cell(row.structure),
+        cell(count(row.last), row.last),
+        cell(count(row.truth), row.truth),
+        error(row.error_pct),
+        error(row.error_pct_worst),
+        cell(row.nature),
+      ]),
+    },
+  ]
+}
 
 /** @param {any} run @returns {Table[]} */
 const thresholdsTable = ({ thresholds = [] }) =>
@@ -223,17 +238,54 @@ const thresholdsTable = ({ thresholds = [] }) =>
           title: 'Thresholds',
           columns: [{ title: 'limit', left: true }, { title: 'measured' }, { title: '', left: true }],
           rows: thresholds.map(
-            (/** @type {import('./thresholds.js').Judged} */ { threshold, name, value, passed }) => [
+            (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => [
               cell(threshold),
               figureCell(name, value),
-              cell(passed ? 'kept' : 'FAILED'),
+              cell(passed ? 'passed' : 'FAILED'),
             ],
           ),
         },
       ]
 
+/** Whether the run counts, with its first reason where it does not. @param {any} run */
+const verdictOf = (run) => {
+  const reason = run.warnings.find((/** @type {any} */ { invalidates }) => invalidates)
+  const { plan, kind, rate: rates } = run
+  const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : ', target rate sustained'
+  const right = run.verify && plan.knowsBytes ? ', every value right' : ''
+  const good =
+    kind === 'consumer'
+      ? `every fetch on time and whole${right}`
+      : `every ${words.unitOf(plan)} acknowledged${sustained}`
+  return {
+    good: run.valid,
+    word: capital(stateWords(run)),
+    sentence: run.valid ? good : (reason?.message ?? 'do not quote these numbers'),
+  }
+}
+
+/** What became of the limits. @param {any} run */
+const limitsOf = ({ thresholds = [] }) =>
+  thresholds.map(
+    (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => {
+      const found = value === null ? `${dash} (not measured)` : shownFigure(measureNamed(name), value)
+      return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
+    },
+  )
+
+/** The first reason is in the verdict. @param {any} run */
+const warningsOf = ({ warnings, valid }) => {
+  const first = valid ? -1 : warnings.findIndex((/** @type {any} */ { invalidates }) => invalidates)
+  return warnings
+    .filter((/** @type {any} */ _, /** @type {number} */ at) => at !== first)
+    .map((/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
+      text: message,
+      serious: invalidates,
+    }))
+}
+
 /**
- * @param {import('./result.js').RunDocument} document
+ * @param {import('../result/document.js').RunDocument} document
  * @returns {Sections}
  */
 export const runSections = (document) => {
@@ -241,34 +293,29 @@ export const runSections = (document) => {
   const names = highlightsOf[/** @type {'producer' | 'consumer'} */ (run.kind)]
   return {
     title: `Millrace ${run.kind} · ${run.run}`,
-    question: questionOf(run),
-    verdict: {
-      good: run.valid,
-      word: capital(stateWords(run)),
-      sentence: run.kind === 'consumer' ? fetchWords.verdictWords(run) : verdictWords(run),
-    },
+    question: words.sentenceOf(run),
+    verdict: verdictOf(run),
+    answer: answerRows(run),
+    repeat: run.command_line,
     highlights: names.flatMap((name) => {
-      const figure = leading(name, run)
-      const value = figure.value(run)
-      const perSecond = figure.unit === 'rate' ? '/s' : ''
+      const measure = leading(name, run)
+      const value = measure.value(run)
+      const perSecond = measure.unit === 'rate' ? '/s' : ''
       return value === null
         ? []
-        : [{ label: figure.title, text: `${shownFigure(figure, value)}${perSecond}` }]
+        : [{ label: measure.title, text: `${shownFigure(measure, value)}${perSecond}` }]
     }),
-    facts: askedAndFound(run),
+    facts: factsOf(run),
     tables: [
       ...thresholdsTable(run),
+      ...countsTable(run),
       ...timesOf(run),
       ...nodesTable(run),
       ...eventsTable(run),
-      figuresTable(run),
+      measuresTable(run),
       planTable(run),
     ],
-    warnings: run.warnings.map(
-      (/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
-        text: message,
-        serious: invalidates,
-      }),
-    ),
+    warnings: warningsOf(run),
+    limits: limitsOf(run),
   }
 }

@@ -14,19 +14,24 @@ import { runSections } from './run-sections.js'
  * @property {string} [note]
  * @property {{ title: string, left?: true }[]} columns
  * @property {Cell[][]} rows
- * @property {true} [more] not among what everybody wants to see
+ * @property {true} [more] of the page alone: no text shows it
+ * @property {string} [fold] the title under which the page folds it away
+ * @property {true} [answer] among what a text always shows
  *
  * @typedef {object} Sections
  * @property {string} title
  * @property {string} question what was asked
- * @property {{ good: boolean, word: string, sentence: string }} verdict
+ * @property {{ good: boolean, neutral?: boolean, word: string, sentence: string }} verdict neutral: neither good news nor bad
+ * @property {{ label: string, text: string }[]} [answer] of a run: what it cost, and why
+ * @property {string} [repeat] the command line that repeats it
  * @property {{ label: string, text: string }[]} highlights
  * @property {{ label: string, text: string }[]} facts
  * @property {Table[]} tables
  * @property {{ text: string, serious: boolean }[]} warnings
- * @property {true} [chartsFirst] the picture is the answer, and tables follow it
+ * @property {true} [remarksLast] of the warnings only the serious ones come before the picture
+ * @property {{ text: string, passed: boolean }[]} [limits]
  */
 
-/** @param {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} record @returns {Sections} */
+/** @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record @returns {Sections} */
 export const sectionsOf = (record) =>
   record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment, record.pages)

@@ -1,111 +1,167 @@
-// A run in plain words: what was asked of whom, what came of it, and what it cost.
-import { bytes, count, micros, percent, period, plainText, rate, several, share } from './units.js'
+// A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
+// between them, where it may break.
+import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 
-/** @typedef {import('./result.js').RunDocument} RunDocument */
+/** @typedef {Record<string, any>} Run run.json */
 
 /** Between facts; a line may break here. */
 export const gap = ' · '
 
-/** @param {Array<string | false | null | undefined>} told what is not so is left out */
-export const facts = (told) => told.filter(Boolean).join(gap)
+/** @param {Array<string | false | null | undefined>} words what is not so is left out */
+export const facts = (words) => words.filter(Boolean).join(gap)
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
 export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 
-/** What the plan sends, and how often. @param {Record<string, any>} plan */
-const load = ({
-  quantity,
-  periodMs,
-  totalAgents = 1,
-  agents = [],
-  pacing,
-  rate: asked,
-  nominalHz,
-  items = quantity,
-}) => {
-  const all = agents.length === totalAgents
-  const numbers = agents.map((/** @type {{ agent: number }} */ { agent }) => agent)
-  const run = numbers.length > 1 && numbers.at(-1) - numbers[0] === numbers.length - 1
-  const mine = run ? `${numbers[0]}-${numbers.at(-1)}` : numbers.join(', ')
-  const who = all ? `as ${several(totalAgents, 'agent')}` : `as agent ${mine} of ${totalAgents}`
-  const whole = all ? '' : ` of ${count(quantity)}`
-  if (asked === 'max') return `${count(items)}${whole} items over and over, as fast as possible, ${who}`
-  if (pacing === 'closed') return `${count(items)}${whole} items, then ${period(periodMs)} of rest, ${who}`
-  const each = periodMs === 1000 ? '' : ` (${count(items)}${whole} every ${period(periodMs)})`
-  return `${rate(nominalHz)}${all ? '' : ` of ${rate((quantity * 1000) / periodMs)}`} items/s${each} ${who}`
+const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
+
+/** What is counted: an item that is stored, or an operation of a client. @param {Run['plan']} plan */
+export const unitOf = ({ flow }) => (flow === 'clients' ? 'operation' : 'item')
+
+/** Which of the writers this process is; empty where it is the only one. @param {Run['plan']} plan */
+const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity }) => {
+  if (agents.length === totalAgents) return totalAgents > 1 ? `by ${several(totalAgents, 'writer')}` : ''
+  const numbers = agents.map((/** @type {any} */ { agent }) => agent)
+  const inRow = numbers.length > 1 && numbers.at(-1) - numbers[0] === numbers.length - 1
+  const own = inRow ? `${numbers[0]}-${numbers.at(-1)}` : numbers.join(', ')
+  return `by ${numbers.length === 1 ? 'writer' : 'writers'} ${own} of ${count(totalAgents)} (${count(items)} of ${count(quantity)} items)`
 }
 
-/** Where the members stand. @param {Record<string, any>} plan */
-const sets = ({ sets = [], extraSets = [], placement }) => {
+/** What a writer's plan sends, and how often. @param {Run['plan']} plan */
+const ticksWords = (plan) => {
+  const { quantity, periodMs, chunks, spacingMs, pacing, nominalHz, items = quantity } = plan
+  const writers = writersWords(plan)
+  if (plan.rate === 'max')
+    return `as many items/s as possible (${count(items)} over and over)${writers && `, ${writers}`}`
+  if (pacing === 'closed')
+    return `${count(items)} items, then ${period(periodMs)} of rest${writers && `, ${writers}`}`
+  const burst = spacingMs
+    ? pacing === 'smooth'
+      ? ', evenly spaced'
+      : `, ${count(items / chunks)} every ${period(spacingMs)}`
+    : ''
+  return `${rate(nominalHz)} items/s${burst}${writers && `, ${writers}`}`
+}
+
+/** @param {Run['plan']} plan */
+const clientsWords = ({ quantity, nominalHz, clients }) => {
+  const { connections, pipeline, arrivals } = clients
+  const each = pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`
+  const load =
+    nominalHz === null
+      ? 'closed loop'
+      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'evenly spaced'}`
+  return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
+}
+
+/** What is fetched, how often, by how many. @param {Run} run */
+const fetchesWords = ({ plan, consumers }) => {
+  const every =
+    plan.pacing === 'closed' ? `${period(plan.periodMs)} after each fetch` : `every ${period(plan.periodMs)}`
+  const all = plan.agents.length === plan.totalAgents
+  const total = several(plan.totalAgents * plan.consumers, 'consumer')
+  const what = plan.limit > 0 ? `the newest ${count(plan.limit)} items` : 'all live items'
+  return `${all ? total : `${consumers} of ${total}`} ${consumers === 1 && all ? 'fetches' : 'fetch'} ${what} ${every}`
+}
+
+/** The load in a few words. @param {Run} run */
+export const loadWords = (run) => {
+  if (run.kind === 'consumer') return fetchesWords(run)
+  return run.plan.flow === 'clients' ? clientsWords(run.plan) : ticksWords(run.plan)
+}
+
+/** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
+export const serversWords = ({ target, nodes, versions }) => {
+  const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master').length
+  const replicas = nodes.length - masters
+  const local = target && target.origin !== 'address' ? 'local ' : ''
+  const sizes = `${several(masters, 'master')}${replicas ? ` and ${several(replicas, 'replica')}` : ''}`
+  const what =
+    target?.kind === 'cluster'
+      ? `${local}cluster of ${sizes}`
+      : `${local}server${replicas ? ` with ${several(replicas, 'replica')}` : ''}`
+  const names = versions.servers.map((/** @type {string} */ name) =>
+    /^\d/.test(name) ? `Redis ${name}` : name,
+  )
+  return `a ${what}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
+}
+
+/** The plan and the target in one sentence. @param {Run} run */
+export const sentenceOf = (run) =>
+  `${run.plan.strategy}: ${loadWords(run)}, for ${period(run.duration_s * 1000)} on ${serversWords(run)}`
+
+/** @param {Run['plan']} plan */
+const setsWords = ({ sets = [], extraSets = [], placement }) => {
   const where = new Map([
     ['same-slot', ' in one slot'],
     ['spread', ' spread over the slots'],
   ])
   return facts([
-    (sets.length > 1 || placement !== 'plain') &&
+    (sets.length > 1 || placement === 'spread' || placement === 'same-slot') &&
       several(sets.length, 'sorted set') + (where.get(placement) ?? ''),
     extraSets.length > 0 && several(extraSets.length, 'extra sorted set'),
   ])
 }
 
-/** @param {Record<string, any>} plan */
-const clientsWords = ({ strategy, quantity, valueBytes, payload, warmUpMs, prefix, nominalHz, clients }) => {
-  const { connections, pipeline, ratio, order, arrivals, fill } = clients
-  return facts([
-    strategy,
-    `${count(quantity)} keys, ${order === 'uniform' ? 'each as likely' : 'in order'}${fill ? ', filled before' : ''}`,
-    `${several(connections, 'connection')}, ${pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`} in flight each`,
-    nominalHz === null
-      ? 'closed loop'
-      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'as independent users come' : 'evenly'}`,
-    ratio && `${ratio[0]} writes to ${ratio[1]} reads`,
-    `value ${bytes(valueBytes)} ${payload}`,
-    warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
-    prefix && `prefix ${prefix}`,
+/** @param {Run['plan']} plan */
+const readingWords = (plan) =>
+  facts([
+    plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
+    `ttl ${plan.ttlS} s`,
+    setsWords(plan),
+    plan.verify && 'every value verified',
+    `driver ${plan.driver}`,
+    plan.prefix && `prefix ${plan.prefix}`,
+    plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
-}
 
-/** The plan in plain words. @param {Record<string, any>} plan */
-export const planWords = (plan) => {
-  if (plan.flow === 'clients') return clientsWords(plan)
-  const { strategy, valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix } = plan
+/** @param {Run['plan']} plan */
+const writingWords = (plan) => {
+  const { valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } = plan
   const members = plan.membersInCommand ?? plan.maxMembers
-  const cut = members ? `at most ${count(members)} members a command` : 'commands not cut'
+  const ticks = !clients
   return facts([
-    strategy,
-    load(plan),
-    chunks > 1 && `${count(chunks)} chunks`,
+    ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
+    clients && (clients.order === 'uniform' ? 'each key as likely' : 'keys in order'),
+    clients?.fill && 'keys filled before the run',
+    clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
     `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
-    `ttl ${ttlS} s`,
+    ticks && `ttl ${ttlS} s`,
     once && 'every item once',
-    sets(plan),
-    cut,
+    setsWords(plan),
+    ticks && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
     warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
-    plan.rate !== 'max' && `${pacing} pacing`,
+    ticks && plan.rate !== 'max' && `${pacing} pacing`,
     `driver ${driver}`,
     prefix && `prefix ${prefix}`,
   ])
 }
 
-/** @param {RunDocument} run */
-export const targetWords = ({ target, nodes, versions }) => {
-  const masters = nodes.filter(({ role }) => role === 'master').length
-  const replicas = nodes.length - masters
-  return facts([
-    target &&
-      `${target.origin === 'embedded' ? 'embedded ' : ''}${target.kind === 'cluster' ? 'cluster' : 'server'}`,
-    several(masters, 'master') + (replicas ? `, ${several(replicas, 'replica')}` : ''),
-    versions.servers.length > 0 && `server ${versions.servers.join(', ')}`,
-    `millrace ${versions.millrace}, node ${versions.node}`,
+/** The plan in plain words. @param {Run} run */
+export const planWords = (run) =>
+  facts([
+    run.plan.strategy,
+    loadWords(run),
+    run.kind === 'consumer' ? readingWords(run.plan) : writingWords(run.plan),
   ])
-}
 
-/** @param {RunDocument} run */
+/** @param {Run} run */
+export const targetWords = (run) =>
+  facts([serversWords(run), `millrace ${run.versions.millrace}, node ${run.versions.node}`])
+
+/** @param {Run} run */
+export const timeWords = ({ started, duration_s: durationS, measured_s: measuredS }) =>
+  facts([
+    moment(started),
+    period(durationS * 1000),
+    typeof measuredS === 'number' && measuredS < durationS && `${period(measuredS * 1000)} measured`,
+  ])
+
+/** @param {Run} run */
 export const itemWords = ({ items }) => {
   const { offered, acked, failed_by: failedBy } = items
   const causes = Object.entries(failedBy).map(([cause, n]) => `${cause} ${count(n)}`)
-  const outcomes = /** @type {const} */ (['failed', 'uncertain', 'dropped', 'unsettled'])
-  const lost = outcomes.filter((outcome) => items[outcome] !== 0)
+  const lost = ['failed', 'uncertain', 'dropped', 'unsettled'].filter((outcome) => items[outcome] !== 0)
   return facts([
     `${count(offered)} offered`,
     lost.length === 0 && acked === offered ? 'all acknowledged' : `${count(acked)} acknowledged`,
@@ -114,85 +170,47 @@ export const itemWords = ({ items }) => {
   ])
 }
 
-/** What is counted: an item that is stored, or an operation of a client. @param {Record<string, any>} plan */
-export const unitOf = ({ flow }) => (flow === 'clients' ? 'operations' : 'items')
-
-/** @param {RunDocument} run */
-export const rateWords = ({ rate: { nominal, achieved }, server, plan }) =>
-  facts([
-    nominal === null ? 'no rate asked' : `${rate(nominal)} ${unitOf(plan)}/s asked`,
-    `${rate(achieved)} ${unitOf(plan)}/s achieved${nominal && achieved !== null ? ` (${share(achieved / nominal)})` : ''}`,
-    server.share !== null && server.share < 0.9995 && `${share(server.share)} of all writers’ items`,
-  ])
-
-/** @param {RunDocument} run */
-export const tickWords = ({ ticks, commands, plan }) => {
-  // Without a schedule nothing is late.
-  const free = plan.rate === 'max' || plan.pacing === 'closed'
+/** @param {Run} run */
+export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind }) => {
+  const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
+  if (kind === 'consumer')
+    return facts([
+      `${rate(achieved)}${nominal === null ? '' : ` of ${rate(nominal)}`} fetches/s`,
+      `${rate(read.items)} items/s`,
+      `${bytes(read.value_bytes)}/s of values`,
+    ])
   return facts([
-    free ? `${count(ticks.count)} measured` : `${count(ticks.count)} measured, ${count(ticks.late)} late`,
-    !free && `lateness p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)}`,
-    `${count(commands.sent)} commands`,
-    commands.repeated > 0 && `${count(commands.repeated)} repeated`,
+    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${part} of the target rate` : ''}`,
+    typeof server.share === 'number' &&
+      server.share < 0.9995 &&
+      `${share(server.share)} of the items of all writers`,
   ])
 }
 
-/** How late operations of a schedule were sent. @param {RunDocument} run */
-const sendWords = ({ ticks, commands, plan }) =>
-  facts([
-    plan.rate !== 'max' &&
-      `sent p50 ${micros(ticks.lateness_us.p50)}, p99 ${micros(ticks.lateness_us.p99)} after they were due`,
+/** @param {Run} run */
+export const tickWords = ({ ticks, commands, plan }) => {
+  const { p50, p99 } = ticks.lateness_us
+  // Without a schedule nothing is late.
+  const free = plan.rate === 'max' || plan.pacing === 'closed' || (plan.clients && plan.nominalHz === null)
+  return facts([
+    !plan.clients && `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
+    !free && `sent p50 ${micros(p50)}, p99 ${micros(p99)} after the due time`,
     `${count(commands.sent)} commands`,
-    commands.repeated > 0 && `${count(commands.repeated)} repeated`,
+    commands.repeated > 0 && `${count(commands.repeated)} retried`,
   ])
-
-/** What became of the load, a row each. @param {RunDocument} run @returns {{ label: string, text: string }[]} */
-export const loadRows = (run) => {
-  if (run.plan.flow !== 'clients')
-    return [
-      { label: 'items', text: itemWords(run) },
-      { label: 'rate', text: rateWords(run) },
-      { label: 'ticks', text: tickWords(run) },
-    ]
-  const replies = Object.entries(run.counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
-  return [
-    { label: 'done', text: `${itemWords(run)}` },
-    ...(replies.length > 0 ? [{ label: 'replies', text: facts(replies) }] : []),
-    { label: 'rate', text: rateWords(run) },
-    { label: 'sends', text: sendWords(run) },
-  ]
-}
-
-/**
- * What an item costs without what the servers use anyway, where that is known; else all that they used.
- * @param {RunDocument['server']} server
- */
-const serverCpuWords = ({ cpu_us_per_item: gross, cpu_us_per_item_net: net, ...server }) => {
-  if (typeof net === 'number')
-    return `server CPU ${micros(net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} (${micros(gross)} with the idle cost)`
-  return `server CPU ${micros(gross)}${server.idle && 'why' in server.idle ? ' (idle cost included)' : ''}`
 }
 
 /** Idle servers use less than a percent, and its second digit counts. @param {number} pct */
 const smallPercent = (pct) => `${Number(pct.toPrecision(2))} %`
 
-/** What the servers used before the first write, or why that is not known. @param {RunDocument} run */
+/** What the servers used before the first write, or why that is not known. @param {Run} run */
 export const idleWords = ({ server: { idle } }) => {
   if (!idle) return ''
   if ('why' in idle) return `not measured: ${plainText(idle.why)}`
   return `${smallPercent(idle.cpu_pct)} ± ${smallPercent(idle.uncertainty_pct)} of a core before the first write`
 }
 
-/** @param {RunDocument} run */
-export const costWords = ({ server, client }) =>
-  facts([
-    serverCpuWords(server),
-    `client CPU ${micros(client.cpu_us_per_item)}`,
-    `network ${bytes(server.net_bytes_per_item)}`,
-    `memory ${bytes(server.memory_bytes_per_item)}${server.memory_note ? ` (${plainText(server.memory_note)})` : ''}`,
-  ])
-
-/** @param {RunDocument} run */
+/** @param {Run} run */
 export const commandWords = ({ server }) =>
   facts(
     Object.entries(server.commands ?? {})
@@ -203,34 +221,57 @@ export const commandWords = ({ server }) =>
       ),
   )
 
-/** @param {RunDocument} run */
+/** @param {Run} run */
 export const clientWords = ({ client }) =>
   facts([
     `CPU ${percent(client.cpu_pct)}`,
+    typeof client.cpu_us_per_item === 'number' && `${micros(client.cpu_us_per_item)} per item`,
     typeof client.thread_cpu_pct === 'number' && `sending thread ${percent(client.thread_cpu_pct)}`,
     `event loop ${percent(client.busy_pct)} busy`,
     `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
-    `event loop delay p99 ${micros(client.loop_delay_ms_p99 === null ? null : client.loop_delay_ms_p99 * 1000)}`,
+    `event loop delay p99 ${ms(client.loop_delay_ms_p99)}`,
   ])
 
-/** The host's CPU as CloudWatch has it, over all its vCPUs. @param {Pick<RunDocument, 'cloudwatch'>} run @param {string} address */
-export const hostCpu = ({ cloudwatch }, address) =>
-  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
+/** @param {Run} run */
+export const fetchWords = ({ fetches }) =>
+  facts([
+    `${count(fetches.count)} whole`,
+    fetches.failed > 0 && `${count(fetches.failed)} failed`,
+    `${count(fetches.overrun)} missed`,
+    `${count(fetches.items_p50)} items at the median`,
+    fetches.nils > 0 && `${count(fetches.nils)} ids without a value`,
+    fetches.duplicates > 0 && `${count(fetches.duplicates)} ids twice`,
+    .../** @type {[string, any][]} */ (Object.entries(fetches.numbers)).map(
+      ([name, { last }]) => `${name.replaceAll('_', ' ')} ${count(last)}`,
+    ),
+  ])
 
-/** @param {Pick<RunDocument, 'cloudwatch' | 'nodes'>} run */
-export const hasHostCpu = ({ cloudwatch, nodes }) =>
-  nodes.some(({ address }) => cloudwatch?.nodes.some((cache) => cache.address === address))
+/** @param {Run} run */
+export const verifyWords = ({ verify, plan }) => {
+  if (!verify) return ''
+  const { examples, checked, ...found } = verify
+  const seen = Object.entries(found).filter(([, n]) => n > 0)
+  const right = checked > 0 ? 'all right' : plan.knowsBytes ? '' : 'only whether values are there'
+  return facts([
+    checked > 0 ? `${count(checked)} compared byte by byte` : 'nothing compared',
+    ...(seen.length > 0 ? seen.map(([what, n]) => `${count(n)} ${what}`) : [right]),
+  ])
+}
 
-/** What CloudWatch says of caches that are no node by their address. @param {Pick<RunDocument, 'cloudwatch' | 'nodes'>} run */
-export const cacheWords = ({ cloudwatch, nodes }) =>
-  (cloudwatch?.nodes ?? [])
-    .filter((cache) => nodes.every(({ address }) => address !== cache.address))
-    .map(({ id, kind, role, means }) =>
-      facts([
-        `${id}${role ? ` (${role})` : ''}`,
-        kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
-        kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
-        kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
-        kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
-      ]),
-    )
+/** Which nodes answered reads of values, from any client. @param {Run} run */
+export const servedWords = ({ commands, plan }) => {
+  const name = plan.valuesBy
+  const [master, replica] = [commands.master?.[name]?.calls ?? 0, commands.replica?.[name]?.calls ?? 0]
+  return master + replica > 0
+    ? `${name.toUpperCase()} by replicas ${count(replica)}, by masters ${count(master)}`
+    : ''
+}
+
+/** @param {Run} run */
+export const clockWords = ({ clocks = [] }) => {
+  const offsets = clocks.map((/** @type {any} */ { offset_ms: offsetMs }) => offsetMs)
+  if (offsets.length === 0) return ''
+  const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
+  const rtt = Math.max(...clocks.map((/** @type {any} */ { rtt_ms: rttMs }) => rttMs))
+  return `clocks of the servers ${low.toFixed(2)} to ${high.toFixed(2)} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
+}

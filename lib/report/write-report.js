@@ -1,25 +1,27 @@
 // The files of a report.
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { madeWithParents, ResultsError } from '../result/files.js'
+import { readExperiment, readRecord } from '../result/record.js'
 import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { pngOf, svgOf } from './draw.js'
-import { fetchReport } from './fetch-text.js'
-import { madeWithParents, ResultsError } from './files.js'
 import { markdownReport } from './markdown.js'
 import { pageOf } from './page/page.js'
-import { readRecord } from './record.js'
 import { sectionsOf } from './sections.js'
-import { sectionsText } from './sections-text.js'
-import { textReport } from './text.js'
+import { sectionsText } from './text.js'
 
 /**
- * @typedef {import('./record.js').RunRecord | import('./record.js').ExperimentRecord} ResultRecord
+ * @typedef {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} ResultRecord
  * @typedef {Record<string, string | Buffer>} Files contents by path
  */
 
 const darkName = (/** @type {string} */ name) => `${name}-dark`
+
+/** The answer before what was asked. @param {import('./sections.js').Sections} sections */
+const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
 
 /**
  * The page and the charts as SVG: what stands in the folder of every run.
@@ -29,22 +31,38 @@ const darkName = (/** @type {string} */ name) => `${name}-dark`
 export const pageFiles = async (record) => {
   const pictures = picturesOf(record)
   // What the page holds is packed by another thread while this one draws.
-  const page = pageOf(sectionsOf(record), pictures, millraceVersion())
+  const page = pageOf(inOneList(sectionsOf(record)), pictures, millraceVersion())
   const charts = Object.fromEntries(pictures.map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]))
   return { 'report.html': await page, ...charts }
 }
 
 /**
- * The page and charts of a run that has just ended, from its own files.
+ * The pages of runs that have none, for the page of what they belong to; a folder without a run is passed over.
+ * @param {string} folder
+ * @param {readonly string[]} runs folders in there
+ */
+export const writeRunPages = async (folder, runs) => {
+  for (const run of runs) {
+    const own = join(folder, run)
+    if (existsSync(join(own, 'report.html')) || !existsSync(join(own, 'run.json'))) continue
+    const record = await readRecord(own)
+    const page = await pageOf(sectionsOf(record), picturesOf(record), millraceVersion())
+    await writeFiles(own, { 'report.html': page })
+  }
+}
+
+/**
+ * The page and charts of a run or an experiment that has just ended, from its own files.
  * @param {string} folder
  */
-export const reportRun = async (folder) => writeFiles(folder, await pageFiles(await readRecord(folder)))
-
-/** Of a run what the program itself prints. @param {ResultRecord} record @param {import('./sections.js').Sections} sections */
-const textOf = (record, sections) => {
-  if (record.kind === 'experiment') return sectionsText(sections)
-  const { run } = record
-  return run.kind === 'consumer' ? fetchReport(/** @type {any} */ (run)) : textReport(run)
+export const reportRun = async (folder) => {
+  const experiment = await readExperiment(folder)
+  if (experiment)
+    await writeRunPages(
+      folder,
+      experiment.rows.flatMap(({ runs }) => runs.slice(0, 1)),
+    )
+  await writeFiles(folder, await pageFiles(await readRecord(folder)))
 }
 
 /**
@@ -62,11 +80,13 @@ export const allFiles = async (record) => {
     files[`charts/${name}.png`] = await pngOf(String(files[`charts/${name}.svg`]))
     files[`charts/${darkName(name)}.png`] = await pngOf(dark)
   }
-  const shown = picturesOf(record).map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
+  const shown = picturesOf(record)
+    .filter(({ inOverview }) => !inOverview)
+    .map(({ name, title }) => ({ title, file: `charts/${name}.svg` }))
   return {
     ...files,
-    'report.txt': textOf(record, sections),
-    'report.md': markdownReport(sections, shown),
+    'report.txt': sectionsText(sections, { columns: 120, verbose: true }),
+    'report.md': markdownReport(inOneList(sections), shown),
     ...csvFiles(record),
   }
 }
@@ -74,7 +94,8 @@ export const allFiles = async (record) => {
 /** @param {string} folder @param {Files} files */
 export const writeFiles = async (folder, files) => {
   try {
-    await madeWithParents(join(folder, 'charts'))
+    if (Object.keys(files).some((name) => name.startsWith('charts/')))
+      await madeWithParents(join(folder, 'charts'))
     await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)))
   } catch (error) {
     throw new ResultsError(`the report in ${folder}`, error)

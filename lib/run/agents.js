@@ -1,5 +1,5 @@
 // Which agents this process is, and what that means in words.
-import { count, several } from '../report/units.js'
+import { count, several } from '../base/units.js'
 import { leases } from '../target/leases.js'
 import { refuseRival } from '../target/plan-key.js'
 import { unlessInterrupted } from './start-up.js'
@@ -74,11 +74,13 @@ const partWords = (agents, totalAgents, ours, all) => {
 }
 
 /** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
-export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, clients }) => {
+export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, pacing, clients }) => {
   if (clients) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
-  const unit = periodMs === 1000 ? 'items/s' : 'items an interval'
+  const isRate = periodMs === 1000 || pacing === 'smooth'
+  const scale = isRate ? 1000 / periodMs : 1
+  const all = `${count(quantity * scale)} ${isRate ? 'items/s' : 'items an interval'}`
   const numbers = agents.map(({ agent }) => agent)
-  return partWords(numbers, totalAgents, count(items), `${count(quantity)} ${unit}`)
+  return partWords(numbers, totalAgents, count(items * scale), all)
 }
 
 /** `agent 3 of 8: 4 of 32 consumers; -a all for everything` @param {import('../plan/read-plan.js').ReadPlan} plan */

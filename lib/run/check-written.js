@@ -1,12 +1,12 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
+import { count, plainText } from '../base/units.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
-import { count, plainText } from '../report/units.js'
-import { plainCommand } from '../wire/encode.js'
+import { noValues, plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -25,7 +25,6 @@ const batchItems = 10_000
 const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
-const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /**
  * When a run began, and the time now, both by the servers' clocks: its box may have another clock than this one.

@@ -4,7 +4,7 @@ import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
 
 /**
  * @typedef {Awaited<ReturnType<typeof clockOf>>} RunClock
- * @typedef {import('../report/verdict.js').Warning} Warning
+ * @typedef {import('../result/ruling.js').Warning} Warning
  */
 
 const statedMs = 100

@@ -1,7 +1,7 @@
 // Whether the masters keep what was written, by what they say of themselves once a second: a restart, a flush, a
 // replica that was promoted without its data, or keys that are gone and neither expired nor were evicted. A replica
 // that is promoted with its data, a slot that moves and a shard that leaves are none of these.
-import { count } from '../report/units.js'
+import { count } from '../base/units.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -32,7 +32,7 @@ const isSame = (one, other) =>
 
 /**
  * @param {Loss} loss
- * @returns {import('../report/verdict.js').Warning}
+ * @returns {import('../result/ruling.js').Warning}
  */
 const lossWarning = ({ text, certain }) => ({
   code: 'data-lost',
@@ -47,7 +47,7 @@ const lossWarning = ({ text, certain }) => ({
  * @param {{ readonly topology: Topology }} needs.target as it is known now
  * @param {() => number} needs.elapsed
  * @param {(kind: string, text: string) => void} needs.note at the moment
- * @param {(warning: import('../report/verdict.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
  */
 export const dataWatch = ({ target, elapsed, note, warn }) => {
   const onLoss = (/** @type {Loss} */ loss) => {

@@ -3,7 +3,7 @@
 /**
  * @param {Pick<import('../target/open.js').Target, 'admission'>} target
  * @param {(kind: string, text: string) => void} note
- * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} warn
  * @param {() => void} stop
  */
 export const endUnconfirmed = ({ admission }, note, warn, stop) =>

@@ -1,7 +1,8 @@
 // What the plan must know of the target beyond the settings.
+
+import { count } from '../base/units.js'
 import { OptionError, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
-import { count } from '../report/units.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
 

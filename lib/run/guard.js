@@ -1,5 +1,5 @@
 // Ends a run before it harms the target: judged once a second by what the nodes say.
-import { bytes, count, percent, plainText } from '../report/units.js'
+import { bytes, count, percent, plainText } from '../base/units.js'
 
 /** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
 

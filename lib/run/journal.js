@@ -15,7 +15,7 @@ export const journalOf = ({ elapsed, write, tell }) => {
   const note = (/** @type {string} */ kind, /** @type {string} */ text) => {
     const entry = { at_ms: Math.round(elapsed()), kind, text: text.slice(0, longestEvent) }
     events.push(entry)
-    write(entry)
+    write({ epoch_ms: Date.now(), ...entry })
   }
   return {
     events,

@@ -1,6 +1,6 @@
 // What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
 // cannot be told.
-import { bytes, count, period, several } from '../report/units.js'
+import { bytes, count, period, several } from '../base/units.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan

@@ -1,11 +1,15 @@
 // Whether several sorted sets lie evenly over the masters, by the map as it is now.
-import { several } from '../report/units.js'
+import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
+import { strategyOf } from '../workloads/of-plan.js'
+
+// A key of each minute is one of many, and says nothing about the whole run.
+const mostShared = 64
 
 /**
  * @param {import('../plan/plan.js').Plan} plan
  * @param {import('../target/topology.js').Layout | { masters: string[], owners: Uint16Array | null }} topology
- * @returns {import('../report/verdict.js').Warning[]}
+ * @returns {import('../result/ruling.js').Warning[]}
  */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   if (!owners || masters.length < 2 || placement === 'same-slot') return []
@@ -26,4 +30,18 @@ export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
       invalidates: false,
     },
   ]
+}
+
+/**
+ * The keys that gather ids or values of many items, with the shard that each lies on: what makes one busier than others.
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {{ masters: string[], owners: Uint16Array | null }} topology
+ * @returns {{ key: string, shard: number }[]}
+ */
+export const sharedKeysOf = (plan, { owners }) => {
+  if (!owners) return []
+  const now = Math.floor(Date.now() / 60_000)
+  const counts = strategyOf(plan).holders().counts(now)
+  const keys = [...new Set(counts.flatMap(({ keys: [...each] }) => each))]
+  return keys.length > mostShared ? [] : keys.map((key) => ({ key, shard: owners[slotOf(key)] + 1 }))
 }

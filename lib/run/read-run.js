@@ -1,4 +1,6 @@
 // One run of consumers: put together, started, ended and summed up.
+
+import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
 import { patienceMs, settled, sleep } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
@@ -23,31 +25,6 @@ const begin = async ({ sampler, health, watch, probe, reading, second }) => {
   return startedEpochMs
 }
 
-/** @param {ReadRun} run @param {{ startedEpochMs: number, durationMs: number, interrupted: boolean, settled: boolean, client: ReturnType<ReadRun['health']['summary']> }} ending */
-const resultOf = (run, { startedEpochMs, durationMs, interrupted, settled, client }) => {
-  const { plan, card, fetches, delays, delayMax, clocks, judge, uniqueness, driver, roles, journal } = run
-  return {
-    startedEpochMs,
-    durationS: durationMs / 1000,
-    interrupted,
-    settled,
-    plan,
-    writing: card,
-    fetches: { counts: { ...fetches.whole, failed_by: fetches.failedBy }, summary: fetches.summary() },
-    consumers: plan.agents.length * plan.consumers,
-    replication: { whole: delays.whole(), by_replica: delayMax },
-    clocks: clocks.figures(),
-    verify: judge && { ...judge.counts, examples: judge.examples },
-    live: run.liveShare.summary(),
-    uniqueness: uniqueness?.rows() ?? null,
-    reads: driver.figures(),
-    commands: roles.sums,
-    client,
-    nodes: run.sampler.summary().nodes,
-    events: journal.events,
-  }
-}
-
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const run = await unlessInterrupted(stop, setUpReading(needs))
@@ -67,7 +44,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   clocks.stop()
-  const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, settled: whole, client }
+  const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, client }
   const result = resultOf(run, ending)
   driver.close()
   health.stop()
@@ -75,5 +52,3 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   delays.close()
   return result
 }
-
-/** @typedef {Awaited<ReturnType<typeof readRun>>} ReadParts */

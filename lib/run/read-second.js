@@ -37,7 +37,7 @@ export const commandsByRole = () => {
  * @param {{ watch: () => void }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
- * @param {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} needs.show
+ * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
  */
 export const everyReadSecond = ({
   plan,
@@ -56,7 +56,7 @@ export const everyReadSecond = ({
 
   const second = async () => {
     driver.watch()
-    const atMs = elapsed()
+    const [atMs, epochMs] = [elapsed(), Date.now()]
     const now = { ...fetches.whole }
     const overS = (atMs - before.atMs) / 1000
     const itemsPerS = overS > 0 ? (now.items - before.items) / overS : null
@@ -73,6 +73,7 @@ export const everyReadSecond = ({
       ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
       : 0
     write({
+      epoch_ms: epochMs,
       at_ms: Math.round(atMs),
       fetches: counts,
       items_per_s: itemsPerS,
@@ -85,17 +86,19 @@ export const everyReadSecond = ({
     show({
       elapsedMs: shownMs(atMs),
       totalMs: plan.durationMs,
-      fetches: counts.count,
-      itemsPerS,
+      phase: 'measuring',
+      nominalRate: null,
+      achievedRate: itemsPerS,
       p50Us: times.duration_us?.p50 ?? null,
       p99Us: times.duration_us?.p99 ?? null,
-      ageUs: times.freshness_us?.p50 ?? null,
       masterCpuPct: busiest(nodes, 'master'),
       replicaCpuPct: busiest(nodes, 'replica'),
-      overrun: now.overrun,
-      failed: now.failed,
-      wrong,
-      checked: judge ? judge.counts.checked : null,
+      lost: { wrong, failed: now.failed, missed: now.overrun },
+      reading: {
+        fetches: counts.count,
+        ageUs: times.freshness_us?.p50 ?? null,
+        checked: judge ? judge.counts.checked : null,
+      },
     })
   }
   return onceASecond(second, elapsed)

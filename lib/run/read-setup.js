@@ -1,6 +1,7 @@
 // What a run of consumers is put together of before its first fetch: the driver, the clocks of the servers, who
 // judges what is read, and everything that watches.
 
+import { several } from '../base/units.js'
 import { clientHealth } from '../measure/client-health.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
@@ -10,7 +11,6 @@ import { liveShareOf } from '../measure/live-share.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
-import { several } from '../report/units.js'
 import { fetchScript } from '../target/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -38,10 +38,10 @@ import { sleep } from './settlement.js'
  * @property {() => Promise<readonly PlanCard[]>} readCards
  * @property {Target} target
  * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
- * @property {(snapshot: import('../report/fetch-live.js').FetchSnapshot) => void} show
+ * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -72,7 +72,7 @@ const openDriver = async (options) => {
  * The clocks of the servers that are read from, measured now and again.
  * @param {Target} target
  * @param {ReadDriver} driver
- * @param {(warning: import('../report/verdict.js').Warning) => void} warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({
@@ -157,16 +157,11 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
  */
 const watchersOf = (target, clock, elapsed, onRows) => {
   const delays = series()
-  /** @type {Record<string, number>} */
-  const delayMax = {}
   const probe = replicationDelay({
     nodes: target.nodes,
     replication: async (address) => String(await target.control(address).call('INFO', 'replication')),
     clock,
-    record: (replica, delayMs) => {
-      delays.record(delayMs * 1000)
-      delayMax[replica] = Math.max(delayMax[replica] ?? 0, delayMs)
-    },
+    record: (_, delayMs) => delays.record(delayMs * 1000),
   })
   const health = clientHealth({ clock })
   const sampler = nodeSampler({
@@ -176,7 +171,7 @@ const watchersOf = (target, clock, elapsed, onRows) => {
     db: target.access.db,
     onRows,
   })
-  return { health, sampler, probe, delays, delayMax }
+  return { health, sampler, probe, delays }
 }
 
 /** @param {ReadNeeds} needs */

@@ -117,7 +117,7 @@ export const everySecond = ({
 
   const second = async () => {
     driver.watch()
-    const atMs = elapsed()
+    const [atMs, epochMs] = [elapsed(), Date.now()]
     const items = { ...ledger.whole }
     const overS = (atMs - before.atMs) / 1000
     const achieved = overS > 0 ? (items.acked - before.acked) / overS : null
@@ -142,6 +142,7 @@ export const everySecond = ({
     const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
+      epoch_ms: epochMs,
       at_ms: Math.round(atMs),
       phase: now,
       items: counts,
@@ -162,8 +163,12 @@ export const everySecond = ({
       p99Us: intended?.p99 ?? null,
       masterCpuPct: busiest(nodes, 'master'),
       replicaCpuPct: busiest(nodes, 'replica'),
-      lost: { failed: items.failed, uncertain: items.uncertain, dropped: items.dropped },
-      errors: sum(ledger.errorsBy),
+      lost: {
+        failed: items.failed,
+        uncertain: items.uncertain,
+        dropped: items.dropped,
+        errors: sum(ledger.errorsBy),
+      },
     })
   }
 

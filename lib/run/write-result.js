@@ -4,7 +4,7 @@ import { serverCosts } from './costs.js'
 import { memoryCost } from './memory-cost.js'
 
 /**
- * @typedef {import('../report/result.js').RunParts} RunParts
+ * @typedef {import('../result/document.js').RunParts} RunParts
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
  *
  * @typedef {object} Beginning what the target held before the first write
@@ -73,7 +73,6 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
  * @param {WriteRun} run
  * @param {Beginning} beginning
  * @param {Ending} ending
- * @returns {Omit<RunParts, 'kind' | 'run' | 'versions' | 'target'>}
  */
 export const resultOf = (run, { startedEpochMs, before }, ending) => {
   const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
@@ -105,8 +104,8 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     clocks: time.figures(),
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
-    latency: { intended: latency.intended.whole(), service: latency.service.whole() },
-    bystander: felt.whole(),
+    latency_us: { intended: latency.intended.whole(), service: latency.service.whole() },
+    bystander_us: felt.whole(),
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
     client: {
       ...client,

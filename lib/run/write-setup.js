@@ -40,7 +40,7 @@ import { writer } from './writer.js'
  * @property {AbortSignal} stop
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(reason: string) => void} [onGuarded] told once
- * @property {(warning: import('../report/verdict.js').Warning) => void} [warn]
+ * @property {(warning: import('../result/ruling.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */

@@ -79,7 +79,7 @@ export const accessOf = (settings) => ({
 /**
  * What must be said loudly of it.
  * @param {Pick<Settings, 'tlsInsecure'>} settings
- * @returns {import('../report/verdict.js').Warning[]}
+ * @returns {import('../result/ruling.js').Warning[]}
  */
 export const accessWarnings = ({ tlsInsecure }) =>
   tlsInsecure

@@ -1,8 +1,8 @@
 // Which servers may be sent the password, and which of them items: the one that the user named, those that it and the
 // cluster's own map name, and a master that comes later only after the same preflight.
 import { isIP } from 'node:net'
+import { plainText } from '../base/units.js'
 import { TargetError } from '../errors.js'
-import { plainText } from '../report/units.js'
 import { addressOf, endpointOf } from './address.js'
 
 /**

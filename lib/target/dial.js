@@ -3,7 +3,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
-import { encode, sizeOf } from '../wire/encode.js'
+import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { addressOf } from './address.js'
 import { reasonFor } from './reason.js'
 
@@ -14,7 +14,6 @@ import { reasonFor } from './reason.js'
  */
 
 const readBytes = 65_536
-const noValues = { score: '', minute: '', since: '', floor: '', stamp: '' }
 
 /** @param {string[][]} commands */
 const encodeAll = (commands) => {

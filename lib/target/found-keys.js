@@ -1,5 +1,5 @@
 // What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
-import { isGenuine, isLease, prefixOf, typesOf } from '../plan/ownership.js'
+import { isGenuine, isLease, prefixReader, typesOf } from '../plan/ownership.js'
 import { slotOf } from '../wire/slot.js'
 import { planKey, plansIn } from './plan-key.js'
 
@@ -81,6 +81,7 @@ export const ownerOf = ({ topology: { masters, owners } }, key) => masters[owner
 export const ownersBook = (target, nowMs, db) => {
   /** @type {Map<string, Promise<((key: string) => string | null)[]>>} */
   const books = new Map()
+  const prefixOf = prefixReader()
 
   /** @param {string} prefix */
   const read = async (prefix) => {

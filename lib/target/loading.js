@@ -1,7 +1,7 @@
 // A server that reads its data from a disk answers INFO and little else: it is waited for.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { period } from '../base/units.js'
 import { TargetError } from '../errors.js'
-import { period } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 
 const pollMs = 200

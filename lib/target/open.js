@@ -1,6 +1,7 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
+
+import { plainText } from '../base/units.js'
 import { OptionError, TargetError } from '../errors.js'
-import { plainText } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'

@@ -1,6 +1,9 @@
 // millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
 // the keys knows whose they are.
+
+import { period } from '../base/units.js'
 import { TargetError } from '../errors.js'
+import { epochIn } from '../measure/clocks.js'
 import {
   cardFault,
   cardHash,
@@ -12,7 +15,6 @@ import {
   rivalsOf,
 } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
-import { period } from '../report/units.js'
 import { slotOf } from '../wire/slot.js'
 import { scriptBody } from '../workloads/lua.js'
 
@@ -43,8 +45,12 @@ export const announcePlan = async (client, card, phase = 'begin') => {
     phase,
     leaseMs,
   )
-  const [nowMs, rival] = /** @type {[number, string]} */ (answer)
-  return { nowMs: Number(nowMs), rival: cardIn(rival) }
+  const [nowMs, rival] = Array.isArray(answer) ? answer : []
+  if (typeof nowMs !== 'number' || typeof rival !== 'string')
+    throw new TargetError(
+      `${planKey(card.prefix)}: the server does not answer as a script that announces a plan does`,
+    )
+  return { nowMs, rival: cardIn(rival) }
 }
 
 /**
@@ -110,8 +116,8 @@ export const readPlans = async (client, prefix, nowMs) => {
  * @param {string} prefix
  */
 export const plansUnder = async ({ topology: { masters, owners }, control }, prefix) => {
-  const client = control(masters[owners ? owners[slotOf(planKey(prefix))] : 0])
-  const [seconds, micros] = await client.time()
-  const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
+  const address = masters[owners ? owners[slotOf(planKey(prefix))] : 0]
+  const client = control(address)
+  const nowMs = epochIn(address, await client.time())
   return { ...(await readPlans(client, prefix, nowMs)), nowMs }
 }

@@ -1,9 +1,10 @@
 // Before the first write: what the target is, and whether this plan may be let loose on it. Only INFO and SCAN,
 // and of the keys that are found TYPE, PTTL and the plans that stand beside them.
+
+import { bytes, count, plainText, several } from '../base/units.js'
 import { TargetError } from '../errors.js'
 import { forecastOf } from '../plan/forecast.js'
 import { slotTableBytes } from '../plan/slot-tables.js'
-import { bytes, count, plainText, several } from '../report/units.js'
 import { parseInfo } from '../wire/info.js'
 import { endpointOf } from './address.js'
 import { answerOf } from './control.js'
@@ -208,7 +209,7 @@ export const newcomerCheck =
  * @param {import('../plan/plan.js').Plan} needs.plan of all agents
  * @param {readonly Allowance[]} needs.allow
  * @param {(line: string) => void} needs.say
- * @param {(warning: import('../report/verdict.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs by the servers' clocks
  * @returns {Promise<Found>}
@@ -257,7 +258,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
  * ElastiCache evicts by volatile-lru unless it is told otherwise.
  * @param {FoundNode[]} nodes
  * @param {Map<string, Findings>} findings
- * @returns {import('../report/verdict.js').Warning[]}
+ * @returns {import('../result/ruling.js').Warning[]}
  */
 const evictionWarnings = (nodes, findings) =>
   nodes

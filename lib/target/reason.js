@@ -1,6 +1,7 @@
 // Why a server cannot be used, in one line that says what to change.
+
+import { plainText } from '../base/units.js'
 import { MillraceError, TargetError } from '../errors.js'
-import { plainText } from '../report/units.js'
 
 const longestReason = 200
 

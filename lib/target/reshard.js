@@ -62,7 +62,12 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
    */
   const until = async (what, holds, again) => {
     const startMs = clock()
-    for (let turn = 0; !(await holds().catch(() => false)); turn++) {
+    const isSo = () =>
+      holds().catch((error) => {
+        if (error instanceof RefusedChange) throw error
+        return false
+      })
+    for (let turn = 0; !(await isSo()); turn++) {
       signal?.throwIfAborted()
       const waitedMs = clock() - startMs
       if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)

@@ -8,6 +8,7 @@ import { disconnect } from '../target/disconnect.js'
 import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
 import { connectorFor } from './connector.js'
+import { connectClient, slotsLimits } from './ioredis-connect.js'
 import { listeningTo } from './listening.js'
 import { occasionsOf } from './occasions.js'
 import { patienceOf, pausedMs } from './patience.js'
@@ -72,7 +73,7 @@ const clientOf = (plan, target, onStray) => {
     scaleReads: 'master',
     // The defaults would never look for new slots, nor retry a dead node.
     slotsRefreshInterval: 2000,
-    slotsRefreshTimeout: 1000,
+    slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: { ...clientOptions(target, onStray), connectionName: 'millrace' },
@@ -443,7 +444,7 @@ export const ioredisDriver = async (options) => {
 
   story.topology(target.topology)
   try {
-    await client.connect()
+    await connectClient(client)
   } catch (error) {
     disconnect(client)
     const reason = /** @type {Error} */ (error).message

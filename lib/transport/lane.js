@@ -1,6 +1,6 @@
 // All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
 import { systemTimers } from '../base/timers.js'
-import { encode, sizeOf } from '../wire/encode.js'
+import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { connectionOf } from './connection.js'
 import { fifo } from './fifo.js'
 import { cutOf } from './tape.js'
@@ -28,7 +28,6 @@ import { cutOf } from './tape.js'
  */
 
 const askingArgs = ['ASKING']
-const noValues = { score: '', minute: '', floor: '', stamp: '' }
 const asking = Buffer.alloc(sizeOf(askingArgs))
 encode(askingArgs, asking, 0, noValues)
 

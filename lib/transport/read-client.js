@@ -2,6 +2,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { endpointOf } from '../target/address.js'
 import { connectorFor } from './connector.js'
+import { slotsLimits } from './ioredis-connect.js'
 
 /** @typedef {import('../wire/values.js').ReplySink} ReplySink */
 
@@ -43,7 +44,7 @@ export const clientOf = ({ plan, target }, reads, server, onStray) => {
     lazyConnect: true,
     scaleReads: scales[reads],
     slotsRefreshInterval: 2000,
-    slotsRefreshTimeout: 1000,
+    slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: options,

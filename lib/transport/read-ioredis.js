@@ -4,6 +4,7 @@ import { TargetError } from '../errors.js'
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
+import { connectClient } from './ioredis-connect.js'
 import { listeningTo } from './listening.js'
 import { readAgain } from './read-again.js'
 import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
@@ -194,12 +195,12 @@ export const ioredisReadDriver = async (options) => {
     if (mains) return mains
     mains = clientOf(options, 'master', target.topology.masters[0], onStray)
     mains.on('error', () => {})
-    await mains.connect()
+    await connectClient(mains)
     return mains
   }
 
   try {
-    await client.connect()
+    await connectClient(client)
   } catch (error) {
     disconnect(client)
     throw new TargetError(`${server}: ${messageOf(error)}`, { code: 'CONNECT', cause: error })

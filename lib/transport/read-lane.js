@@ -1,7 +1,7 @@
 // All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
 // unanswered, replies handed to the job they belong to.
 import { MillraceError } from '../errors.js'
-import { encode, sizeOf } from '../wire/encode.js'
+import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
 
@@ -26,7 +26,6 @@ const writeBytes = 65_536
 const firstRetryMs = 50
 const lastRetryMs = 1000
 const spareBuffers = 4
-const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /** A command by itself, and its reply to a sink. @param {string[]} args @param {Pick<ReadJob, 'sink' | 'replied' | 'closed'>} then @returns {ReadJob} */
 export const commandJob = (args, then) => {

@@ -16,6 +16,8 @@ export const silentLimitMs = 5000
 // What the server has for the old connection may come a moment later than the greeting of the new one.
 const graceMs = 500
 
+const isSilent = (/** @type {Listened} */ connection) => connection.silentMs() > silentLimitMs
+
 /**
  * @param {object} needs
  * @param {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<{ destroy: () => void }>} needs.dial
@@ -42,22 +44,22 @@ export const silenceOf = ({ dial, onEvent, timers = systemTimers }) => {
     probing.add(address)
     if (await isAnswering(address)) {
       await new Promise((resolve) => timers.setTimeout(() => resolve(undefined), graceMs))
-      for (const connection of connections()) {
-        const silentMs = connection.silentMs()
-        if (connection.address !== address || silentMs <= silentLimitMs) continue
+      const silent = [...connections()].filter((each) => each.address === address && isSilent(each))
+      const longestMs = silent.reduce((most, each) => Math.max(most, each.silentMs()), 0)
+      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
+      if (silent.length > 0)
         onEvent(
           'half-open',
-          `${address}: silent for ${Math.round(silentMs)} ms, and a new connection is answered: given up`,
+          `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
         )
-        connection.cut()
-      }
+      for (const connection of silent) connection.cut()
     }
     probing.delete(address)
   }
 
   /** Once a second. @param {() => Iterable<Listened>} connections */
   return (connections) => {
-    for (const { address, silentMs } of connections())
-      if (silentMs() > silentLimitMs && !probing.has(address)) probe(address, connections)
+    for (const each of connections())
+      if (isSilent(each) && !probing.has(each.address)) probe(each.address, connections)
   }
 }

@@ -29,7 +29,7 @@ export const storyOf = ({ onEvent, clock }) => {
   const refusals = new Map()
   /** @type {Map<string, number>} slots by the way they went */
   const moves = new Map()
-  /** @type {Map<string, { sinceMs: number, told: boolean, reason: string }>} */
+  /** @type {Map<string, { sinceMs: number, told: boolean, announced: boolean, reason: string }>} told: with this reason; announced: with any */
   const down = new Map()
   /** @type {Map<string, number>} when an address was last spoken of */
   const spoken = new Map()
@@ -48,6 +48,7 @@ export const storyOf = ({ onEvent, clock }) => {
     const state = down.get(address)
     if (!state || state.told || !isQuiet(address)) return
     state.told = true
+    state.announced = true
     const { reason } = state
     speak(address, 'disconnected', `${address}: ${without(address, reason)}`)
   }
@@ -93,7 +94,7 @@ export const storyOf = ({ onEvent, clock }) => {
     /** The connection is lost, or could not be made again. @param {string} address @param {string} reason */
     down(address, reason) {
       const state = down.get(address)
-      if (!state) down.set(address, { sinceMs: clock(), told: false, reason })
+      if (!state) down.set(address, { sinceMs: clock(), told: false, announced: false, reason })
       // Why it cannot be made again says more than that it was lost.
       else if (reason !== state.reason && !isPlain(reason)) Object.assign(state, { told: false, reason })
       tellDown(address)
@@ -105,7 +106,7 @@ export const storyOf = ({ onEvent, clock }) => {
       if (!state) return
       down.delete(address)
       // A connection that comes and goes within a second is told once.
-      if (!state.told && !isQuiet(address)) return
+      if (!state.announced && !isQuiet(address)) return
       const cause = isPlain(state.reason) ? '' : `; ${without(address, state.reason)}`
       speak(address, 'reconnected', `${address} after ${Math.round(clock() - state.sinceMs)} ms${cause}`)
     },

@@ -9,6 +9,9 @@
  * @typedef {Part | Part[]} Argument an array of parts is one argument, joined
  */
 
+/** Of commands without a hole. @type {Readonly<TickValues>} */
+export const noValues = Object.freeze({ score: '', minute: '', floor: '', stamp: '' })
+
 /** Of an integer from 0 on. @param {number} n */
 export const digitsOf = (n) => {
   let digits = 1

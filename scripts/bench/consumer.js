@@ -66,7 +66,7 @@ export const consumerCases = () => [
     ratios: ({ ratio }) => [
       {
         name: 'reader: ids and values/s of a full fetch / redis-benchmark GET',
-        better: 'higher',
+        better: 'more',
         rounds: ratio,
       },
     ],

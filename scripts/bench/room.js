@@ -13,7 +13,7 @@ import { startChild } from '../../lib/cli/child.js'
  * @property {(figures: Record<string, number[]>) => Row[]} rows
  * @property {(figures: Record<string, number[]>) => Ratio[]} [ratios] to another tool in the same round: these are the gate's
  *
- * @typedef {{ name: string, better: 'higher' | 'lower', rounds: number[] }} Ratio
+ * @typedef {{ name: string, better: 'more' | 'less', rounds: number[] }} Ratio
  */
 
 /** @param {Row} row */

@@ -1,7 +1,7 @@
 // What writing costs the client, beside other clients, and what it costs the server.
 import { existsSync } from 'node:fs'
+import { peerPath, peers } from '../../lib/target/peers.js'
 import { allStrategies } from '../../lib/workloads/index.js'
-import { peerPath, peers } from '../setup-peers.js'
 import { digits, median, start } from './room.js'
 import { commandsPerS, onServer } from './yardstick.js'
 
@@ -44,7 +44,7 @@ const drivers = (name, target) => ({
     }
   },
   ratios: ({ ratio }) => [
-    { name: `writer: client CPU per item, ioredis / socket, ${name}`, better: 'higher', rounds: ratio },
+    { name: `writer: client CPU per item, ioredis / socket, ${name}`, better: 'more', rounds: ratio },
   ],
   rows: ({ socket, ioredis, ratio }) => [
     {
@@ -101,7 +101,7 @@ export const writerCases = [
       return { ratio: ours.rate.achieved / theirs, engine: engine(ours), ours: ours.rate.achieved, theirs }
     },
     ratios: ({ ratio }) => [
-      { name: 'writer: items/s at --rate max / redis-benchmark SETEX', better: 'higher', rounds: ratio },
+      { name: 'writer: items/s at --rate max / redis-benchmark SETEX', better: 'more', rounds: ratio },
     ],
     rows: ({ ratio, engine: busy, ours, theirs }) => [
       {

@@ -53,7 +53,7 @@ export const watchCpu = (pid) => {
 }
 
 /** @param {string} text @param {string} name */
-const field = (text, name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN)
+const field = (text, name) => Number(new RegExp(`^${name}:?(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN)
 
 // INFO counts a histogram of each command nowhere; see lib/measure/node-figures.js.
 const histogramBytes = 24_688
@@ -68,12 +68,15 @@ const dataBytes = async (redis) => {
   return Number(stats.get('dataset.bytes')) + overhead - histograms * histogramBytes
 }
 
-/** @param {{ host: string, port: number, password?: string }} server */
-export const watchServer = ({ host, port, password }) => {
+/**
+ * @param {{ host: string, port: number, password?: string }} server
+ * @param {string} [itemCommand] runs once an item
+ */
+export const watchServer = ({ host, port, password }, itemCommand = 'setex') => {
   const redis = new Redis({ host, port, password, connectionName: 'witness' })
   redis.on('error', () => {})
-  /** @type {Record<'net' | 'setex' | 'data', Point[]>} */
-  const points = { net: [], setex: [], data: [] }
+  /** @type {Record<'net' | 'items' | 'data', Point[]>} */
+  const points = { net: [], items: [], data: [] }
   let stopped = false
   const every = async (/** @type {number} */ ms, /** @type {() => Promise<void>} */ read) => {
     while (!stopped) {
@@ -82,9 +85,13 @@ export const watchServer = ({ host, port, password }) => {
     }
   }
   const counters = every(countersEveryMs, async () => {
-    const text = String(await redis.info('stats'))
-    const value = field(text, 'total_net_input_bytes') + field(text, 'total_net_output_bytes')
-    points.net.push({ atMs: Date.now(), value })
+    const text = String(await redis.info('stats', 'commandstats'))
+    const atMs = Date.now()
+    points.net.push({
+      atMs,
+      value: field(text, 'total_net_input_bytes') + field(text, 'total_net_output_bytes'),
+    })
+    points.items.push({ atMs, value: field(text, `cmdstat_${itemCommand}:calls=`) || 0 })
   })
   const memory = every(memoryEveryMs, async () => {
     points.data.push({ atMs: Date.now(), value: await dataBytes(redis) })

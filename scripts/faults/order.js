@@ -2,10 +2,10 @@
 // that has passed a later tick. Also for how long an item got nothing new.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
+import { stampBytes } from '../../lib/plan/payload.js'
 
 const pauseMs = 20
 const patienceMs = 2000
-const stampBytes = 13
 
 /**
  * @param {object} needs

@@ -1,6 +1,6 @@
 // Faults of a single line each, as somebody might make them. `line` is in the file exactly once.
 
-/** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[] }} Mutation */
+/** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[], simulated?: 'socket' | 'clients' }} Mutation */
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: [] }
@@ -16,6 +16,8 @@ const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
+const clients = { file: 'lib/flow/clients.js', unit: [], simulated: /** @type {const} */ ('clients') }
+const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
 
 /** @type {Mutation[]} */
 export const mutations = [
@@ -324,5 +326,53 @@ export const mutations = [
     line: 'elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)',
     becomes: 'elapsed() - dueMs > plan.maxBehindMs) openTicks--',
     breaks: 'a tick that is too late has no outcome',
+  },
+  {
+    ...client,
+    line: 'const place = head++',
+    becomes: 'const place = ++head',
+    breaks: 'the operation behind the refused one is retried',
+  },
+  {
+    ...client,
+    line: 'if (self.kinds[place & mask] !== asking) events.onRefused',
+    becomes: 'events.onRefused',
+    breaks: 'a refused ASKING counts as an operation',
+  },
+  {
+    ...client,
+    line: 'for (; head < tail; head++) {',
+    becomes: 'for (; head < tail - 1; head++) {',
+    breaks: 'the last operation of a lost connection stays in it',
+  },
+  {
+    ...client,
+    line: 'if (head === tail) heardMs = nowMs',
+    becomes: '',
+    breaks: 'a connection that had nothing to do counts as silent',
+  },
+  {
+    ...client,
+    line: 'if (closed) opened.destroy()\n        else socket = opened',
+    becomes: 'socket = opened',
+    breaks: 'a connection that opens after the end stays open',
+  },
+  {
+    ...client,
+    line: 'self.measured[place] = inWindow ? 1 : 0',
+    becomes: 'self.measured[place] = 1',
+    breaks: 'operations of the warm-up are measured',
+  },
+  {
+    ...clients,
+    line: 'if (!operations[operation.kind].repeatable) lose',
+    becomes: 'if (operations[operation.kind].repeatable) lose',
+    breaks: 'what must not be repeated is repeated',
+  },
+  {
+    ...clients,
+    line: 'plan.cluster ? operations[kind].stencil.slotOf(n) : 0',
+    becomes: '0',
+    breaks: 'every operation goes to the owner of slot 0',
   },
 ]

@@ -9,7 +9,7 @@ import { published } from '../../lib/experiments/published.js'
 import { experimentDocument, hardware } from '../../lib/experiments/summary.js'
 
 /**
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult
  *
  * @typedef {import('../../lib/experiments/store.js').Terms & {

@@ -1,9 +1,11 @@
 // Ratios in words: 'a quarter less' only where the interval excludes no difference.
-import { figureNamed, shownFigure } from '../../lib/report/figures.js'
+
+import { shownFigure } from '../../lib/report/cells.js'
+import { measureNamed } from '../../lib/result/measures.js'
 
 /**
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentRatio} ExperimentRatio
  */
 
 /** @param {ExperimentDocument} document @param {string} label its start, without the variant @param {string} figure */
@@ -40,4 +42,4 @@ export const ratioText = ({ ours: { ratio, low, high } }) =>
     : `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
 
 /** @param {string} name @param {number | undefined} value */
-export const figureText = (name, value) => shownFigure(figureNamed(name), value)
+export const figureText = (name, value) => shownFigure(measureNamed(name), value)

@@ -1,21 +1,22 @@
 // docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
 import { ids } from '../../lib/experiments/catalogue.js'
 import { ratioWords } from '../../lib/experiments/summary.js'
+import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { svgOf } from '../../lib/report/draw.js'
-import { figureNamed, shownFigure } from '../../lib/report/figures.js'
 import { markdownText } from '../../lib/report/markdown.js'
-import { centreOf } from '../../lib/report/statistics.js'
+import { measureNamed } from '../../lib/result/measures.js'
+import { centreOf } from '../../lib/result/statistics.js'
 
 /**
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentRow} ExperimentRow
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentRow} ExperimentRow
  */
 
 /** @param {ExperimentRow} row @param {string} name */
 const cellOf = ({ figures, published }, name) => {
   const shown = (/** @type {number | undefined} */ value) =>
-    markdownText(shownFigure(figureNamed(name), value))
+    markdownText(shownFigure(measureNamed(name), value))
   const theirs = published?.[name]
   const ours = shown(figures[name] && centreOf(figures[name]))
   return theirs === undefined ? ours : `${ours} *(${shown(theirs)})*`
@@ -25,7 +26,7 @@ const cellOf = ({ figures, published }, name) => {
 const tableOf = ({ columns, rows }) => {
   const shown = columns.filter(({ name }) => rows.some(({ figures }) => figures[name]))
   return [
-    `| | ${shown.map(({ name, title }) => markdownText(title ?? figureNamed(name).title)).join(' | ')} |`,
+    `| | ${shown.map(({ name, title }) => markdownText(title ?? measureNamed(name).title)).join(' | ')} |`,
     `| --- |${' ---: |'.repeat(shown.length)}`,
     ...rows.map(
       (row) =>
@@ -41,7 +42,7 @@ const ratiosOf = ({ ratios }) => {
     const beside = published === null ? '' : `; published ${published.toFixed(2)}: ${standing}`
     const reason = standing === 'agrees' || standing === 'undecided' || given.has(why) ? null : why
     given.add(why)
-    const words = `${label}, ${figureNamed(figure).title}: ${ratioWords(ours)}${beside}`
+    const words = `${label}, ${measureNamed(figure).title}: ${ratioWords(ours)}${beside}`
     return markdownText(reason ? `${words}. ${reason}` : words)
   })
 }
@@ -51,7 +52,7 @@ const lineOf = ({ id, ratios, verdict }) => {
   const [main] = ratios
   if (!main) return `| ${id} | ${markdownText(verdict)} | | | |`
   const { label, figure, ours, published, standing } = main
-  const what = `${label}, ${figureNamed(figure).title}`
+  const what = `${label}, ${measureNamed(figure).title}`
   return `| ${id} | ${markdownText(what)} | ${ratioWords(ours)} | ${published?.toFixed(2) ?? ''} | ${standing ?? ''} |`
 }
 

@@ -1,10 +1,10 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
-import { several } from '../../lib/report/units.js'
+import { several } from '../../lib/base/units.js'
 import { changeWords, figureText, isClear, ratioNamed, ratioText } from './findings.js'
 import { centre, modelRows } from './pictures.js'
 import { isSafeToRetry, table } from './reference.js'
 
-/** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 const cpu = 'server.cpu_us_per_item'
 const memory = 'server.memory_bytes_per_item'
@@ -85,7 +85,7 @@ const models = [
   },
 ]
 
-/** @param {import('../../lib/report/experiment-document.js').ExperimentRow} row */
+/** @param {import('../../lib/result/experiment-document.js').ExperimentRow} row */
 const isInvalid = ({ marks }) => marks.some(({ code }) => code === 'invalid')
 
 /** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */

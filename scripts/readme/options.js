@@ -1,5 +1,7 @@
 // docs/options.md and .env.example, from the table of options in settings.js.
-import { defaultText, meaning, programFile } from '../../lib/cli/help.js'
+
+import { commandNamed } from '../../lib/cli/commands.js'
+import { programs as abouts, defaultText, meaning } from '../../lib/cli/help.js'
 import { VALUE_TYPES } from '../../lib/cli/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 
@@ -9,6 +11,8 @@ import { OPTIONS, optionsOf } from '../../settings.js'
  */
 
 const isShown = (/** @type {Option} */ { hidden }) => !hidden
+
+const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !== null
 
 /** @type {Program[]} */
 const programs = ['producer', 'consumer', 'cleanup', 'reshard']
@@ -21,10 +25,16 @@ const code = (text) => `\`${text}\``
 
 /** @param {Option} option */
 const rowOf = (option) => {
-  const names = [...option.aliases.map(dashed), dashed(option.name)].map(code).join(' ')
+  const names = [...option.aliases, option.name, ...option.also].map(dashed).map(code).join(' ')
   const otherwise = option.otherwise ?? code(defaultText(option))
   const values = VALUE_TYPES[option.type].shape(option)
-  const cells = [names, option.help, values, otherwise, code(option.env)]
+  const cells = [
+    names,
+    option.help,
+    values,
+    otherwise,
+    [option.env ?? [], option.alsoEnv].flat().map(code).join(' '),
+  ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
@@ -36,20 +46,42 @@ const commandPart = (program) => {
   const groups = [...new Set(options.map(({ group }) => group))]
   const tables = groups.map((group) => {
     const rows = options.filter((option) => option.group === group).map(rowOf)
-    return `### ${program}: ${group}\n\n${head}\n${rows.join('\n')}`
+    return `### ${abouts[program].as.split(' ')[1]}: ${group}\n\n${head}\n${rows.join('\n')}`
   })
-  return [`## ${programFile(program)}`, ...tables].join('\n\n')
+  return [`## ${abouts[program].as}`, ...tables].join('\n\n')
+}
+
+/** Commands whose options are all their own. */
+const ownCommands = ['compare', 'diff', 'experiment', 'staff', 'report', 'cloudwatch']
+
+const named = await Promise.all(
+  ownCommands.map(async (name) => ({ name, command: await commandNamed(name) })),
+)
+
+/** @param {(typeof named)[number]} command */
+const ownPart = ({ name, command: { about, options } }) => {
+  const rows = options.map((option) => rowOf(option).replace(/ \|[^|]*\|$/, ' |'))
+  return [
+    `## millrace ${name}`,
+    `${about.does} \`millrace ${name} ${about.words}\``,
+    ['| option | meaning | values | default |', '| --- | --- | --- | --- |', ...rows].join('\n'),
+  ].join('\n\n')
 }
 
 /** The options as Markdown, by command and group. */
-export const optionsPart = () => programs.map(commandPart).join('\n\n')
+export const optionsPart = () =>
+  [
+    ...programs.map(commandPart),
+    ...named.map(ownPart),
+    '## Other commands\n\n`millrace demo` and `millrace completion` have no options. `millrace doctor` has those of `millrace write`, `millrace verify` those of the target of `millrace read`. In `compare` and `experiment` options of `millrace write` are taken too: see their `--help`.',
+  ].join('\n\n')
 
 /** @param {Option} option */
 const exampleOf = (option) => option.default ?? (option.type === 'flag' ? 'false' : '')
 
 /** An example of `.env` that names every variable and changes nothing. */
 export function envExample() {
-  const options = OPTIONS.filter(isShown)
+  const options = OPTIONS.filter(hasVariable)
   const paragraphs = [...new Set(options.map(({ group }) => group))].map((group) => {
     const lines = options
       .filter((option) => option.group === group)

@@ -2,11 +2,11 @@
 import { modelsChart } from '../../charts/models.js'
 import { shardAddedChart } from '../../charts/shard-added.js'
 import { svgOf } from '../../lib/report/draw.js'
-import { figureNamed } from '../../lib/report/figures.js'
-import { centreOf } from '../../lib/report/statistics.js'
+import { measureNamed } from '../../lib/result/measures.js'
+import { centreOf } from '../../lib/result/statistics.js'
 import { differenceWords, isClear, ratioNamed } from './findings.js'
 
-/** @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 const looks = /** @type {const} */ (['light', 'dark'])
 
@@ -28,7 +28,7 @@ export const modelRows = ({ rows }) => {
   return { cases, variants, rowOf }
 }
 
-/** What is printed of a row. @param {import('../../lib/report/experiment-document.js').ExperimentRow | undefined} row @param {string} figure */
+/** What is printed of a row. @param {import('../../lib/result/experiment-document.js').ExperimentRow | undefined} row @param {string} figure */
 export const centre = (row, figure) => row?.figures[figure] && centreOf(row.figures[figure])
 
 /** @param {ExperimentDocument} document */
@@ -58,7 +58,7 @@ const modelsPicture = (document) => {
         { figure: 'server.cpu_us_per_item', left: 168, width: 330 },
         { figure: 'server.memory_bytes_per_item', left: 548, width: 330 },
       ].map((panel) => {
-        const { title, unit } = figureNamed(panel.figure)
+        const { title, unit } = measureNamed(panel.figure)
         return { ...panel, axis: `${title}, mean and 95 % interval`, unit }
       }),
     }),

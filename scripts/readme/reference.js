@@ -1,7 +1,7 @@
 // Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user.
 
-import { FIGURES } from '../../lib/report/figures.js'
 import { metricsOf } from '../../lib/report/metrics.js'
+import { MEASURES } from '../../lib/result/measures.js'
 import { leaseKey } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
@@ -34,7 +34,12 @@ const unitNames = {
 export const metricsPart = () =>
   table(
     ['metric', 'meaning', 'unit', 'better'],
-    FIGURES.map(({ name, title, unit, better }) => [code(name), title, unitNames[unit], better ?? '']),
+    MEASURES.map(({ name, title, unit, better }) => [
+      code(name),
+      title,
+      unitNames[unit],
+      better === 'neither' ? '' : better,
+    ]),
   )
 
 /** The series of --metrics, as the registry declares them. */

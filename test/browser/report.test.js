@@ -100,6 +100,16 @@ const opened = async (t, name, options = {}) => {
   return page
 }
 
+/** Unfolds everything, and waits until its charts are drawn. @param {Page} page */
+const unfold = async (page) => {
+  await page.evaluate(() => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true
+  })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
+  )
+}
+
 /** What stands beside the pointer, late in a run. @param {Page} page @param {import('playwright-core').Locator} chart */
 const tipIn = async (page, chart) => {
   await chart.scrollIntoViewIfNeeded()
@@ -117,8 +127,11 @@ const drawnPaths = (page, title) =>
 
 test('every chart is drawn, and what others said is text', { skip }, async (t) => {
   const page = await opened(t, 'run.html')
+  // Folded charts are drawn when they are seen.
+  assert.equal(await page.locator('figure .chart svg').count(), 1)
+  await unfold(page)
   const figures = await page.locator('figure').count()
-  assert.equal(figures, 9)
+  assert.equal(figures, 7)
   for (const svg of await page.locator('figure .chart svg').all())
     assert.ok((await svg.locator('path').count()) > 3)
   assert.equal(await page.locator('figure .chart svg').count(), figures)
@@ -129,9 +142,8 @@ test('every chart is drawn, and what others said is text', { skip }, async (t) =
 
 test('a table is sorted by a click and by the keyboard, numbers as numbers', { skip }, async (t) => {
   const page = await opened(t, 'run.html')
-  const table = page
-    .locator('section', { has: page.getByRole('heading', { name: 'Nodes' }) })
-    .locator('table')
+  await unfold(page)
+  const table = page.locator('details', { has: page.getByText('Nodes', { exact: true }) }).locator('table')
   const engine = () => table.locator('tbody tr td:nth-child(4)').allTextContents()
   assert.deepEqual(await engine(), ['51.2 %', '33.1 %', '29.9 %', '14.1 %'])
   const button = table.getByRole('button', { name: 'engine' })
@@ -145,9 +157,9 @@ test('a table is sorted by a click and by the keyboard, numbers as numbers', { s
 
 test('a series is toggled by its button, by the keyboard too', { skip }, async (t) => {
   const page = await opened(t, 'run.html')
-  const paths = drawnPaths(page, 'CPU of every node')
+  const paths = drawnPaths(page, 'CPU, rate and latency')
   const all = await paths.count()
-  const button = page.getByRole('group', { name: 'Series of CPU of every node' }).getByRole('button').first()
+  const button = page.getByRole('group', { name: 'Series of CPU, rate' }).getByRole('button').first()
   await button.click()
   assert.equal(await button.getAttribute('aria-pressed'), 'false')
   await page.waitForFunction(({ selector, count }) => document.querySelectorAll(selector).length < count, {
@@ -163,16 +175,19 @@ test('a series is toggled by its button, by the keyboard too', { skip }, async (
   })
 })
 
-test('the pointer finds the figures of a moment', { skip }, async (t) => {
+test('the pointer finds CPU, rate and latency of a moment in one tip', { skip }, async (t) => {
   const page = await opened(t, 'run.html')
   const told = await tipIn(page, page.locator('figure .chart').first())
   assert.match(told, /master 1 .*\d %/)
+  assert.match(told, /achieved\s+1,000/)
+  assert.match(told, /p99\s+[\d.]+ ms/)
 })
 
 test('CloudWatch: its steps and our seconds in one chart and one tip, its mean among the nodes', {
   skip,
 }, async (t) => {
   const page = await opened(t, 'cloudwatch.html')
+  await unfold(page)
   const figure = page.locator('figure', { has: page.getByRole('heading', { name: 'CloudWatch beside' }) })
   assert.deepEqual(await figure.locator('.legend button').allTextContents(), [
     'items-001: engine, each second',
@@ -183,7 +198,7 @@ test('CloudWatch: its steps and our seconds in one chart and one tip, its mean a
   assert.match(told, /engine, each second\s+\d[\d.]* %/)
   assert.match(told, /EngineCPUUtilization\s+50\.5 %/)
   assert.match(told, /CPUUtilization\s+25\.5 %/)
-  const nodes = page.locator('section', { has: page.getByRole('heading', { name: 'Nodes' }) })
+  const nodes = page.locator('details', { has: page.getByText('Nodes', { exact: true }) })
   assert.equal(await nodes.locator('tbody tr').first().locator('td').last().textContent(), '25.5 %')
 })
 
@@ -210,6 +225,7 @@ test('a phone shows all of it without moving the page sideways', { skip }, async
     isMobile: true,
     hasTouch: true,
   })
+  await unfold(page)
   const widths = await page.evaluate(() => ({
     page: document.documentElement.scrollWidth,
     screen: innerWidth,
@@ -232,11 +248,14 @@ test('on paper it is light, with its charts', { skip }, async (t) => {
   const stroke = await page.locator('figure .chart svg path[stroke="#0072b2"]').count()
   assert.ok(stroke > 0)
   assert.equal(await page.locator('#theme').isVisible(), false)
+  // Nothing can be unfolded on paper.
+  assert.equal(await page.locator('details:not([open])').count(), 0)
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
 })
 
 test('an experiment has its charts, ratios, and links to its runs', { skip }, async (t) => {
   const page = await opened(t, 'experiment.html')
+  await unfold(page)
   assert.equal(await page.locator('figure .chart svg').count(), 3)
   assert.equal(
     await page.getByRole('link', { name: 'list' }).getAttribute('href'),

@@ -1,10 +1,15 @@
 // Command lines, environments and .env files that must not be taken, and what has to be named.
+import assert from 'node:assert/strict'
+import { readSettings } from '../../lib/cli/options.js'
+import { OptionError } from '../../lib/errors.js'
 
+/** @typedef {'producer' | 'consumer' | 'cleanup'} Program */
+/** @typedef {{ line?: string, env?: Record<string, string>, dotenvText?: string }} Input */
 /** @typedef {[line: string, names: RegExp]} BadLine */
 /** @typedef {[env: Record<string, string>, line: string, names: RegExp]} BadEnvironment */
 
 /** @type {BadLine[]} of the producer */
-export const producerLines = [
+const producerLines = [
   // numbers
   ['-q 1__0', /^--quantity must/],
   ['-q 10_', /^--quantity must/],
@@ -68,7 +73,7 @@ export const producerLines = [
   ['--seed 4294967296', /^--seed must/],
   ['--duration 0', /^--duration must/],
   ['--duration forever', /^--duration must/],
-  ['--duration 1m30s', /^--duration must/],
+  ['--duration 1m30', /^--duration must/],
   ['--intervals 0', /^--intervals must/],
   ['--intervals 1.5', /^--intervals must/],
   ['--duration 5 --intervals 5', /^--duration and --intervals exclude each other$/],
@@ -83,7 +88,7 @@ export const producerLines = [
   ['--payload text', /^--payload must be one of/],
   ['--pacing fast', /^--pacing must be one of/],
   ['--rate min', /^--rate must be max/],
-  ['--rate 1000', /^--rate must be max/],
+  ['--rate 1000 -p 5', /^--rate and --period exclude each other$/],
   ['--driver node-redis', /^--driver must be one of/],
   ['--log-level loud', /^--log-level must be one of/],
   ['--prefix a{b}', /^--prefix must be/],
@@ -179,7 +184,7 @@ export const producerLines = [
 ]
 
 /** @type {BadLine[]} */
-export const consumerLines = [
+const consumerLines = [
   ['--limit -1', /^--limit must/],
   ['--limit all', /^--limit must/],
   ['--mode auto', /^--mode must/],
@@ -195,7 +200,7 @@ export const consumerLines = [
 ]
 
 /** @type {BadLine[]} */
-export const cleanupLines = [
+const cleanupLines = [
   ['--yes=sure', /^--yes takes no value$/],
   ['--force', /^unknown option --force/],
   ['-q 5', /^unknown option -q/],
@@ -205,7 +210,7 @@ export const cleanupLines = [
 ]
 
 /** @type {BadEnvironment[]} */
-export const environments = [
+const environments = [
   [{ MILLRACE_QUANTITY: 'many' }, '', /^MILLRACE_QUANTITY must be a whole number/],
   [{ MILLRACE_CHUNKS: '0' }, '', /^MILLRACE_CHUNKS must/],
   [{ MILLRACE_STRATEGY: 'x' }, '', /^MILLRACE_STRATEGY must/],
@@ -238,7 +243,7 @@ export const environments = [
 ]
 
 /** @type {BadLine[]} a .env, and what it must be blamed for */
-export const dotenvs = [
+const dotenvs = [
   ['MILLRACE_QUANTTY=5', /^unknown variable MILLRACE_QUANTTY in \.env; did you mean MILLRACE_QUANTITY\?$/],
   ['MILLRACE_QUANTITY=many', /^MILLRACE_QUANTITY in \.env must/],
   ['MILLRACE_QUANTITY=-5\nMILLRACE_TTL=3', /^MILLRACE_QUANTITY in \.env must/],
@@ -251,3 +256,34 @@ export const dotenvs = [
   ['MILLRACE_PAYLOAD=\u001b[2J', /^MILLRACE_PAYLOAD in \.env must/],
   ['MILLRACE_PREFIX=" {x}"', /^MILLRACE_PREFIX in \.env must/],
 ]
+
+export const badInputs = /** @type {{ program: Program, input: Input, names: RegExp }[]} */ ([
+  ...producerLines.map(([line, names]) => ({ program: 'producer', input: { line }, names })),
+  ...consumerLines.map(([line, names]) => ({ program: 'consumer', input: { line }, names })),
+  ...cleanupLines.map(([line, names]) => ({ program: 'cleanup', input: { line }, names })),
+  ...environments.map(([env, line, names]) => ({ program: 'producer', input: { env, line }, names })),
+  ...dotenvs.map(([dotenvText, names]) => ({ program: 'producer', input: { dotenvText }, names })),
+])
+
+/**
+ * The error of a program's own options, without starting it.
+ * @param {Program} program
+ * @param {Input} input
+ */
+export const refusalOf = (program, { line = '', env = {}, dotenvText }) => {
+  try {
+    readSettings({ program, argv: line.split(' ').filter(Boolean), env, dotenvText })
+  } catch (error) {
+    assert.ok(error instanceof OptionError, String(error))
+    assert.equal(error.exitCode, 2)
+    return error.message
+  }
+  return assert.fail('taken')
+}
+
+/** The text of stderr, which must be one line without a secret or a stack. @param {string} stderr */
+export const onlyLine = (stderr) => {
+  assert.match(stderr, /^[^\n]+\n$/, 'one line')
+  assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|hunter2|\bat .+:\d+:\d+/)
+  return stderr.slice(0, -1)
+}

@@ -38,10 +38,16 @@ const honest = {
   TYPE: () => '+none\r\n',
   PTTL: () => ':-2\r\n',
   HGETALL: () => '*0\r\n',
-  EVAL: () => ':1\r\n',
+  // A plan is announced with the phase of its run; the other scripts are of leases.
+  EVAL: (args) =>
+    /^(begin|renew|end)$/.test(args.at(-2) ?? '') ? `*2\r\n:${Date.now()}\r\n$0\r\n\r\n` : ':1\r\n',
   ZRANGEBYSCORE: () => '*0\r\n',
   GET: () => '$-1\r\n',
   COMMAND: () => '*0\r\n',
+  TIME: () => {
+    const nowMs = Date.now()
+    return `*2\r\n${bulk(String(Math.floor(nowMs / 1000)))}${bulk(String((nowMs % 1000) * 1000))}`
+  },
   PING: () => '+PONG\r\n',
 }
 

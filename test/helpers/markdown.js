@@ -30,12 +30,12 @@ export const linksOf = (page) =>
       .matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g),
   ].map(([, markdown, html]) => markdown ?? html)
 
-/** Words of a line of shell; a variable becomes its default, or 1. @param {string} line @returns {string[]} */
+/** Words of a line of shell; a variable becomes its default, or 20. @param {string} line @returns {string[]} */
 const shellWords = (line) =>
   [
     ...line
       .replaceAll(/\$\{\w+:-(\w+)\}/g, '$1')
-      .replaceAll(/\$\w+/g, '1')
+      .replaceAll(/\$\w+/g, '20')
       .matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g),
   ].map(([word]) => word.replaceAll(/['"]/g, ''))
 

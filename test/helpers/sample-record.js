@@ -1,12 +1,12 @@
 // Finished results as reports read them, for the tests of what is made of them.
 import { series } from '../../lib/measure/latency.js'
-import { runRecord } from '../../lib/report/record.js'
-import { runDocument } from '../../lib/report/result.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { runRecord } from '../../lib/result/record.js'
 import { sampleParts } from './sample-run.js'
 
 /**
- * @typedef {import('../../lib/report/record.js').RunRecord} RunRecord
- * @typedef {import('../../lib/report/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../../lib/result/record.js').RunRecord} RunRecord
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
  */
 
 /** A second's latencies around a middle. @param {number} us */
@@ -36,11 +36,11 @@ const nodeRow = ({ address, shard, role }, atMs, pct) => ({
 
 /**
  * Eight seconds of a run, the first of them warm-up; a node is silent in the fourth.
- * @param {Partial<import('../../lib/report/result.js').RunParts>} [change]
+ * @param {Partial<import('../../lib/result/document.js').RunParts>} [change]
  * @returns {RunRecord}
  */
 export const sampleRecord = (change = {}) => {
-  const run = runDocument(
+  const run = resultDocument(
     sampleParts({
       warmUpS: 1,
       events: [{ at_ms: 4200, kind: 'failover', text: 'shard 1 has a new master' }],

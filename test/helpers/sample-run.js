@@ -17,8 +17,8 @@ const node = (
 })
 
 /**
- * @param {Partial<import('../../lib/report/result.js').RunParts>} [change]
- * @returns {import('../../lib/report/result.js').RunParts}
+ * @param {Partial<import('../../lib/result/document.js').RunParts>} [change]
+ * @returns {import('../../lib/result/document.js').RunParts}
  */
 export const sampleParts = (change = {}) => ({
   kind: 'producer',
@@ -32,6 +32,7 @@ export const sampleParts = (change = {}) => ({
     quantity: 1000,
     periodMs: 1000,
     chunks: 1,
+    spacingMs: 1000,
     totalAgents: 2,
     agents: [
       { agent: 1, first: 1, count: 500 },
@@ -60,11 +61,11 @@ export const sampleParts = (change = {}) => ({
   items: { offered: 1000, acked: 1000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, failed_by: {} },
   commands: { sent: 1010, repeated: 0, errors_by: {} },
   rate: { nominal: 1000, achieved: 999.98 },
-  latency: {
+  latency_us: {
     intended: { p50: 8123, p90: 19_034, p99: 31_890, p999: 44_231, max: 61_210 },
     service: { p50: 912, p90: 2410, p99: 5120, p999: 12_011, max: 30_100 },
   },
-  bystander: { p50: 210, p99: 4310, max: 9120 },
+  bystander_us: { p50: 210, p99: 4310, max: 9120 },
   ticks: { count: 60, late: 3, lateness_us: { p50: 210, p99: 4110 } },
   client: {
     cpu_s: 4.1,

@@ -6,7 +6,7 @@ import { readSettings } from '../../lib/cli/options.js'
 import { TargetError } from '../../lib/errors.js'
 import { payloadOf } from '../../lib/plan/payload.js'
 import { planOf } from '../../lib/plan/plan.js'
-import { runDocument } from '../../lib/report/result.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/target/open.js'
@@ -90,7 +90,7 @@ const stored = async (at, line, check) => {
   const fromMs = Date.now()
   const parts = await writeUnattended(plan, at.target)
   const versions = versionsOf(at.target)
-  const document = runDocument({ ...parts, kind: 'producer', run: 'contract', versions, warnings: [] })
+  const document = resultDocument({ ...parts, kind: 'producer', run: 'contract', versions, warnings: [] })
   const ask = (/** @type {string[]} */ lines) => answers(at, lines)
   try {
     assert.deepEqual(

@@ -101,7 +101,7 @@ describe('scripts/verify.js', { concurrency: 2 }, () => {
     for (const line of [folder, `${folder} --cluster`]) {
       const { code, stdout, stderr } = await verify(t, line, runtimeDir)
       assert.deepEqual([code, stdout], [3, ''])
-      assert.match(stderr, /^\S+ wrote to embedded servers, which ended with their producer; .*--host.*\n$/)
+      assert.match(stderr, /^\S+ wrote to local servers, which ended with their producer; .*--host.*\n$/)
     }
   })
 

@@ -1,6 +1,6 @@
 // The flow of clients against real servers: every operation has an outcome, whatever happens to connections and slots.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { drawsOf, eachOnce, picksOf, scheduleOf } from '../../lib/plan/draws.js'
@@ -31,7 +31,7 @@ const never = new AbortController().signal
  */
 const play = async (t, { masters, owners = null, access, refresh }, strategy, how) => {
   const { clients = 10, pipeline = 5, weights = [1], schedule = null, maxBehindMs = 5000 } = how
-  const plan = samplePlan({ strategy, keys, valueBytes: 32 }, { cluster: owners !== null })
+  const plan = samplePlan({ strategy, quantity: keys, valueBytes: 32 }, { cluster: owners !== null })
   const bound = strategyOf(plan)
   const ledger = operationsOf({ isMeasured: () => true })
   const tally = noTally()
@@ -77,8 +77,13 @@ const assertWhole = ({ ledger }) => {
 describe('one server', () => {
   /** @type {import('../helpers/servers.js').TestServer} */
   let server
+  /** @type {(() => any)[]} */
+  const undo = []
+  before(async () => {
+    server = await startServer({ after: (step) => void undo.push(step) })
+  })
+  after(() => Promise.all(undo.map((step) => step())))
   const at = async (/** @type {Scope} */ t) => {
-    server ??= await startServer({ after: (fn) => process.once('beforeExit', fn) })
     t.after(() => server.redis.flushall())
     return { masters: [addressOf(server)], access: { password: server.password } }
   }

@@ -8,8 +8,8 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { concludeRun } from '../../lib/cli/ending.js'
 import { ExitCode } from '../../lib/errors.js'
-import { runDocument } from '../../lib/report/result.js'
 import { reportRun } from '../../lib/report/write-report.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
@@ -30,7 +30,7 @@ const storedRun = (t, addresses) => {
   const folder = join(ownFolder(t, 'cloudwatch'), 'run')
   mkdirSync(folder)
   const [node] = sampleParts().nodes
-  const document = runDocument(
+  const document = resultDocument(
     sampleParts({
       startedEpochMs: beganMs,
       durationS: 300,
@@ -209,7 +209,7 @@ describe('CloudWatch on loopback', () => {
       assert.deepEqual(figures['cloudwatch.master.cpu_pct'].samples, [30])
       assert.deepEqual(figures['cloudwatch.replica.engine_cpu_pct'].samples, [50])
     }
-    const compared = await added([folder, folder], {}, 'compare.js')
+    const compared = await added([folder, folder, '--all'], {}, 'compare.js')
     assert.match(compared.stdout, /cloudwatch\.master\.cpu_pct +30 % +30 %/)
   })
 
@@ -361,7 +361,6 @@ describe('an interrupt while CloudWatch is waited for', () => {
             warn: (/** @type {any} */ { message }) => warned.push(message),
             result: () => {},
           }),
-          report: () => '',
           stop: stop.signal,
           stopNow: stopNow.signal,
         },

@@ -91,7 +91,7 @@ test('a side has its own server configuration, and mistakes end before anything 
   assert.equal(dry.code, 0, dry.stderr)
   assert.match(
     dry.stdout,
-    /^config\.appendonly=yes against default\. 20 rounds of 2 runs at most \d+:\d\d, fewer .* \(it looks after 6, 8, .*20\)\n$/,
+    /^config\.appendonly=yes against default\. 2 cells, 20 rounds: about \d+ min \d+ s, fewer .* \(it looks after 6, 8, .*20\)\n$/,
   )
   assert.deepEqual(
     [one, unknown, gate].map(({ code }) => code),
@@ -99,5 +99,5 @@ test('a side has its own server configuration, and mistakes end before anything 
   )
   assert.match(one.stderr, /^compare takes two sides, not 1/)
   assert.match(unknown.stderr, /--strategy/)
-  assert.match(gate.stderr, /^--gate must be strict or lenient\n$/)
+  assert.match(gate.stderr, /^--gate must be one of strict, lenient, not 'never'\n$/)
 })

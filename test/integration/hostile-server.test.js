@@ -36,7 +36,7 @@ const runAgainst = async (t, answer, more = '') => {
   assert.ok(performance.now() - startMs < longestMs, 'it took too long')
   assert.ok(peakKb < 500_000, `${peakKb} kB in memory`)
   assert.equal(ended.signal, null)
-  assert.doesNotMatch(ended.stderr, /a fault of Millrace/)
+  assert.doesNotMatch(ended.stderr, /internal error of Millrace/)
   assertPlain(ended.stdout)
   assertPlain(ended.stderr)
   assert.ok(ended.stderr.length < 100_000, `${ended.stderr.length} characters of log`)
@@ -150,6 +150,12 @@ const refused = [
     3,
     /no answer/,
   ],
+  [
+    'an answer of another kind to the plan',
+    ([name, ...args]) => (name === 'EVAL' && args.includes('begin') ? ':1\r\n' : undefined),
+    3,
+    /^millrace:plan: the server does not answer as/,
+  ],
   ['no answer to the leases', ([name]) => (name === 'SET' ? null : undefined), 3, /no answer/],
 ]
 
@@ -206,6 +212,8 @@ const during = [
     ([name], who) => (who === 'millrace' && name === 'SETEX' ? '$99999999999999999999\r\n' : undefined),
   ],
   ['no answer', ([name], who) => (who === 'millrace' && name === 'SETEX' ? null : undefined)],
+  ['a time that is none', ([name]) => (name === 'TIME' ? `*2\r\n${bulk(nasty)}${bulk('x')}` : undefined)],
+  ['no time', ([name]) => (name === 'TIME' ? '+OK\r\n' : undefined)],
   ['numbers where texts belong', ([name]) => (name === 'INFO' ? ':5\r\n' : undefined)],
   ['a list where a text belongs', ([name]) => (name === 'INFO' ? '*1\r\n*1\r\n:1\r\n' : undefined)],
   [
@@ -229,7 +237,7 @@ for (const driver of ['socket', 'ioredis'])
         const { offered, acked, failed, uncertain, dropped, unsettled } = ended.document.items
         assert.equal(offered, 40)
         assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
-        if (/INFO|text|more answers/.test(what)) return
+        if (/INFO|text|more answers|time/.test(what)) return
         assert.equal(ended.code, 4)
       })
   })

@@ -1,6 +1,7 @@
 // How a run is stopped by hand, and what happens when its servers go away.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { processStart } from '../../lib/lock.js'
 import {
@@ -15,7 +16,7 @@ import {
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {string} stderr */
-const assertNoStack = (stderr) => assert.ok(!/^ {4}at |a fault of Millrace/m.test(stderr), stderr)
+const assertNoStack = (stderr) => assert.ok(!/^ {4}at |internal error of Millrace/m.test(stderr), stderr)
 
 describe('interrupted', { concurrency: 2 }, () => {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
@@ -36,7 +37,7 @@ describe('interrupted', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: a second one does not wait for answers, and there is a result`, async (t) => {
       const server = await startServer(t)
-      const running = startProducer(t, `-q 2000 -p 200 --driver ${driver}`, { env: at(server) })
+      const running = startProducer(t, `-q 2000 -p 200 --driver ${driver}`, { env: at(server), pages: true })
       await until('a second has passed', () => running.intervals().length > 0)
       process.kill(server.pid, 'SIGSTOP')
       const seconds = running.intervals().length
@@ -45,10 +46,12 @@ describe('interrupted', { concurrency: 2 }, () => {
       // Two signals at once may arrive as one: the second comes when the first was seen.
       await until('it drains', () => running.intervals().at(-1).phase === 'draining')
       running.kill('SIGINT')
-      const { code, document, stderr } = await running.ended
+      const { code, document, folder, stderr } = await running.ended
       assert.equal(code, 130, stderr)
       assertNoStack(stderr)
+      assert.match(readFileSync(`/proc/${server.pid}/stat`, 'utf8'), /\) T /, 'the server is still silent')
       assert.ok(document.items.unsettled > 0)
+      assert.ok(!existsSync(join(folder, 'report.html')), 'after one signal it draws its page')
       assert.equal(outcomesOf(document.items), document.items.offered)
       assert.equal(document.valid, false)
     })

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/errors.js'
 import { isLease } from '../../lib/plan/ownership.js'
 import { leaseKey, leases } from '../../lib/target/leases.js'
-import { assertDone, at, faultsIn, runProducer, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 const lastMs = 1500

@@ -48,14 +48,14 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
 
 test('what does not belong to lookups, or only to them, is refused by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy lookup-get -q 5', /^--quantity is not an option of lookup-get/],
+    ['--strategy lookup-get -c 5', /^--chunks is not an option of lookup-get/],
     ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
     ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
     ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
     ['--strategy lookup-get --arrivals poisson', /^--arrivals poisson needs --rate with a number/],
     ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
-    ['--keys 5', /^--keys is an option of lookups/],
-    ['--rate 500', /^--rate: items are written at --quantity per --period/],
+    ['--fill', /^--fill is an option of lookups/],
+    ['--rate 500 -p 5', /^--rate and --period exclude each other/],
   ])) {
     const { code, stderr } = await runProducer(t, line)
     assert.equal(code, 2, line)

@@ -113,8 +113,9 @@ describe('what it prints', { concurrency: 3 }, () => {
       .map((line) => JSON.parse(line).msg)
     assert.match(log[0], /^embedded server on 127\.0\.0\.1:\d+ \(redis /)
     assert.ok(log.includes('all of 1 agent: 200 items an interval'), log.join('\n'))
-    assert.match(log.at(-1), /^results in /)
-    assert.ok(!/embedded server on|results in/.test(stdout))
+    assert.ok(!/embedded server on/.test(stdout))
+    assert.match(stdout, new RegExp(`^report +\\S+$|^report +${ended.folder}`, 'm'))
+    assert.match(stdout, /^run it again +node producer\.js /m)
   })
 
   test('--quiet prints nothing on stdout, and --help no more than help', async (t) => {

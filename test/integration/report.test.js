@@ -53,7 +53,7 @@ test('kept limits end with 0, and --no-report leaves only the data', async (t) =
     pages: true,
   })
   assertDone(ended)
-  assert.deepEqual(readdirSync(ended.folder).sort(), ['intervals.ndjson', 'run.json'])
+  assert.deepEqual(readdirSync(ended.folder).sort(), ['events.ndjson', 'intervals.ndjson', 'run.json'])
 })
 
 test('a wrong limit is one line and exit 2, before anything is started', async (t) => {
@@ -167,7 +167,7 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
     [`scripts/report.js ${out}/charts`, /holds neither run\.json nor experiment\.json\n$/],
     [`scripts/report.js ${out}/none`, /there is no such folder\n$/],
     ['scripts/compare.js a', /^two sides at least/],
-    ['scripts/compare.js a b --nonsense', /^unknown option '--nonsense'/],
+    ['scripts/compare.js a b --nonsense', /^unknown option --nonsense\n$/],
   ])) {
     const refused = await script(line)
     assert.equal(refused.code, 2, line)

@@ -66,7 +66,11 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       const { code, stderr, document } = await runProducer(t, short, { env: place.env })
       assertDone({ code, document, stderr })
-      const [found, memory] = messages(stderr)
+      const [load, found, memory] = messages(stderr)
+      assert.match(
+        load,
+        /^writes \S+ items\/s in bursts of \S+ every \S+ m?s \(--rate \d+ spaces them evenly\), for /,
+      )
       const address = `${place.server.host}:${place.server.port}`
       assert.match(
         found,
@@ -402,7 +406,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
       assertDone({ code, document, stderr })
       assert.equal(document.target.found.nodes.length, 6)
-      assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
+      assert.match(messages(stderr)[1], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
     }
     await onMasters(cluster, 'set', 'foreign', 'x').catch(() => {})
     const [first] = cluster.nodes

@@ -295,7 +295,7 @@ const cases = [
 
 /** @param {import('node:test').TestContext} t @param {Case} each @param {string} driver */
 const provoked = async (t, each, driver) => {
-  const { load = '-q 1000 -c 5', line = '', anonymous, config, prepare, provoke, mend } = each
+  const { load = '-q 1000 -c 5', line = '--max-behind 60s', anonymous, config, prepare, provoke, mend } = each
   const server = await startServer(t, { config })
   await prepare?.(server)
   const program = startProducer(
@@ -356,7 +356,7 @@ const closedDoors = [
     '--username other',
   ],
   ['no password', async () => {}, /wants a password; set REDIS_PASSWORD \(NOAUTH/, '', ''],
-  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'wrong', ''],
+  ['a wrong password', async () => {}, /wrong user or password;.*\(WRONGPASS/, 'mistyped', ''],
   [
     'a user without rights',
     ({ redis }) => redis.call('ACL', 'SETUSER', 'other', 'on', '>secret', '~*', '+@all', '-set'),

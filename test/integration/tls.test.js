@@ -18,15 +18,19 @@ const refusal = (stderr) => {
 }
 
 /**
- * Writes until the bystander, which has a connection of its own and may need longer for it, has measured too.
+ * Writes until every connection is there: those to all masters, and the bystander's own.
  * @param {import('../helpers/servers.js').Scope} t
  * @param {string} line
  * @param {NodeJS.ProcessEnv} env
  */
 const assertWhole = async (t, line, env) => {
   const running = startProducer(t, `${load} ${line}`, { env })
-  await until('items are written beside the bystander', () =>
-    running.intervals().some(({ items, bystander_us: felt }) => items.acked > 0 && felt !== null),
+  await until('all items are written beside the bystander', () =>
+    running
+      .intervals()
+      .some(
+        ({ items, bystander_us: felt }) => items.acked > 0 && items.acked === items.offered && felt !== null,
+      ),
   )
   running.kill('SIGINT')
   const { code, document, stderr } = await running.ended

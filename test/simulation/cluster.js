@@ -84,6 +84,8 @@ const replies = {
     args.length % 2 ? '*3\r\n:1\r\n*2\r\n$-1\r\n$2\r\nok\r\n-ERR one of several\r\n' : '*0\r\n',
   HSET: () => '%1\r\n+fields\r\n:1\r\n',
   EXPIRE: () => '#t\r\n',
+  SET: () => '+OK\r\n',
+  GET: ([, key]) => (key.endsWith('7') ? '$-1\r\n' : '$4\r\nv\r\nx\r\n'),
 }
 
 /**
@@ -93,9 +95,20 @@ const replies = {
  * @param {boolean} needs.cluster
  * @param {number} needs.masters
  * @param {number} needs.serviceMs for a few commands
+ * @param {number} [needs.longestTurnMs] however slow a node is
+ * @param {(key: string) => boolean} [needs.isOdd] keys of another type, which every command refuses
  * @param {number} needs.spares nodes without slots: replicas that can take over, shards that can be added
  */
-export const simulatedCluster = ({ clock, random, cluster, masters, spares, serviceMs }) => {
+export const simulatedCluster = ({
+  clock,
+  random,
+  cluster,
+  masters,
+  spares,
+  serviceMs,
+  longestTurnMs = 4000,
+  isOdd,
+}) => {
   const nodes = Array.from({ length: masters + spares }, (_, index) => {
     /** @type {Node} */
     const node = {
@@ -193,10 +206,6 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       connection.greeted = true
       return random.chance(0.1) ? '-ERR unknown subcommand SETNAME\r\n' : '+OK\r\n'
     }
-    if (name === 'ASKING') {
-      connection.asking = true
-      return '+OK\r\n'
-    }
     const { asking } = connection
     connection.asking = false
     const now = clock.now()
@@ -204,10 +213,15 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     node.misdirections = node.misdirections.filter(({ untilMs }) => untilMs > now)
     const refusal = node.refusals.find(({ share }) => random.chance(share))
     if (refusal) return `-${refusal.line}\r\n`
+    if (name === 'ASKING') {
+      connection.asking = true
+      return '+OK\r\n'
+    }
     const key = name === 'EVALSHA' ? args[3] : args[1]
     const elsewhere = redirect(node, key, asking)
     if (elsewhere !== null) return elsewhere
     if (name === 'EVALSHA' && !node.scripts.has(args[1])) return '-NOSCRIPT No matching script.\r\n'
+    if (isOdd?.(key)) return '-WRONGTYPE Operation against a key holding the wrong kind of value\r\n'
     note(args, key)
     return replies[name]?.(args) ?? ':1\r\n'
   }
@@ -261,10 +275,10 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
       }
       work(node)
     }
-    clock.after(serviceMs * node.slowness * (1 + random.next()), turn, true)
+    clock.after(Math.min(longestTurnMs, serviceMs * node.slowness * (1 + random.next())), turn, true)
   }
 
-  const { connect, mostOpen, mostUnanswered } = networkOf({
+  const { connect, open, mostOpen, mostUnanswered } = networkOf({
     clock,
     random,
     listenerAt: (_, port) => {
@@ -325,6 +339,7 @@ export const simulatedCluster = ({ clock, random, cluster, masters, spares, serv
     executed,
     topology,
     connect,
+    open,
     mostOpen,
     mostUnanswered,
     slotFor,

@@ -217,5 +217,10 @@ export const networkOf = ({ clock, random, listenerAt }) => {
     return /** @type {any} */ (socket)
   }
 
-  return { connect, mostOpen: () => mostOpen, mostUnanswered: () => mostUnanswered }
+  return {
+    connect,
+    open: () => [...open.values()].reduce((sum, n) => sum + n, 0),
+    mostOpen: () => mostOpen,
+    mostUnanswered: () => mostUnanswered,
+  }
 }

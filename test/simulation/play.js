@@ -133,7 +133,7 @@ const drawPlan = (random) => {
  * @param {import('./clock.js').VirtualClock} clock
  * @param {() => void} stop
  */
-const watchedAdmission = (cluster, clock, stop) => {
+export const watchedAdmission = (cluster, clock, stop) => {
   const admission = admissionOf({ clock: clock.now })
   const ended = /** @type {string[]} */ ([])
   admission.checkWith(async (address) => {

@@ -1,23 +1,37 @@
 // Plays seeds one after the other; of one that fails it finds the fewest faults that still break it.
+import { socketDriver } from '../../lib/transport/socket.js'
+import { brokenInClients } from './clients-properties.js'
 import { describeFault } from './faults.js'
 import { play } from './play.js'
+import { playClients } from './play-clients.js'
 import { brokenIn } from './properties.js'
 
 /**
- * @typedef {object} Driver
- * @property {string} name
- * @property {(options: import('../../lib/transport/socket.js').DriverOptions) => Promise<any>} open
+ * @typedef {keyof typeof plays} Simulated
+ * @typedef {{ broken: string[], faults: import('./faults.js').Fault[] | null, items: import('../../lib/measure/ledger.js').Counts | null }} Seen
  */
 
+/** What is simulated, by name: a seed's play, and what is broken in it. */
+export const plays = {
+  socket: async (/** @type {{ seed: number, keep?: number[] }} */ which) => {
+    const played = await play({ ...which, openDriver: socketDriver })
+    return { broken: brokenIn(played), faults: played.faults, items: played.ledger.whole }
+  },
+  clients: async (/** @type {{ seed: number, keep?: number[] }} */ which) => {
+    const played = await playClients(which)
+    return { broken: brokenInClients(played), faults: played.faults, items: played.ledger.whole }
+  },
+}
+
 /**
- * @param {Driver} driver
+ * @param {Simulated} name
  * @param {number} seed
  * @param {number[]} [keep] which of its faults
+ * @returns {Promise<Seen>}
  */
-export const playSeed = async (driver, seed, keep) => {
+export const playSeed = async (name, seed, keep) => {
   try {
-    const played = await play({ seed, keep, openDriver: driver.open })
-    return { broken: brokenIn(played), faults: played.faults, items: played.ledger.whole }
+    return await plays[name]({ seed, keep })
   } catch (error) {
     return { broken: [/** @type {Error} */ (error).stack ?? String(error)], faults: null, items: null }
   }
@@ -25,15 +39,15 @@ export const playSeed = async (driver, seed, keep) => {
 
 /**
  * Faults are left out one by one as long as something still breaks.
- * @param {Driver} driver
+ * @param {Simulated} name
  * @param {number} seed
  * @param {number} count of its faults
  */
-const shrunk = async (driver, seed, count) => {
+const shrunk = async (name, seed, count) => {
   let keep = Array.from({ length: count }, (_, i) => i)
   for (const fault of [...keep]) {
     const fewer = keep.filter((each) => each !== fault)
-    if ((await playSeed(driver, seed, fewer)).broken.length > 0) keep = fewer
+    if ((await playSeed(name, seed, fewer)).broken.length > 0) keep = fewer
   }
   return keep
 }
@@ -42,16 +56,16 @@ const mostFaults = 6
 
 /**
  * What a failing seed breaks, and the line that plays it again; null when nothing breaks.
- * @param {Driver} driver
+ * @param {Simulated} name
  * @param {number} seed
  */
-export const failureOf = async (driver, seed) => {
-  const first = await playSeed(driver, seed)
+export const failureOf = async (name, seed) => {
+  const first = await playSeed(name, seed)
   if (first.broken.length === 0) return null
-  const keep = await shrunk(driver, seed, first.faults?.length ?? mostFaults)
-  const { broken, faults } = await playSeed(driver, seed, keep)
+  const keep = await shrunk(name, seed, first.faults?.length ?? mostFaults)
+  const { broken, faults } = await playSeed(name, seed, keep)
   return [
-    `play it again: node scripts/simulate.js --driver ${driver.name} --seed ${seed} --faults ${keep.join(',') || 'none'}`,
+    `play it again: node scripts/simulate.js --driver ${name} --seed ${seed} --faults ${keep.join(',') || 'none'}`,
     ...(faults ?? []).map((fault) => `  ${describeFault(fault)}`),
     ...broken.map((line) => `  broken: ${line}`),
   ].join('\n')

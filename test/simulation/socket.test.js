@@ -1,4 +1,3 @@
-import { socketDriver } from '../../lib/transport/socket.js'
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests({ name: 'socket', open: socketDriver }, 1, 200)
+seedTests('socket', 1, 200)

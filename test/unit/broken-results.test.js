@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { OptionError } from '../../lib/errors.js'
-import { readExperiment, readRecord, readRunDocument } from '../../lib/report/record.js'
-import { runDocument } from '../../lib/report/result.js'
-import { CONSUMER, VERIFIABLE } from '../../lib/report/schemas.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { readExperiment, readRecord, readRunDocument } from '../../lib/result/record.js'
+import { CONSUMER, VERIFIABLE } from '../../lib/result/schemas.js'
 import { contradictionIn } from '../../lib/run/check-written.js'
 import { faultIn } from '../../lib/shape.js'
 import { auditVerdict } from '../../scripts/audit.js'
@@ -14,7 +14,7 @@ import { ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-const whole = runDocument(sampleParts())
+const whole = resultDocument(sampleParts())
 
 /** @param {RegExp} words @returns {(error: unknown) => boolean} */
 const saying = (words) => (error) => error instanceof OptionError && words.test(error.message)

@@ -6,9 +6,9 @@ import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../l
 import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
 import { alignedTable } from '../../lib/report/layout.js'
-import { drawn, formatted } from '../../lib/report/look.js'
-import { runRecord } from '../../lib/report/record.js'
-import { sectionsText } from '../../lib/report/sections-text.js'
+import { drawn, formatted, placedLabels } from '../../lib/report/look.js'
+import { sectionsText } from '../../lib/report/text.js'
+import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 
 const record = sampleRecord()
@@ -32,7 +32,8 @@ test('every chart of a writer yields series with figures, and axes with units', 
     assert.ok(named(option).length > 0, name)
     for (const series of named(option))
       assert.ok(series.data.flat().some(Number.isFinite), `${name}: ${series.name}`)
-    for (const axis of [option.xAxis, option.yAxis])
+    // The panels of the overview have one axis of time, the last.
+    for (const axis of [[option.xAxis].flat().at(-1), option.yAxis].flat())
       if (axis.type !== 'category') assert.match(axis.name, unit, name)
     assert.deepEqual(
       option.legend.data,
@@ -86,7 +87,7 @@ const bothCpus = (/** @type {number} */ pct) => ({
   ]),
   CPUUtilization: /** @type {[number, number][]} */ ([[1000, pct / 2]]),
 })
-const ofCloudWatch = (/** @type {import('../../lib/report/record.js').RunRecord} */ told) =>
+const ofCloudWatch = (/** @type {import('../../lib/result/record.js').RunRecord} */ told) =>
   runPictures(told).filter(({ title }) => title.startsWith('CloudWatch'))
 
 test('CloudWatch: its minutes as steps over our own seconds of the same node', () => {
@@ -282,7 +283,10 @@ test('a chart for each figure of an experiment, beside what was published', () =
     ['Ratios within the experiment', 'Server CPU per item', 'CPU of the masters'],
   )
   const [, ours, both] = charts.map(({ option }) => option)
-  assert.deepEqual(named(ours)[0].data, [4.8, 3.1])
+  assert.deepEqual(named(ours)[0].data, [
+    { value: 4.8, detail: '4.6 µs to 5 µs' },
+    { value: 3.1, detail: '2.9 µs to 3.3 µs' },
+  ])
   assert.deepEqual(
     named(both).map((/** @type {any} */ { name }) => name),
     ['measured', 'published'],
@@ -385,7 +389,8 @@ test('phases of a continuous run are areas of its charts, by what tells them apa
 
 test('the name of a phase stays within its area, and the last within the picture', () => {
   const long = 'a list with a HyperLogLog of each minute beside it'
-  const { picture, areas } = phased(['zset', 'set', 'hash', long].map((name) => `writing / ${name}`))
+  const { picture } = phased(['zset', 'set', 'hash', long].map((name) => `writing / ${name}`))
+  const areas = placedLabels(picture.option, 810).series.at(-1).markArea.data
   for (const [{ label }] of areas) assert.ok(label.width < 900 / 4 && label.overflow === 'break', label.width)
   const drawnLines = [...svgOf(picture).matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) =>
     text.trim(),
@@ -393,6 +398,87 @@ test('the name of a phase stays within its area, and the last within the picture
   const parts = drawnLines.filter((text) => text.length > 2 && long.includes(text))
   assert.ok(parts.length > 1, drawnLines.join('|'))
   assert.equal(parts.join(' '), long)
+})
+
+test('no label is broken within a word, nor drawn over the axis', () => {
+  const marked = sampleRecord({
+    events: [
+      { at_ms: 10, kind: 'leftovers', text: 'keys of an earlier run' },
+      { at_ms: 4000, kind: 'failover', text: 'shard 1' },
+      { at_ms: 7900, kind: 'moved', text: 'slot' },
+    ],
+  })
+  const marksIn = (/** @type {number} */ plotPx) => {
+    const found = runPictures(marked).find(({ name }) => name === 'cpu')
+    return placedLabels(found?.option, plotPx).series.at(-1)
+  }
+  const { markLine, markArea } = marksIn(810)
+  assert.deepEqual(
+    markLine.data.map((/** @type {any} */ { name, label }) => [name, label.align]),
+    [
+      ['leftovers', 'left'],
+      ['failover', 'center'],
+      ['moved', 'right'],
+    ],
+  )
+  const [[{ label }]] = markArea.data
+  assert.ok(label.show && label.width >= 7 * 6.9, label.width)
+  // On a phone too: an eighth of 300 px is narrower than the word.
+  const [[{ label: small }]] = marksIn(300).markArea.data
+  assert.ok(small.show && small.width >= 7 * 6.9, small.width)
+  const svg = svgOf({ title: '', note: '', option: runPictures(marked)[1].option }, { width: 390 })
+  const texts = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text.trim())
+  assert.ok(texts.includes('warm-up'), texts.join('|'))
+})
+
+test('a phase without room for its name has none', () => {
+  const { picture } = phased(['short', 'a-very-long-name'].map((name) => `writing / ${name}`))
+  const [[first], [second]] = placedLabels(picture.option, 200).series.at(-1).markArea.data
+  assert.deepEqual([first.label.show, second.label.show], [false, false])
+})
+
+test('the line of a second is that second in a tooltip', () => {
+  assert.equal(formatted('clock', 5.97), '0:06')
+  assert.equal(formatted('clock', 6.01), '0:06')
+  assert.equal(formatted('clock', 0), '0:00')
+  assert.equal(formatted('clock', 3599.97), '1:00:00')
+})
+
+test('percentiles are drawn as far as ten samples reach', () => {
+  const few = sampleRecord()
+  for (const { latency_us: latency } of few.seconds)
+    for (const found of [latency?.intended, latency?.service]) if (found) found.samples = 160
+  const names = (/** @type {import('../../lib/result/record.js').RunRecord} */ one) =>
+    named(runPictures(one).find(({ name }) => name === 'latency')?.option).map(
+      (/** @type {any} */ series) => series.name,
+    )
+  assert.deepEqual(names(few), ['p50', 'p90', 'max'])
+  for (const { latency_us: latency } of few.seconds) if (latency?.intended) latency.intended.samples = 1000
+  assert.deepEqual(names(few), ['p50', 'p90', 'p99', 'max'])
+  const curveOf = (/** @type {number} */ samples) => {
+    const one = sampleRecord()
+    for (const { latency_us: latency } of one.seconds)
+      for (const found of [latency?.intended, latency?.service]) if (found) found.samples = samples
+    return named(runPictures(one).find(({ name }) => name === 'distribution')?.option)[0].data
+  }
+  // 7 seconds of 160 samples: the last point is that which 10 of 1,120 exceed.
+  assert.equal(curveOf(160).at(-1)[0], 100)
+  assert.ok(curveOf(16).at(-1)[0] < 11.3)
+})
+
+test('the overview has CPU, rate and latency over one axis of time', () => {
+  const { option } = byName('overview')
+  assert.deepEqual(
+    option.panels.map((/** @type {any} */ { title }) => title.split(',')[0]),
+    ['engine CPU', 'items/s', 'latency from the due time'],
+  )
+  assert.equal(new Set(option.xAxis.map((/** @type {any} */ { max }) => max)).size, 1)
+  assert.deepEqual(option.axisPointer.link, [{ xAxisIndex: 'all' }])
+  assert.equal(new Set(option.grid.map((/** @type {any} */ { left, right }) => `${left} ${right}`)).size, 1)
+  for (const series of option.series) assert.equal(series.xAxisIndex, series.yAxisIndex)
+  const svg = svgOf(byName('overview'))
+  assert.doesNotMatch(svg, /NaN|undefined/)
+  assert.equal(svg.match(/failover/g)?.length, 1)
 })
 
 test('between writers that follow each other nothing was measured, and nothing is drawn', () => {

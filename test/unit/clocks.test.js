@@ -24,7 +24,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
     topology: { masters },
     control: (/** @type {string} */ address) => ({ time: () => time(address) }),
   })
-  /** @type {import('../../lib/report/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
   const open = (/** @type {string[]} */ ...allow) =>
     clockOf({ target, allow, steady, warn: (warning) => warnings.push(warning) })
@@ -47,6 +47,19 @@ describe('the time of a run', () => {
       /^this box's clock is 0\.8 s ahead of that of the servers: scores are by/,
     )
     assert.equal(clock.figures().length, 3)
+  })
+
+  test('is ours where the answer to TIME is no time', async () => {
+    const steady = steadyClock({ wall: () => epochMs, monotonic: () => 0 })
+    for (const answer of ['OK', ['x', 'y'], [], [1]]) {
+      const target = /** @type {any} */ ({
+        topology: { masters: ['a:1'] },
+        control: () => ({ time: async () => answer }),
+      })
+      const clock = await clockOf({ target, allow: [], steady, warn: ({ message }) => assert.fail(message) })
+      assert.equal(clock.now(), epochMs)
+      assert.deepEqual(clock.figures(), [])
+    }
   })
 
   test('a box whose clock is off by more than a second is refused, unless that is allowed', async () => {

@@ -9,8 +9,8 @@ import { NODE_METRICS } from '../../lib/cloudwatch/metrics.js'
 import { withCloudWatchRows } from '../../lib/cloudwatch/rows.js'
 import { wholeMinutes } from '../../lib/cloudwatch/window.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
-import { figureNamed } from '../../lib/report/figures.js'
-import { runDocument } from '../../lib/report/result.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { measureNamed } from '../../lib/result/measures.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
@@ -305,7 +305,7 @@ describe('figures', () => {
       means: { CPUUtilization: host * part, EngineCPUUtilization: engine * part },
     })
     return {
-      ...runDocument(sampleParts()),
+      ...resultDocument(sampleParts()),
       cloudwatch: {
         nodes: [
           cache(master.address, null, 1),
@@ -321,15 +321,15 @@ describe('figures', () => {
 
   test('of a run: the means of its roles, in the units of CloudWatch', () => {
     assert.deepEqual(
-      names.map((name) => figureNamed(name).value(told(20, 40))),
+      names.map((name) => measureNamed(name).value(told(20, 40))),
       [40, 80, 10, 20],
     )
     assert.deepEqual(
-      names.map((name) => figureNamed(name).value(runDocument(sampleParts()))),
+      names.map((name) => measureNamed(name).value(resultDocument(sampleParts()))),
       [null, null, null, null],
     )
-    assert.equal(figureNamed(names[0]).axis, 'CPUUtilization of the masters, % of all vCPUs')
-    assert.equal(figureNamed(names[1]).axis, 'EngineCPUUtilization of the masters, % of one core')
+    assert.equal(measureNamed(names[0]).axis, 'CPUUtilization of the masters, % of all vCPUs')
+    assert.equal(measureNamed(names[1]).axis, 'EngineCPUUtilization of the masters, % of one core')
   })
 
   test('of an experiment: columns of its table, over the runs of each row', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { commands } from '../../lib/cli/commands.js'
+import { commandNamed, commands } from '../../lib/cli/commands.js'
+import { helpText } from '../../lib/cli/help.js'
 import { startProgram } from '../helpers/programs.js'
 
 const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
@@ -27,12 +29,58 @@ test('millrace is the command of the package, and names its commands', async (t)
   )
 })
 
-test('every command is a program that is there, and reads its own command line', async (t) => {
-  const text = readFileSync(fileOf('lib/cli/commands.js'), 'utf8')
-  const files = [...text.matchAll(/import\('(.*?)'\)/g)].map(([, path]) => path)
-  assert.equal(files.length, Object.keys(commands).length)
-  for (const path of files) readFileSync(new URL(path, fileOf('lib/cli/')))
-  const { code, stderr } = await millrace(t, 'write --no-such-option')
-  assert.equal(code, 2)
-  assert.match(stderr, /unknown option --no-such-option/)
+test('every command has a help, and is what its file and its script start', async (t) => {
+  for (const name of Object.keys(commands)) {
+    const { about, options } = await commandNamed(name)
+    const help = helpText({ ...about, as: `millrace ${name}` }, options, { columns: 80, whole: false })
+    const lines = help.split('\n')
+    assert.ok(lines.length < 48, `${name}: ${lines.length} lines`)
+    for (const line of lines.filter((one) => !/^ {2}(millrace|#)/.test(one)))
+      assert.ok(line.length <= 80, line)
+  }
+  const [{ code, stderr }, old, ofScript] = await Promise.all([
+    millrace(t, 'write --no-such-option'),
+    startProgram(t, 'producer.js', '--help', { out: false }).ended,
+    startProgram(t, 'scripts/cleanup.js', '--help', { out: false }).ended,
+  ])
+  assert.deepEqual([code, stderr], [2, 'unknown option --no-such-option\n'])
+  assert.match(old.stdout, /^Usage: node producer\.js \[options\]$/m)
+  assert.match(ofScript.stdout, /^Usage: node scripts\/cleanup\.js \[options\]$/m)
+})
+
+test('help of a command is there in three spellings', async (t) => {
+  const [first, ...others] = await Promise.all(
+    ['report --help', 'report -h', 'help report'].map((line) => millrace(t, line)),
+  )
+  for (const { code, stdout } of others) assert.deepEqual([code, stdout], [0, first.stdout])
+})
+
+/** What bash would offer. @param {string} script @param {string[]} words the last one is being typed */
+const offered = (script, words) => {
+  const quoted = words.map((word) => `'${word}'`).join(' ')
+  const line = `COMP_WORDS=(millrace ${quoted}); COMP_CWORD=${words.length}; _millrace; echo "\${COMPREPLY[*]}"`
+  const { stdout, stderr } = spawnSync('bash', ['-c', `${script}\n${line}`], { encoding: 'utf8' })
+  assert.equal(stderr, '')
+  return stdout.trim()
+}
+
+test('the completion offers commands, options, values and words', async (t) => {
+  const { code, stdout: script } = await millrace(t, 'completion bash')
+  assert.equal(code, 0)
+  assert.equal(offered(script, ['wri']), 'write')
+  assert.equal(offered(script, ['write', '--strategy', 'li']), 'list list-hll')
+  assert.equal(offered(script, ['write', '--dry']), '--dry-run')
+  assert.equal(offered(script, ['read', '-s', '']), 'manual script')
+  assert.equal(offered(script, ['compare', 'sorted']), 'sorted-set')
+  assert.equal(offered(script, ['experiment', 'sh']), 'show shards')
+  assert.match((await millrace(t, 'completion zsh')).stdout, /bashcompinit/)
+  const bad = await millrace(t, 'completion fish')
+  assert.deepEqual([bad.code, bad.stderr], [2, "completion takes bash or zsh, not 'fish'\n"])
+})
+
+test('doctor shows the machine and the servers that it finds', async (t) => {
+  const { code, stdout } = await millrace(t, 'doctor')
+  assert.equal(code, 0)
+  for (const what of ['millrace', 'cores', 'open files', 'timers', 'local server'])
+    assert.match(stdout, new RegExp(`^ {2}${what} `, 'm'))
 })

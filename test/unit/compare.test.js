@@ -9,9 +9,9 @@ import { exitCodeOf } from '../../lib/compare/gates.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
 import { comparisonText } from '../../lib/compare/text.js'
-import { FIGURES, figureNamed } from '../../lib/report/figures.js'
-import { runDocument } from '../../lib/report/result.js'
-import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/report/thresholds.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { MEASURES, measureNamed } from '../../lib/result/measures.js'
+import { absoluteThreshold, judgedBy, keeps, thresholdOf } from '../../lib/result/thresholds.js'
 import { seeded } from '../helpers/random.js'
 import { sampleExperiment } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
@@ -25,11 +25,11 @@ after(() => rm(folder, { recursive: true, force: true }))
 /** Writes a run whose server CPU and p99 are these. @param {string} name @param {number} cpuUs @param {number} [p99] */
 const store = async (name, cpuUs, p99 = 30_000) => {
   const parts = sampleParts()
-  const run = runDocument({
+  const run = resultDocument({
     ...parts,
     run: name,
     server: { ...parts.server, cpu_us_per_item: cpuUs },
-    latency: { ...parts.latency, intended: { ...parts.latency.intended, p99 } },
+    latency_us: { ...parts.latency_us, intended: { ...parts.latency_us.intended, p99 } },
   })
   await mkdir(join(folder, name), { recursive: true })
   await writeFile(join(folder, name, 'run.json'), JSON.stringify(run))
@@ -54,7 +54,7 @@ test('a known difference lies in the interval, and its sign is right', () => {
   ]
   const { change, low, high, verdict } = separateOf(a, b)
   assert.equal(verdict, 'better')
-  assert.equal(separateOf(a, b, { better: 'higher' }).verdict, 'worse')
+  assert.equal(separateOf(a, b, { better: 'more' }).verdict, 'worse')
   assert.ok(
     Math.abs(change + 0.2) < 0.01 && low !== null && high !== null && low < -0.2 && high > -0.2 && high < 0,
   )
@@ -130,7 +130,7 @@ test('a single run keeps no relative limit, and what was not measured keeps none
     /only millrace diff and compare have two sides/,
   )
   assert.equal(keeps(thresholdOf('bystander.p99<1s'), null), false)
-  const run = runDocument(sampleParts())
+  const run = resultDocument(sampleParts())
   assert.deepEqual(
     judgedBy(['latency.intended.p99<20ms', 'latency.intended.p99<40ms', 'freshness_ms.p50<1s'], run).map(
       ({ value, passed }) => [value, passed],
@@ -144,9 +144,9 @@ test('a single run keeps no relative limit, and what was not measured keeps none
 })
 
 test('every figure has a name of its own and is found in a run by it', () => {
-  assert.equal(new Set(FIGURES.map(({ name }) => name)).size, FIGURES.length)
-  const run = runDocument(sampleParts())
-  const value = (/** @type {string} */ name) => figureNamed(name).value(run)
+  assert.equal(new Set(MEASURES.map(({ name }) => name)).size, MEASURES.length)
+  const run = resultDocument(sampleParts())
+  const value = (/** @type {string} */ name) => measureNamed(name).value(run)
   assert.equal(value('latency.service.p999'), run.latency_us.service.p999)
   assert.equal(value('ticks.lateness.p99'), 4110)
   assert.equal(value('hottest_master.cpu_pct'), 51.2 * 1.25)
@@ -205,7 +205,7 @@ test('runs, patterns and folders of runs are sides', async () => {
 /** Two runs a side, told as people read it. @param {string} name @param {Record<string, any>} plan @param {number} cpuUs */
 const storeAs = async (name, plan, cpuUs) => {
   const path = await store(name, cpuUs)
-  const run = runDocument(sampleParts())
+  const run = resultDocument(sampleParts())
   await writeFile(
     join(path, 'run.json'),
     JSON.stringify({

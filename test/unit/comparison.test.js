@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
+import { typedLine } from '../../lib/cli/command-line.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
@@ -17,8 +18,9 @@ import {
 } from '../../lib/compare/request.js'
 import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
-import { thresholdOf } from '../../lib/report/thresholds.js'
+import { thresholdOf } from '../../lib/result/thresholds.js'
 import { faultIn } from '../../lib/shape.js'
+import { optionsOf } from '../../settings.js'
 
 test('a side is its options, servers and version, by name', () => {
   const side = sideRequest('strategy=list c=4 config.appendonly=yes name=ours', 'B')
@@ -37,8 +39,9 @@ test('a side is its options, servers and version, by name', () => {
 
 for (const [text, message] of /** @type {[string, RegExp][]} */ ([
   ['', /^B is empty: write 'default'/],
-  ['--strategy list', /^B: write strategy=VALUE instead of --strategy; common options come behind --/],
-  ['strategy', /^B: 'strategy' has no value/],
+  ['--strategy list', /^B: write strategy=VALUE instead of --strategy$/],
+  ['strategy', /^B: 'strategy' is no data model, and no NAME=VALUE$/],
+  ['lists', /^B: 'lists' is no data model, and no NAME=VALUE; did you mean list\?$/],
   ['nonsense=1', /^B: 'nonsense' is no option in which two sides can differ/],
   ['duration=5s', /^B: 'duration' is no option in which two sides can differ/],
   ['millrace=/nowhere', /there is no producer\.js/],
@@ -46,8 +49,16 @@ for (const [text, message] of /** @type {[string, RegExp][]} */ ([
 ]))
   test(`no side: ${text}`, () => assert.throws(() => sideRequest(text, 'B'), { message }))
 
+/** @param {string[]} argv */
+const commonIn = (argv) => commonRequest(typedLine(argv, optionsOf('producer')).options)
+
+test('a data model alone is a side', () => {
+  const { options, name } = sideRequest('list chunks=4', 'A')
+  assert.deepEqual([options, name], [{ strategy: 'list', chunks: '4' }, 'list chunks=4'])
+})
+
 test('common options are those of the producer; where it goes is apart, and a side keeps to local servers', () => {
-  const common = commonRequest(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
+  const common = commonIn(['-q', '20k', '-t', '2', '--cluster', '--shards', '2', '--ttl', '2m'])
   assert.deepEqual(common.load, { quantity: '20k', 'total-agents': '2', ttl: '2m' })
   assert.deepEqual(placeOf(common.where).place, {
     cluster: true,
@@ -62,15 +73,15 @@ test('common options are those of the producer; where it goes is apart, and a si
     [cell.id, cell.legs[0].options.quantity, cell.legs[0].options.ttl, cell.place.config],
     ['a', 20_000, '120s', [['io-threads', '2']]],
   )
-  const away = commonRequest(['--host', '127.0.0.1', '--port', '7000'])
+  const away = commonIn(['--host', '127.0.0.1', '--port', '7000'])
   assert.deepEqual(placeOf(away.where).target, { host: '127.0.0.1', port: '7000' })
   assert.throws(() => cellOf(sideRequest('config.appendonly=yes', 'A'), 'a', away), /are for local servers/)
   assert.throws(
-    () => commonRequest(['--duration', '5s']),
+    () => commonIn(['--duration', '5s']),
     /^OptionError: --duration behind --: compare decides that/,
   )
   assert.throws(
-    () => commonRequest(['--password', 'hidden']),
+    () => commonIn(['--password', 'hidden']),
     (error) => !/hidden/.test(String(error)),
   )
   assert.throws(() => cellOf(sideRequest('strategy=nonsense', 'A'), 'a', common), { code: 'OPTION' })
@@ -182,12 +193,12 @@ test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
 })
 
 test('the JSON of github-action-benchmark has the values of the other side, by what is better', () => {
-  const [first] = benchmarkData(comparisonOf(0.8), 'lower')
+  const [first] = benchmarkData(comparisonOf(0.8), 'less')
   assert.deepEqual([first.name, first.unit], ['server CPU per item', 'us'])
   assert.ok(Math.abs(first.value - 8.08) < 0.01, String(first.value))
   assert.match(String(first.range), /^± 0\.0\d+$/)
   assert.deepEqual(
-    benchmarkData(comparisonOf(0.8), 'higher').map(({ name }) => name),
+    benchmarkData(comparisonOf(0.8), 'more').map(({ name }) => name),
     ['rate achieved'],
   )
 })
@@ -224,26 +235,27 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     method: '6 rounds',
     where: '7.0.15',
     firsts: /** @type {('a' | 'b')[]} */ (['a', 'b', 'b', 'a', 'a', 'b']),
-    runs: ['cells/b/round-1/run'],
+    runs: [{ a: 'cells/a/round-1/run', b: 'cells/b/round-1/run' }],
     isValid: true,
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
-  assert.deepEqual(
-    [failed.verdict.good, failed.verdict.word, failed.chartsFirst],
-    [false, 'Threshold failed', true],
-  )
+  assert.deepEqual([failed.verdict.good, failed.verdict.word], [false, 'Threshold failed'])
   assert.match(failed.verdict.sentence, /^<list> is worse than a & b: server CPU per item \+30 %/)
   const sections = comparisonSections(comparisonOf(0.8), facts)
   assert.equal(sections.verdict.good, true)
   assert.deepEqual(
-    sections.tables.map(({ title, more }) => [title, more === true]),
+    sections.tables.map(({ title, fold, more }) => [title, fold, more === true]),
     [
-      ['Metrics with a verdict', false],
-      ['Rounds', true],
-      ['1 more metric', true],
+      ['Metrics with a verdict', 'Metrics with a verdict', false],
+      ['Rounds', 'Rounds', true],
+      ['1 more metric', '1 more metric', true],
     ],
   )
-  assert.equal(sections.tables[1].rows[0][0].link, 'cells/b/round-1/run/run.json')
+  assert.deepEqual(sections.tables[1].rows[0].map(({ link }) => link).filter(Boolean), [
+    'cells/a/round-1/run/report.html',
+    'cells/b/round-1/run/report.html',
+  ])
+  assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
   assert.deepEqual(
     comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,
     'Not valid',

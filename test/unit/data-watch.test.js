@@ -30,7 +30,7 @@ const rig = (topology) => {
   const target = { topology }
   /** @type {string[]} */
   const notes = []
-  /** @type {import('../../lib/report/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
   const { look, end } = dataWatch({
     target,

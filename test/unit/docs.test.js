@@ -6,7 +6,9 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { readSettings } from '../../lib/cli/options.js'
+import { typedLine } from '../../lib/cli/command-line.js'
+import { commandNamed, commands } from '../../lib/cli/commands.js'
+import { readSettings, settingsOf } from '../../lib/cli/options.js'
 import { experimentNamed } from '../../lib/experiments/catalogue.js'
 import { anchorsOf, commandsOf, linksOf } from '../helpers/markdown.js'
 
@@ -62,36 +64,57 @@ test('the first two commands are npm start and npm test', () => {
 
 describe('command lines parse', () => {
   /** @type {{ page: string, words: string[] }[]} words behind `node`, `npm run` being resolved */
-  const commands = pages.flatMap((page) =>
+  const lines = pages.flatMap((page) =>
     commandsOf(textOf(page)).map((words) => ({
       page,
       words: behindProgram(words),
     })),
   )
-  const ofFile = (/** @type {string[]} */ ...files) =>
-    commands.filter(({ words }) => files.includes(words[0]))
+  const ofFile = (/** @type {string[]} */ ...files) => lines.filter(({ words }) => files.includes(words[0]))
 
-  test('of the programs', () => {
-    const programs = /** @type {const} */ ({
-      'producer.js': 'producer',
-      'consumer.js': 'consumer',
-      'scripts/cleanup.js': 'cleanup',
-      'scripts/reshard.js': 'reshard',
-      'scripts/verify.js': 'consumer',
-    })
-    const found = ofFile(...Object.keys(programs))
-    assert.ok(found.length > 20)
-    for (const { page, words } of found) {
-      const [file, ...argv] = words
-      // Their first word is no option.
-      if (/reshard|verify/.test(file)) argv.shift()
-      const program = programs[/** @type {keyof typeof programs} */ (file)]
-      assert.doesNotThrow(() => readSettings({ program, argv, env: {} }), `${page}: ${words.join(' ')}`)
+  const files = /** @type {Record<string, string>} */ ({
+    'producer.js': 'write',
+    'consumer.js': 'read',
+    'scripts/compare.js': 'diff',
+    ...Object.fromEntries(Object.keys(commands).map((name) => [`scripts/${name}.js`, name])),
+  })
+  delete files['scripts/write.js']
+
+  test('of the commands, by their own parser', async () => {
+    const seen = new Set()
+    for (const { page, words } of lines) {
+      const isCommand = words[0] === 'lib/cli/millrace.js' && words[1] in commands
+      const name = isCommand ? words[1] : files[words[0]]
+      if (name === undefined) continue
+      seen.add(name)
+      const argv = words.slice(isCommand ? 2 : 1)
+      const { options, passed = [], takesWords } = await commandNamed(name)
+      const typed = typedLine(argv, [...options, ...passed])
+      if (typed.help) continue
+      // Files that a reader writes.
+      const given = new Map([...typed.options].filter(([option]) => option !== 'file'))
+      assert.doesNotThrow(
+        () => settingsOf({ ...typed, options: given }, options, { env: {}, takesWords }),
+        `${page}: ${words.join(' ')}`,
+      )
+      const behind = argv.indexOf('--')
+      if (name === 'compare' && behind >= 0)
+        assert.doesNotThrow(
+          () => readSettings({ program: 'producer', argv: argv.slice(behind + 1), env: {} }),
+          `${page}: ${words.join(' ')}`,
+        )
     }
+    assert.deepEqual(
+      Object.keys(commands).filter((name) => !seen.has(name)),
+      [],
+      'no line of the documentation shows these',
+    )
   })
 
   test('of experiments: what they name exists', () => {
-    for (const { page, words } of ofFile('scripts/experiment.js')) {
+    for (const { page, words: all } of ofFile('scripts/experiment.js', 'lib/cli/millrace.js')) {
+      const words = all[0].endsWith('millrace.js') ? all.slice(1) : all
+      if (!words[0]?.includes('experiment')) continue
       const [, command, ...rest] = words
       const end = rest.findIndex((word) => word.startsWith('-'))
       const names = rest.slice(0, end < 0 ? rest.length : end).filter((word) => word !== 'figures')
@@ -100,48 +123,19 @@ describe('command lines parse', () => {
     }
   })
 
-  const parsed = ['experiment', 'report', 'cloudwatch', 'faults', 'soak', 'bench', 'readme']
-  for (const name of parsed)
+  for (const name of ['faults', 'soak', 'bench', 'readme'])
     test(`of scripts/${name}.js, by its own parser`, async () => {
-      const options = ofFile(`scripts/${name}.js`).flatMap(({ page, words }) => {
-        const end = words.indexOf('--', 1)
-        const behind = end < 0 ? [] : words.slice(end + 1)
-        // Options behind -- would be taken for words.
-        assert.ok(!behind.some((word) => word.startsWith('-')), `${page}: ${words.join(' ')}`)
-        return words.slice(1, end < 0 ? words.length : end)
-      })
+      const options = ofFile(`scripts/${name}.js`).flatMap(({ words }) => words.slice(1))
       assert.ok(options.length > 0, 'no line of the documentation shows it')
-      // Options are checked before --help is obeyed.
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        [`scripts/${name}.js`, '--help', ...options],
-        { cwd: root },
-      )
-      assert.match(stdout, /^Usage: /)
-    })
-
-  for (const name of ['compare', 'diff', 'staff'])
-    test(`of millrace ${name}, by its own parser`, async () => {
-      const found = ofFile('lib/cli/millrace.js').filter(({ words }) => words[1] === name)
-      assert.ok(found.length > 0, 'no line of the documentation shows it')
-      const options = found.flatMap(({ page, words }) => {
-        const end = words.indexOf('--')
-        // Of compare these are options of the producer.
-        const behind = end < 0 ? [] : words.slice(end + 1)
-        const both = () => readSettings({ program: 'producer', argv: behind, env: {} })
-        if (name === 'compare') assert.doesNotThrow(both, `${page}: ${words.join(' ')}`)
-        return words.slice(2, end < 0 ? words.length : end)
+      // A wrong option behind --help would be ignored: it is looked for in what --help prints.
+      const { stdout } = await promisify(execFile)(process.execPath, [`scripts/${name}.js`, '--help'], {
+        cwd: root,
       })
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['lib/cli/millrace.js', name, '--help', ...options],
-        { cwd: root },
-      )
-      assert.match(stdout, /Usage: millrace/)
+      for (const word of options.filter((one) => one.startsWith('-'))) assert.ok(stdout.includes(word), word)
     })
 
   test('of other scripts: the file exists', () => {
-    for (const { page, words } of commands)
+    for (const { page, words } of lines)
       assert.ok(existsSync(join(root, words[0])), `${page}: ${words.join(' ')}`)
   })
 })
@@ -158,7 +152,7 @@ function behindProgram(words) {
  * @returns {string[]}
  */
 function ofNpm([, command, ...rest]) {
-  if (command === 'ci') return ['package-lock.json']
+  if (['ci', 'link', 'pack'].includes(command)) return ['package-lock.json']
   const [name, ...args] = command === 'run' ? rest : [command, ...rest]
   assert.ok(name in scripts, `npm run ${name}: package.json has no such script`)
   const [node, file] = scripts[name].split(' ')

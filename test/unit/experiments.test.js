@@ -12,7 +12,7 @@ import { openMatrix } from '../../lib/experiments/store.js'
 import { experimentDocument } from '../../lib/experiments/summary.js'
 import { experimentText } from '../../lib/experiments/text.js'
 import { windowOf } from '../../lib/experiments/window.js'
-import { centreOf, figureOfRow } from '../../lib/report/statistics.js'
+import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */

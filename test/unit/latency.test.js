@@ -4,7 +4,7 @@ import * as hdr from 'hdr-histogram-js'
 import { latencyOf, series } from '../../lib/measure/latency.js'
 import { seeded } from '../helpers/random.js'
 
-/** @typedef {import('../../lib/measure/latency.js').Percentiles} Percentiles */
+/** @typedef {import('../../lib/measure/latency.js').Times} Percentiles */
 
 const shares = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999, max: 1 })
 
@@ -94,7 +94,7 @@ test('less than a microsecond, or before its due moment, is told as one', (t) =>
   const one = seriesFor(t)
   for (const us of [-5, 0, 0.2]) one.record(us)
   one.turn()
-  assert.deepEqual(one.whole(), { p50: 1, p90: 1, p99: 1, p999: 1, max: 1 })
+  assert.deepEqual(one.whole(), { p50: 1, p90: 1, p99: 1, p999: 1, max: 1, count: 3 })
 })
 
 /** @param {hdr.Histogram} histogram */

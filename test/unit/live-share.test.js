@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { liveShareOf } from '../../lib/measure/live-share.js'
 import { hasDead, keptItems, leastAlive } from '../../lib/plan/live-items.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
-import { fetchVerdict } from '../../lib/report/fetch-verdict.js'
+import { validityOf } from '../../lib/result/validity.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const startMs = 1_790_000_000_000
@@ -84,8 +84,9 @@ describe('what fetches find of them', () => {
 
 test('a consumer that finds fewer is not valid, and says of how many', () => {
   const run = (/** @type {number} */ share) =>
-    fetchVerdict(
+    validityOf(
       /** @type {any} */ ({
+        kind: 'consumer',
         fetches: { count: 9, failed: 0, overrun: 0, items: 9, failed_by: {} },
         live: { fetches: 9, expected: 10_000, share },
         plan: { strategy: 'stream', ttlS: 5 },
@@ -94,7 +95,6 @@ test('a consumer that finds fewer is not valid, and says of how many', () => {
         nodes: [],
         duration_s: 9,
       }),
-      [],
     )
   assert.equal(run(0.95).valid, true)
   const { valid, warnings } = run(0.2021)

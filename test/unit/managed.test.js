@@ -1,80 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { groupIn, isDone, isRefusal, providerCommand, seenWords } from '../../lib/target/managed.js'
+import { isDone, isRefusal, seenWords } from '../../lib/target/managed.js'
 
 /** @import { Change } from '../../lib/target/managed.js' */
-
-const zone = 'abc123.use1.cache.amazonaws.com'
-const endpoint = `clustercfg.my-cache.${zone}`
-const resharded = 'aws elasticache modify-replication-group-shard-configuration --replication-group-id'
-
-for (const [host, group] of [
-  [endpoint, 'my-cache'],
-  [`my-group-001.abc123.clustercfg.use1.cache.amazonaws.com`, 'my-group-001'],
-  [`my-cache.abc123.clustercfg.use1.cache.amazonaws.com`, 'my-cache'],
-  [`my-cache-0002-001.my-cache.${zone}`, 'my-cache'],
-  ['my-cache-001.abc123.0001.use1.cache.amazonaws.com', 'my-cache'],
-  ['clustercfg.my-cache.abc123.cnn1.cache.amazonaws.com.cn', 'my-cache'],
-  ['10.0.0.1', null],
-  ['cache.example.net', null],
-])
-  test(`the group in ${host}`, () => assert.equal(groupIn(String(host)), group))
-
-/** Masters of which the second shard by its slots is the third by its name. */
-const named = ['0001', '0003', '0002'].map((id) => `my-cache-${id}-001.my-cache.${zone}`)
-const bare = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
-const groupUnknown = 'GROUP stands for the id of the replication group'
-
-describe('the line to type', () => {
-  /** @type {[Change, string, string[], number | null, string, string[]][]} */
-  const lines = [
-    ['move', endpoint, bare, null, `${resharded} my-cache --node-group-count 3 --apply-immediately`, []],
-    ['add-shard', endpoint, bare, null, `${resharded} my-cache --node-group-count 4 --apply-immediately`, []],
-    [
-      'remove-shard',
-      endpoint,
-      bare,
-      3,
-      `${resharded} my-cache --node-group-count 2 --node-groups-to-remove 0003 --apply-immediately`,
-      ['0003 is the shard by the order of slots: compare its id'],
-    ],
-    [
-      'remove-shard',
-      'an-alias.example.net',
-      named,
-      2,
-      `${resharded} my-cache --node-group-count 2 --node-groups-to-remove 0003 --apply-immediately`,
-      [],
-    ],
-    [
-      'failover',
-      endpoint,
-      named,
-      3,
-      'aws elasticache test-failover --replication-group-id my-cache --node-group-id 0002',
-      [],
-    ],
-    [
-      'add-shard',
-      '10.0.0.1',
-      bare,
-      null,
-      `${resharded} GROUP --node-group-count 4 --apply-immediately`,
-      [groupUnknown],
-    ],
-    [
-      'failover',
-      '10.0.0.1',
-      bare,
-      1,
-      'aws elasticache test-failover --replication-group-id GROUP --node-group-id 0001',
-      [groupUnknown, '0001 is the shard by the order of slots: compare its id'],
-    ],
-  ]
-  for (const [change, host, masters, shard, line, unknown] of lines)
-    test(`${change} at ${host}, shard ${shard}`, () =>
-      assert.deepEqual(providerCommand(change, { host, masters, shard }), { line, unknown }))
-})
 
 describe('what is seen', () => {
   const owners = (/** @type {number[]} */ ...parts) =>

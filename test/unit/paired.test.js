@@ -9,7 +9,7 @@ import { pairedOf } from '../../lib/compare/paired.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { criticalsOf, looksBetween } from '../../lib/compare/sequential.js'
 import { conclusionOf } from '../../lib/compare/text.js'
-import { thresholdOf } from '../../lib/report/thresholds.js'
+import { thresholdOf } from '../../lib/result/thresholds.js'
 
 /** @typedef {import('../../lib/compare/paired.js').Pair} Pair */
 
@@ -38,7 +38,7 @@ test('what a round has in common falls out of its pair', () => {
   const paired = pairedOf(pairs)
   assert.equal(paired.verdict, 'worse')
   assert.ok(paired.low !== null && paired.high !== null && paired.low > 0.07 && paired.high < 0.13)
-  assert.equal(pairedOf(pairs, { better: 'higher' }).verdict, 'better')
+  assert.equal(pairedOf(pairs, { better: 'more' }).verdict, 'better')
   const separate = separateOf(
     pairs.map(({ a }) => a),
     pairs.map(({ b }) => b),
@@ -234,6 +234,6 @@ test('verdicts are for few metrics, and an alias of one has none of its own', ()
   )
   assert.match(
     conclusionOf(comparison, ''),
-    /^list is better than sorted set: server CPU per item −20 % \(95 % interval .*\)\. Also better: CPU of the hottest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: bystander p99\.$/,
+    /^list is better than sorted set: server CPU per item −20 % \(95 % interval .*\)\. Also better: CPU of the busiest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: bystander p99\.$/,
   )
 })

@@ -106,7 +106,7 @@ test('several at a time are named, and the strategy tells', () => {
       /several plans are written under no prefix: sorted-set of 100 items; list of 100 items. Name one with --strategy/,
   })
   assert.equal(choose('--sl', [one, other]), other)
-  assert.throws(() => choose('', [card(), card({ quantity: 50 })]), /Name one with --quantity/)
+  assert.throws(() => choose('', [card(), card({ quantity: 50 })]), /Name one with --items/)
   assert.equal(choose('-q 50', [card(), card({ quantity: 50 })])?.quantity, 50)
 })
 
@@ -114,12 +114,12 @@ test('several at a time are named, and the strategy tells', () => {
 const contradicting = [
   ['--sl', /^--sl contradicts what is written under no prefix: sorted-set of 100 items\. Leave it out/],
   ['--strategy hash', /^--strategy hash contradicts/],
-  ['-q 5', /^--quantity 5 contradicts .* \(--quantity 100\)/],
+  ['-q 5', /^--quantity 5 contradicts .* \(--items 100\)/],
   ['--ttl 9', /^--ttl 9 contradicts .* \(--ttl 3\)/],
   ['--seed 2', /^--seed 2 contradicts/],
   ['--stamp', /^--stamp contradicts .* \(without --stamp\)/],
-  ['--ns 4', /^--ns 4 contradicts .* \(--ns 1\)/],
-  ['--spread', /^--spread contradicts .* \(without --same-slot or --spread\)/],
+  ['--ns 4', /^--ns 4 contradicts .* \(--sets 1\)/],
+  ['--spread', /^--spread contradicts .* \(--placement hash\)/],
   ['--payload zero', /^--payload zero contradicts/],
 ]
 for (const [line, pattern] of contradicting)

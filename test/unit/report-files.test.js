@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { OptionError } from '../../lib/errors.js'
 import { redactor } from '../../lib/redact.js'
-import { openResults, runName } from '../../lib/report/files.js'
-import { runDocument } from '../../lib/report/result.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { openResults, runName } from '../../lib/result/files.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 const epochMs = Date.UTC(2026, 10, 21, 7, 30, 5, 999)
@@ -26,7 +26,7 @@ const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
 }
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/report/verdict.js').Warning[]} */
+  /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })
@@ -37,7 +37,7 @@ const lines = (/** @type {string} */ path) =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
-const document = runDocument(sampleParts())
+const document = resultDocument(sampleParts())
 
 test('runName is the moment and the strategy', () => {
   assert.equal(runName(epochMs, 'list'), '2026-11-21T07-30-05-list')
@@ -55,9 +55,9 @@ test('a run leaves run.json and its lines, and nothing unfinished', async (conte
   assert.deepEqual(JSON.parse(readFileSync(results.path('run.json'), 'utf8')), document)
   assert.deepEqual(
     lines(results.path('intervals.ndjson')),
-    Array.from({ length: 1000 }, (_, at) => ({ at })),
+    Array.from({ length: 1000 }, (_, at) => ({ run: results.run, at })),
   )
-  assert.deepEqual(lines(results.path('events.ndjson')), [{ kind: 'moved' }])
+  assert.deepEqual(lines(results.path('events.ndjson')), [{ run: results.run, kind: 'moved' }])
   assert.deepEqual(results.warnings, [])
 })
 
@@ -118,7 +118,10 @@ test('lines stand in their files although the run never finishes', async (contex
   results.interval({ second: 1 })
   results.interval({ second: 2 })
   await results.end()
-  assert.deepEqual(lines(results.path('intervals.ndjson')), [{ second: 1 }, { second: 2 }])
+  assert.deepEqual(lines(results.path('intervals.ndjson')), [
+    { run: results.run, second: 1 },
+    { run: results.run, second: 2 },
+  ])
   assert.ok(!existsSync(results.path('run.json')))
   await results.discard()
   assert.ok(existsSync(results.path('intervals.ndjson')))

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import pino from 'pino'
 import { liveLine, liveView } from '../../lib/report/live.js'
 
 /** @typedef {import('../../lib/report/live.js').Snapshot} Snapshot */
@@ -18,11 +17,10 @@ const snapshot = (change) => ({
   p99Us: 31_890,
   masterCpuPct: 51.2,
   replicaCpuPct: 33.1,
-  lost: { failed: 0, uncertain: 0, dropped: 0 },
-  errors: 0,
+  lost: { failed: 0, uncertain: 0, dropped: 0, errors: 0 },
   ...change,
 })
-const losing = { lost: { failed: 36_000, uncertain: 500, dropped: 200_000 }, errors: 12 }
+const losing = { lost: { failed: 36_000, uncertain: 500, dropped: 200_000, errors: 12 } }
 
 /** @type {[string, Partial<Snapshot>, number, string][]} */
 const lines = [
@@ -30,28 +28,28 @@ const lines = [
     'wide',
     {},
     120,
-    '0:42/1:00  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %  replica  33 %  none lost',
+    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  master  51 %  replica  33 %  none lost',
   ],
-  ['80 columns', {}, 80, '0:42/1:00  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  cpu  51/ 33 %'],
+  ['80 columns', {}, 80, '0:42, 0:18 left  299,987 of 300,000 items/s  p99 31.9 ms  cpu  51/ 33 %'],
   [
     'losing at 80',
     losing,
     80,
-    '0:42/1:00  299,987 of 300,000 items/s  p99 31.9 ms  cpu  51/ 33 %  236,500 lost',
+    '0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  cpu  51/ 33 %  236,500 lost',
   ],
   [
     'losing, wide',
     losing,
     140,
-    '0:42/1:00  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  cpu  51/ 33 %  36,000 failed, 500 uncertain, 200,000 dropped, 12 errors',
+    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p99 31.9 ms  cpu  51/ 33 %  36,000 failed, 500 uncertain, 200,000 dropped, 12 errors',
   ],
   ['losing, narrow', losing, 40, '299,987 of 300,000 items/s  236,500 lost'],
-  ['errors only', { errors: 1 }, 60, '0:42/1:00  299,987 of 300,000 items/s  p99 31.9 ms  1 error'],
+  ['errors only', { lost: { errors: 1 } }, 60, '0:42, 0:18 left  299,987 of 300,000/s  p99 31.9 ms  1 error'],
   [
     'warm-up',
     { phase: 'warm-up', elapsedMs: 3000, achievedRate: 9870 },
     60,
-    '0:03/1:00  warm-up    9,870 of 300,000 items/s  p99 31.9 ms',
+    '0:03, 0:57 left  warm-up    9,870 of 300,000/s  p99 31.9 ms',
   ],
   [
     'no end, no rate asked, no replica',
@@ -63,7 +61,7 @@ const lines = [
     'nothing measured',
     { achievedRate: null, p50Us: null, p99Us: null, masterCpuPct: null, replicaCpuPct: null },
     80,
-    '0:42/1:00        – of 300,000 items/s  p50       –  p99       –  master   – %',
+    '0:42, 0:18 left        – of 300,000 items/s  p50       –  p99       –  cpu   – %',
   ],
 ]
 for (const [name, change, columns, line] of lines) {
@@ -95,7 +93,7 @@ test('on a terminal the line is redrawn in place and taken away at the end', () 
   const line = liveLine(snapshot(), 79)
   assert.equal(written(), line)
   view.update(snapshot({ elapsedMs: 43_000 }))
-  assert.equal(written(), `\r\x1b[J${line.replace('0:42', '0:43')}`)
+  assert.equal(written(), `\r\x1b[J${line.replace('0:42, 0:18', '0:43, 0:17')}`)
   view.done()
   assert.equal(written(), '\r\x1b[J')
   view.done()
@@ -114,19 +112,26 @@ test('a narrower terminal has broken the line: all its rows are cleared', () => 
   assert.equal(written(), `\x1b[${rows - 1}A\r\x1b[J${liveLine(snapshot(), 29)}`)
 })
 
-test('log lines of pino stand above the line', () => {
+test('what is written above the line leaves it below', () => {
   const { stream, written } = terminal(80)
   const view = liveView({ stream, log: silent })
-  const log = pino({ base: null, timestamp: false }, view.logStream)
-  const entry = '{"level":40,"msg":"lost a lease"}\n'
-  log.warn('lost a lease')
-  assert.equal(written(), entry)
+  view.above(() => stream.write('first\n'))
+  assert.equal(written(), 'first\n')
   view.update(snapshot())
   written()
-  log.warn('lost a lease')
-  assert.equal(written(), `\r\x1b[J${entry}${liveLine(snapshot(), 79)}`)
   view.above(() => stream.write('by hand\n'))
   assert.equal(written(), `\r\x1b[Jby hand\n${liveLine(snapshot(), 79)}`)
+})
+
+test('the live line of a consumer', () => {
+  const reading = { fetches: 8, ageUs: 532_000, checked: null }
+  const seen = snapshot({ nominalRate: null, reading })
+  assert.equal(
+    liveLine(seen, 160),
+    '0:42, 0:18 left    299,987 items/s     8 fetches  fetch p50 8.12 ms  p99 31.9 ms  age  532 ms  master  51 %  replica  33 %  on time',
+  )
+  assert.match(liveLine({ ...seen, reading: { ...reading, checked: 9000 } }, 160), /9,000 right$/)
+  assert.match(liveLine({ ...seen, lost: { wrong: 3, missed: 0 } }, 80), /3 wrong$/)
 })
 
 test('without a terminal there is a log line every ten seconds', () => {
@@ -153,7 +158,7 @@ test('without a terminal there is a log line every ten seconds', () => {
     dropped: 0,
     errors: 0,
   })
-  view.logStream.write('as it comes\n')
+  view.above(() => stream.write('as it comes\n'))
   view.done()
   assert.equal(String(stream.read()), 'as it comes\n')
 })

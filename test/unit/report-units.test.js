@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alignedTable, shortened, wrapped } from '../../lib/report/layout.js'
 import {
   bytes,
   clockTime,
@@ -13,7 +12,8 @@ import {
   rate,
   several,
   share,
-} from '../../lib/report/units.js'
+} from '../../lib/base/units.js'
+import { alignedTable, shortened, wrapped } from '../../lib/report/layout.js'
 
 /** @type {[(value: any) => string, [unknown, string][]][]} */
 const formats = [

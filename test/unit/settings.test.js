@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { loadDotenv, readSettings } from '../../lib/cli/options.js'
 import { VALUE_TYPES } from '../../lib/cli/values.js'
 import { isStrategy } from '../../lib/workloads/index.js'
-import { OPTIONS, optionsOf, publicSettings } from '../../settings.js'
+import { OPTIONS, optionsOf } from '../../settings.js'
 
 /**
  * @param {string} line the command line, split at blanks
@@ -42,7 +42,9 @@ function sentence(action) {
 }
 
 test('defaults', () => {
-  const { given, ...settings } = read('')
+  const { given, givenBy, cautions, ...settings } = read('')
+  assert.deepEqual(givenBy, {})
+  assert.deepEqual(cautions, [])
   assert.deepEqual(settings, {
     quantity: 10_000,
     periodMs: 1000,
@@ -61,7 +63,6 @@ test('defaults', () => {
     once: false,
     maxMembers: undefined,
     maxBehindMs: undefined,
-    keys: 100_000,
     fill: false,
     connections: undefined,
     pipeline: undefined,
@@ -110,6 +111,8 @@ test('defaults', () => {
     serverBin: undefined,
     shards: 3,
     replicas: 1,
+    dryRun: false,
+    optionsFile: undefined,
     allow: [],
     guard: { evicted: 0, memoryPct: 90, lagBytes: 256_000_000 },
   })
@@ -188,7 +191,35 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--intervals 3', 'intervals', 3],
   ['--rate max', 'rate', 'max'],
   ['--strategy lookup-get --rate 20k', 'rate', 20_000],
-  ['--strategy lookup-get --keys 10M', 'keys', 10_000_000],
+  ['--strategy lookup-get --keys 10M', 'quantity', 10_000_000],
+  ['--strategy lookup-get --items 5', 'quantity', 5],
+  ['--strategy lookup-get', 'quantity', 100_000],
+  ['--rate 300k', 'quantity', 300_000],
+  ['--rate 300k', 'periodMs', 1000],
+  ['--rate 300k', 'pacing', 'smooth'],
+  ['--rate 300k --items 30k', 'periodMs', 100],
+  ['--rate 300k -q 600k', 'periodMs', 2000],
+  ['--items 5', 'quantity', 5],
+  ['--items 5', 'pacing', 'open'],
+  ['--sets 4 --placement spread', 'placement', 'spread'],
+  ['--sets 4 --placement hash', 'placement', 'plain'],
+  ['--sets 4 --placement same-slot --same-slot', 'placement', 'same-slot'],
+  ['--sets 4 --ns 4', 'sortedSets', 4],
+  ['--data-size 1kB', 'valueBytes', 1000],
+  ['--test-time 1m30s', 'durationMs', 90_000],
+  ['--duration 1h2m3s4ms', 'durationMs', 3_723_004],
+  ['--period-in-millis 250', 'periodMs', 250],
+  ['--uri redis://h:7', 'port', 7],
+  ['redis://u:p@h:7', 'username', 'u'],
+  ['-q 5 rediss://h', 'tls', true],
+  ['--host h --user u --pass p', 'username', 'u'],
+  ['--host h --pass p', 'password', 'p'],
+  ['--host h --askpass', 'askPassword', true],
+  ['--host h --tls --insecure', 'tlsInsecure', true],
+  ['--host h --tls --cacert a.pem', 'caFile', 'a.pem'],
+  ['--dry-run', 'dryRun', true],
+  ['-q=5', 'quantity', 5],
+  ['-q5', 'quantity', 5],
   ['--strategy lookup-get --fill', 'fill', true],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
@@ -249,6 +280,14 @@ const goodOfConsumer = /** @type {[string, string, unknown][]} */ ([
   ['--limit 1k', 'limit', 1000],
   ['--mode script', 'mode', 'script'],
   ['--fetch mget', 'fetch', 'mget'],
+  ['-s script', 'mode', 'script'],
+  ['--script-mode manual', 'mode', 'manual'],
+  ['--read-with get', 'fetch', 'get'],
+  ['--read-with mget', 'fetch', 'mget'],
+  ['--read-with mget --mode manual --fetch mget', 'mode', 'manual'],
+  ['--read-with script', 'mode', 'script'],
+  ['--read-with script -s script', 'mode', 'script'],
+  ['--period-in-millis 250', 'periodMs', 250],
   ['', 'values', true],
   ['--no-values', 'values', false],
   ['--values', 'values', true],
@@ -289,6 +328,11 @@ const badOfConsumer = /** @type {[string, RegExp][]} */ ([
   ['--mode script --fetch mget', /^--fetch mget with --mode script/],
   ['-t 2 -a 3', /^--agent: agent 3 is above --total-agents 2/],
   ['--sl --ns 3', /^--ns: --sl keeps no sorted set/],
+  ['-s lua', /^--mode must be one of manual, script, not 'lua'/],
+  ['--script-mode=', /^--mode needs a value$/],
+  ['--read-with lua', /^--read-with must be one of get, mget, script, not 'lua'$/],
+  ['--read-with get -s script', /^--read-with and --mode exclude each other$/],
+  ['--read-with mget --fetch get', /^--read-with and --fetch exclude each other$/],
   ['--rate max', /^unknown option --rate/],
   ['--shards 3', /^unknown option --shards/],
 ])
@@ -305,13 +349,14 @@ test('every option is read by its own name and by its variable', () => {
       [...line.matchAll(/(?:^| )--?([a-z-]+)/g)].map(([, name]) => name),
     ),
   )
-  for (const { name, aliases } of OPTIONS)
+  for (const { name, aliases } of OPTIONS.filter((option) => option.key !== 'optionsFile'))
     assert.ok(
       [name, ...aliases].some((known) => covered.has(known)) || ['url', 'yes'].includes(name),
       `--${name} has no good example`,
     )
 
   for (const option of optionsOf('producer')) {
+    if (option.env === null) continue
     const text = { integer: '3', bytes: '64kB', duration: '9s', seconds: '9s', flag: 'true', agents: '1' }[
       /** @type {string} */ (option.type)
     ]
@@ -372,6 +417,8 @@ const bad = /** @type {[string, string][]} */ ([
     '--threshold items.faild<1',
     "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
   ],
+  ['--threshold p99<20ms', "no figure is called 'p99'; did you mean latency.intended.p99?"],
+  ['--threshold cpu_us_per_item<5', 'did you mean server.cpu_us_per_item?'],
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
   ['--threshold items.failed<1ms', 'items.failed is not measured in ms; use k, M'],
@@ -408,20 +455,47 @@ const bad = /** @type {[string, string][]} */ ([
   ['-q --json', '--quantity needs a value'],
   ['--host=', '--host needs a value'],
   ['-q 5 --quantity 6', '--quantity is given twice'],
-  ['-p 0', "--period must be a time from 1ms to 24h (250ms, 60s, 5m, 1h; a plain number is ms), not '0'"],
+  ['-p 0', "--period must be a time from 1ms to 24h (250ms, 60s, 1m30s, 1h; a plain number is ms), not '0'"],
   ['--duration 60x', "a plain number is s), not '60x'"],
   ['--duration constructor', "not 'constructor'"],
   [
     '--ttl 500ms',
-    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 5m, 1h; a plain number is s), not '500ms'",
+    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), not '500ms'",
   ],
   ['--value-size 0', "--value-size must be a size from 1B to 512MB, not '0'"],
   ['--value-size 1.5B', "not '1.5B'"],
   ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
   ['--rate abc', "--rate must be max or a number of operations a second, such as 20000 or 20k, not 'abc'"],
   ['--connections 5 --driver ioredis', '--connections is for plain sockets: ioredis has one connection'],
-  ['--rate 300000', '--rate: items are written at --quantity per --period; a number is for lookups'],
-  ['--strategy lists', '--strategy must be one of sorted-set, actual-value'],
+  [
+    '--rate 300k --items 100',
+    '--rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more',
+  ],
+  ['--rate 300k -p 500', '--rate and --period exclude each other'],
+  ['--rate 300k -c 5', '--rate and --chunks exclude each other'],
+  ['--rate 300k --pacing closed', '--rate and --pacing exclude each other'],
+  ['--rate 5 -t 8', '--items: 5 items are too few for 8 agents'],
+  ['--items 5 -q 6', '--items and --quantity exclude each other'],
+  ['--items 0', '--items must be a whole number from 1 to 100M'],
+  ['--sets 0', '--sets must be a whole number from 1 to 16384'],
+  ['--sets 2 --ns 3', '--sets and --ns exclude each other'],
+  ['--placement near', '--placement must be one of hash, spread, same-slot'],
+  ['--placement spread --same-slot', '--placement and --same-slot exclude each other'],
+  ['--sl --placement spread', '--placement spread: --sl keeps no sorted set'],
+  ['--dry-run=maybe', '--dry-run takes no value'],
+  ['--file=', '--file needs a value'],
+  ['--uri http://h', '--url must be redis://'],
+  ['--data-size 0', '--value-size must be a size'],
+  ['--test-time soon', '--duration must be a time'],
+  ['--period-in-millis 0', '--period must be a time'],
+  ['--host h --cacert f', '--ca needs --tls'],
+  ['--duration 1m30', '--duration must be a time'],
+  ['--duration 30s1m', '--duration must be a time'],
+  ['--file /nowhere.yaml', '--file: cannot read /nowhere.yaml (ENOENT)'],
+  ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
+  ['redis://h --host g', '--url and --host exclude each other'],
+  ['redis://h redis://g', 'a word too many on the command line (not shown: it may belong to --url)'],
+  ['--strategy lists', "hash-ttl, lookup-get, lookup-set, lookup-mix, not 'lists'; did you mean list?"],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],
@@ -443,7 +517,6 @@ const bad = /** @type {[string, string][]} */ ([
   ['-cm', 'unknown option -cm; did you mean --cm?'],
   ['-zy', 'unknown option -z'],
   ['--__proto__ 1', 'unknown option'],
-  ['--get-yargs-completions', 'unknown option --get-yargs-completions'],
   ['foo', "a word too many on the command line: 'foo'"],
   ['-q 5 6', "a word too many on the command line: '6'"],
   ['-- -q', "a word too many on the command line: '-q'"],
@@ -504,8 +577,8 @@ const bad = /** @type {[string, string][]} */ ([
   ]),
   ['--ws --extra-sorted-sets 1', '--extra-sorted-sets: the script of --ws writes no further sets'],
   ['--sk --extra-sorted-sets 1', '--extra-sorted-sets: the script of --sk writes no further sets'],
-  ['--rate max --pacing smooth', '--rate with --pacing smooth: it has no schedule'],
-  ['--rate max --pacing closed', '--rate with --pacing closed: it has no schedule'],
+  ['--rate max --pacing smooth', '--rate max with --pacing smooth: at the highest rate'],
+  ['--rate max --pacing closed', '--rate max with --pacing closed: at the highest rate'],
   ['--warm-up 60 --duration 60', '--warm-up must be shorter than --duration'],
   ['--warm-up 3 --intervals 3', '--warm-up must be shorter than the 3000 ms of --intervals'],
   ['--username u', '--username needs an address: --host or --url'],
@@ -669,6 +742,9 @@ test('nothing secret is shown', () => {
     '--url redis://u:hunter2@h:99999',
     '--url redis://u:hun/ter2hunter2@h',
     '--url redis://u:hunter2@h --host h',
+    '-a hunter2 --host h',
+    '--pass hunter2',
+    '--host h --pass hunter2 --password-file f',
     '--url redis://u:hunter2@h/1 --cluster',
     '--url redis://u:hunter2@h --password hunter2x',
     '--host h --password secret hunter2',
@@ -676,7 +752,7 @@ test('nothing secret is shown', () => {
     '--pasword=hunter2 --host h',
     '--pasword hunter2 --host h',
     '--host redis://u:hunter2@h',
-    'redis://u:hunter2@h',
+    'redis://u:hunter2@h redis://v:hunter2@g',
   ]
   for (const line of lines)
     assert.doesNotMatch(
@@ -691,8 +767,6 @@ test('nothing secret is shown', () => {
 
   const settings = read('--url redis://u:hunter2@h')
   assert.equal(settings.password, 'hunter2')
-  assert.doesNotMatch(JSON.stringify(publicSettings(settings)), /hunter2/)
-  assert.equal(publicSettings(settings).host, 'h')
 })
 
 test('messages carry no control characters and stay short', () => {
@@ -717,47 +791,85 @@ test('.env is read from the folder, unless MILLRACE_NO_DOTENV says no', (t) => {
   )
 })
 
-test('--help and --version', () => {
-  for (const columns of [40, 80, 120, 400]) {
-    const answer = readSettings({ program: 'producer', argv: ['--help', '--wibble'], env: {}, columns })
-    assert.ok('help' in answer)
-    for (const { name, aliases, hidden } of optionsOf('producer'))
-      for (const known of [name, ...aliases])
-        assert.equal(new RegExp(`[ ,]--?${known}\\b(?!-)`).test(answer.help), !hidden, known)
-    assert.equal(answer.help.match(/^ {2}node producer\.js .+/gm)?.length, 4)
-    for (const line of answer.help.split('\nExamples')[0].split('\n'))
-      assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120)
-  }
-  const answer = readSettings({ program: 'producer', argv: ['--version'], env: {} })
-  assert.match('version' in answer ? answer.version : '', /^\d+\.\d+\.\d+/)
-})
-
-test('the examples of --help can be pasted, at any width', () => {
-  for (const [program, count] of /** @type {const} */ ([
-    ['producer', 4],
-    ['consumer', 4],
-  ])) {
-    for (const columns of [80, 120]) {
-      const answer = readSettings({ program, argv: ['-h'], env: {}, columns })
+test('--help is one screen, --help all has every option', () => {
+  for (const program of /** @type {const} */ (['producer', 'consumer'])) {
+    const helpOf = (/** @type {string[]} */ argv, columns = 80) => {
+      const answer = readSettings({ program, argv, env: {}, columns })
       assert.ok('help' in answer)
-      const lines = [
-        ...answer.help.matchAll(/^ {2}node (?:producer|consumer)\.js ([^>\n]+)(?:> run\.json)?$/gm),
-      ]
-      assert.equal(lines.length, count)
-      const readLine = program === 'producer' ? read : readConsumer
-      for (const [, line] of lines) assert.ok(readLine(line))
+      return answer.help
+    }
+    const brief = helpOf(['--help', '--wibble'])
+    assert.ok(brief.split('\n').length < 40, `${program}: ${brief.split('\n').length} lines`)
+    for (const line of brief.split('\n')) assert.ok(line.length <= 80, line)
+    assert.ok(brief.indexOf('Examples') < brief.indexOf('Options'))
+    const listed = brief.match(/^ {2}-/gm)?.length ?? 0
+    assert.ok(listed >= 15 && listed <= 25, `${program}: ${listed} options`)
+    for (const columns of [40, 80, 120, 400]) {
+      const whole = helpOf(['--help', 'all'], columns)
+      for (const { name, aliases, hidden } of optionsOf(program))
+        for (const known of [name, ...aliases])
+          assert.equal(new RegExp(`^ {2}(-.*, )?--?${known}\\b(?!-)`, 'm').test(whole), !hidden, known)
+      for (const line of whole.split('\n').filter((one) => !/millrace |^ {2}#/.test(one)))
+        assert.ok(line.length <= Math.max(columns, 80) && line.length <= 120, line)
     }
   }
+  const writers = ['--rate', '--chunks', '--warm-up', '--max-members', '--connections']
+  const answer = readSettings({ program: 'consumer', argv: ['-h', 'all'], env: {} })
+  for (const name of writers) assert.ok('help' in answer && !answer.help.includes(name), name)
+  const version = readSettings({ program: 'producer', argv: ['--version'], env: {} })
+  assert.match('version' in version ? version.version : '', /^\d+\.\d+\.\d+/)
+})
+
+test('the examples of --help can be pasted', () => {
+  for (const program of /** @type {const} */ (['producer', 'consumer'])) {
+    const answer = readSettings({ program, argv: ['-h'], env: {}, columns: 80 })
+    assert.ok('help' in answer)
+    const lines = [...answer.help.matchAll(/^ {2}millrace (?:write|read) ([^>\n]+)(?:> run\.json)?$/gm)]
+    assert.equal(lines.length, 4)
+    const readLine = program === 'producer' ? read : readConsumer
+    for (const [, line] of lines) assert.ok(readLine(line))
+  }
+})
+
+test('letters that mean something else in other tools are obeyed with a warning', () => {
+  assert.match(read('-p 6379').cautions[0], /^-p 6379 is a period of 6\.379 s; the port is --port 6379/)
+  assert.match(read('-p 26379').cautions[0], /the port is --port 26379/)
+  assert.match(
+    read('--host h -c 50 -t 4').cautions[0],
+    /^-t 4: this process is one of 4 writers and writes 1\/4/,
+  )
+  for (const line of [
+    '-p 6379ms',
+    '-p 6400',
+    '--period 6379',
+    '--host h -t 8',
+    '--host h -c 50 -t 4 -a all',
+    '-c 5 -t 4',
+  ])
+    assert.deepEqual(read(line).cautions, [], line)
+})
+
+test('the password of other tools is never echoed, and understood', () => {
+  assert.match(
+    sentence(() => read('-a s3cret --host h')),
+    /^--agent must be .* not shown: a password is given as REDIS_PASSWORD/,
+  )
+  assert.equal(read('--host h', { REDISCLI_AUTH: 'p' }).password, 'p')
+  assert.equal(read('-q 5', { REDISCLI_AUTH: 'p' }).host, undefined)
+  assert.equal(read('--host h', { REDISCLI_AUTH: 'p', REDIS_PASSWORD: 'q' }).password, 'q')
 })
 
 test("the examples of reshard's --help begin with what it shall do", () => {
   const answer = readSettings({ program: 'reshard', argv: ['-h'], env: {}, columns: 80 })
   assert.ok('help' in answer)
   const [, examples] = answer.help.split('Examples\n')
-  const lines = examples.split('\n').filter((line) => !line.includes('#'))
+  const lines = examples
+    .split('\n\n')[0]
+    .split('\n')
+    .filter((line) => !line.includes('#'))
   assert.equal(lines.length, 2)
   for (const line of lines) {
-    const argv = /^ {2}node scripts\/reshard\.js (?:move|failover) ([^|]+)$/.exec(line)?.[1].split(' ')
+    const argv = /^ {2}millrace reshard (?:move|failover) ([^|]+)$/.exec(line)?.[1].split(' ')
     assert.ok(argv && 'given' in readSettings({ program: 'reshard', argv, env: {} }))
   }
 })
@@ -775,8 +887,8 @@ test('another program shares the options of the target', () => {
 
 test('names, aliases and variables are unique', () => {
   for (const list of [
-    OPTIONS.flatMap(({ name, aliases }) => [name, ...aliases]),
-    OPTIONS.map(({ env }) => env),
+    OPTIONS.flatMap(({ name, aliases, also }) => [name, ...aliases, ...also]),
+    OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()),
   ])
     assert.equal(new Set(list).size, list.length)
   for (const { on } of OPTIONS.filter(({ key, on }) => key === 'strategy' && on))

@@ -22,7 +22,9 @@ import { simulated } from '../../lib/answers/staffing-simulation.js'
 import { staffingText } from '../../lib/answers/staffing-text.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { normals } from '../../lib/base/random.js'
-import { staffRequest } from '../../lib/cli/staff-options.js'
+import { typedLine } from '../../lib/cli/command-line.js'
+import { settingsOf } from '../../lib/cli/options.js'
+import { staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { ownFolder, startProgram } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
@@ -286,25 +288,24 @@ test('millrace staff answers as a program', async (t) => {
 })
 
 test('wrong options of millrace staff are refused by name', async (t) => {
-  const typed = { nodes: '9', mean: '12GB', sd: '2GB' }
-  for (const [values, message] of [
-    [{ ...typed, sd: undefined }, /^--sd is missing/],
-    [{ ...typed, sd: '2' }, /^--sd 2: must have the unit of --mean 12GB/],
-    [{ ...typed, nodes: '0' }, /^--nodes 0: must be a whole number from 1 to 10000/],
-    [{ ...typed, rho: '-0.2' }, /^--rho -0.2: 9 loads cannot all be correlated below -0.125/],
-    [{ ...typed, rho: '-0.1', simulate: '1k' }, /^--simulate draws loads that share a factor/],
-    [{ ...typed, replicas: '6' }, /^--replicas 6/],
-    [{ ...typed, chart: 'x.gif' }, /^--chart x.gif: must end in .svg or .png/],
-    [{ from: ['nowhere'], rho: '0.5' }, /^--rho does not go with --from/],
-    [{ from: ['.'], measure: 'disk' }, /^--measure must be/],
-  ])
-    await assert.rejects(staffRequest(/** @type {any} */ (values), []), {
-      code: 'OPTION',
-      message: /** @type {RegExp} */ (message),
-    })
-  const { code, stderr } = await millrace(t, 'staff --nodes 3 --rho -0.8')
-  assert.deepEqual(
-    [code, stderr],
-    [2, '--rho needs a value; one that begins with a dash is given as --rho=-1\n'],
-  )
+  const typed = '--nodes 9 --mean 12GB'
+  for (const [line, message] of /** @type {[string, RegExp][]} */ ([
+    [typed, /^--sd is missing/],
+    [`${typed} --sd 2`, /^--sd 2: must have the unit of --mean 12GB/],
+    ['--nodes 0', /^--nodes must be a whole number from 1 to 10000, not '0'/],
+    [`${typed} --sd 2GB --rho -0.2`, /^--rho -0.2: 9 loads cannot all be correlated below -0.125/],
+    [`${typed} --sd 2GB --rho=-0.1 --simulate 1k`, /^--simulate draws loads that share a factor/],
+    [`${typed} --sd 2GB --replicas 6`, /^--replicas must be a whole number from 0 to 5/],
+    [`${typed} --sd 2GB --margin many`, /^--margin must be a number from 0 to 10, not 'many'/],
+    [`${typed} --sd 2GB --chart x.gif`, /^--chart x.gif: must end in .svg or .png/],
+    ['--from nowhere --rho 0.5', /^--rho does not go with --from/],
+    ['--from . --measure disk', /^--measure must be/],
+  ]))
+    await assert.rejects(
+      async () =>
+        staffRequest(settingsOf(typedLine(line.split(' '), staffOptions), staffOptions, { env: {} })),
+      { code: 'OPTION', message },
+    )
+  const { code, stderr } = await millrace(t, 'staff --nodes')
+  assert.deepEqual([code, stderr], [2, '--nodes needs a value\n'])
 })

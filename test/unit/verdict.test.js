@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runDocument } from '../../lib/report/result.js'
 import { runSections } from '../../lib/report/run-sections.js'
-import { headline, textReport } from '../../lib/report/text.js'
-import { stateWords, verdict } from '../../lib/report/verdict.js'
+import { runText } from '../../lib/report/text.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { stateWords } from '../../lib/result/ruling.js'
+import { validityOf } from '../../lib/result/validity.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
-/** @typedef {import('../../lib/report/result.js').RunParts} RunParts */
+/** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
 
 const sample = sampleParts()
 const items = (/** @type {Partial<RunParts['items']>} */ change) => ({
@@ -74,7 +75,7 @@ const table = [
     items({ failed_by: { OOM: 1 } }),
     ['accounting', 'cause'],
     [],
-    /fault of Millrace, please report/,
+    /internal error of Millrace, please report/,
   ],
   ['an item without outcome', items({ acked: 999 }), ['accounting'], [], /1,000 items were offered, but 999/],
   ['rate at the limit', rate(1000, 990), [], []],
@@ -191,7 +192,7 @@ const table = [
 
 for (const [name, change, reasons, notes, words] of table) {
   test(`verdict: ${name}`, () => {
-    const { valid, warnings } = runDocument(sampleParts(change))
+    const { valid, warnings } = resultDocument(sampleParts(change))
     const codes = (/** @type {boolean} */ invalidates) =>
       warnings.filter((warning) => warning.invalidates === invalidates).map(({ code }) => code)
     assert.deepEqual({ reasons: codes(true), notes: codes(false) }, { reasons, notes })
@@ -203,7 +204,7 @@ for (const [name, change, reasons, notes, words] of table) {
 test('a saturated client or server carries the advice alone', () => {
   const limits = [{ client: { busy_pct: 99 } }, master({ engine_cpu_pct: 99 })]
   for (const limit of limits) {
-    const { warnings } = runDocument(sampleParts({ ...rate(1000, 500), ...limit }))
+    const { warnings } = resultDocument(sampleParts({ ...rate(1000, 500), ...limit }))
     assert.doesNotMatch(warnings.find(({ code }) => code === 'rate')?.message ?? '', /neither/)
   }
 })
@@ -222,7 +223,7 @@ test('the first reason named is the cause, not what came of it', () => {
     [items({ acked: 500, dropped: 400, failed: 100, failed_by: { NOAUTH: 100 } }), 'cause', /^NOAUTH/],
   ]
   for (const [change, code, words] of cases) {
-    const { warnings } = runDocument(sampleParts({ ...late, ...change }))
+    const { warnings } = resultDocument(sampleParts({ ...late, ...change }))
     assert.equal(warnings[0].code, code)
     assert.match(warnings[0].message, words)
     const told = warnings.map(({ message }) => message).join('\n')
@@ -235,19 +236,21 @@ test('every cause that a server can name has advice; an invented one is told in 
   const causes =
     'OOM MOVED ASK TRYAGAIN CLUSTERDOWN CROSSSLOT READONLY NOSCRIPT LOADING MASTERDOWN NOREPLICAS BUSY NOAUTH WRONGPASS NOPERM MISCONF WRONGTYPE ERR CLOSED'
   for (const cause of [...causes.split(' '), 'ERR unknown command', 'ERR max clients']) {
-    const { warnings } = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { [cause]: 1 } })))
+    const { warnings } = resultDocument(
+      sampleParts(items({ acked: 999, failed: 1, failed_by: { [cause]: 1 } })),
+    )
     const told = warnings.find((warning) => warning.cause === cause)
     assert.match(told?.message ?? '', /; /, cause)
     assert.doesNotMatch(told?.message ?? '', /look the word up/, cause)
   }
-  const invented = runDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
+  const invented = resultDocument(sampleParts(items({ acked: 999, failed: 1, failed_by: { 'X\x1b[2J': 1 } })))
   assert.match(invented.warnings[0].message, /^X \(1 item\): look the word up/)
 })
 
 test('verdict is pure: it judges a frozen document and a document read back from its file', () => {
-  const { valid, state, warnings, ...measured } = runDocument(sampleParts({ interrupted: true }))
+  const { valid, state, warnings, measures, ...measured } = resultDocument(sampleParts({ interrupted: true }))
   const readBack = JSON.parse(JSON.stringify(measured))
-  assert.deepEqual(verdict(Object.freeze(readBack)), { valid, state, warnings })
+  assert.deepEqual(validityOf(Object.freeze(readBack)), { valid, state, warnings })
 })
 
 describe('writers that were not there', () => {
@@ -263,8 +266,8 @@ describe('writers that were not there', () => {
     steady: true,
   }
   const plan = { ...sample.plan, quantity: 300_000, items: 37_500, periodMs: 1000, totalAgents: 8 }
-  const judged = (/** @type {Partial<RunParts>} */ change) => runDocument(sampleParts({ plan, ...change }))
-  /** @param {import('../../lib/report/result.js').RunDocument} run */
+  const judged = (/** @type {Partial<RunParts>} */ change) => resultDocument(sampleParts({ plan, ...change }))
+  /** @param {import('../../lib/result/document.js').RunDocument} run */
   const words = ({ warnings }) => warnings.find(({ code }) => code === 'absent-writers')?.message ?? ''
 
   test('a run of one of eight writers is partial, and says so first', () => {
@@ -273,10 +276,8 @@ describe('writers that were not there', () => {
     const sentence =
       '1 of 8 writers is here: this box writes 37,500 of 300,000 items/s; add -a all to be all of them'
     assert.equal(words(run), sentence)
-    const [, second, ...rest] = textReport(run, { columns: 140 }).split('\n')
-    assert.equal(second, `PARTIAL: ${sentence}`)
-    assert.ok(rest.includes('PARTIAL: do not quote these figures as those of the whole load'))
-    assert.match(headline(run), / · partial$/)
+    const [first] = runText(run, { columns: 140 }).split('\n')
+    assert.equal(first, `PARTIAL: ${sentence}`)
     const page = runSections(run)
     assert.deepEqual([page.verdict.good, page.verdict.word], [false, 'Partial'])
   })

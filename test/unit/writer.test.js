@@ -16,6 +16,37 @@ test('time stands at 0 until the start, so that samples of before and after can 
   writing.stop()
 })
 
+test('waiting for answers ends at its limit, or at once when it is aborted', async () => {
+  const plan = samplePlan({ quantity: 10 })
+  let nowMs = 0
+  const ledger = ledgerOf(plan)
+  const timers = /** @type {any} */ ({
+    ...globalThis,
+    setTimeout: (/** @type {() => void} */ then, /** @type {number} */ ms) =>
+      setImmediate(() => {
+        nowMs += ms
+        then()
+      }),
+    clearTimeout: clearImmediate,
+  })
+  // Nothing is ever answered.
+  const driver = /** @type {any} */ ({ offer: () => {} })
+  const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
+  writing.start()
+  while (ledger.whole.offered === 0) await new Promise((resolve) => setImmediate(resolve))
+  writing.stop()
+  await writing.offered
+  const fromMs = nowMs
+  assert.equal(await writing.settle(3000, new AbortController().signal), false)
+  assert.ok(nowMs >= fromMs + 3000, `${nowMs - fromMs} ms`)
+  const atOnce = new AbortController()
+  const againMs = nowMs
+  const settled = writing.settle(3000, atOnce.signal)
+  atOnce.abort()
+  assert.equal(await settled, false)
+  assert.ok(nowMs < againMs + 100, `${nowMs - againMs} ms`)
+})
+
 for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed', periodMs: 100 }])) {
   test(`a silent server holds no run up: ${JSON.stringify(settings)}`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })

@@ -1,7 +1,7 @@
 // HTML whose holes are escaped, whatever stands in them.
 
 /** Markup, as opposed to text. */
-class Markup {
+export class Markup {
   /** @param {string} text */
   constructor(text) {
     this.text = text

@@ -19,7 +19,7 @@ const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
 /** The modules of the page as one: what they import of each other stands in front of them. */
 const pageScript = () =>
-  ['../units.js', '../look.js', 'script.js']
+  ['../../base/units.js', '../look.js', 'script.js']
     .map(source)
     .join('\n')
     .replace(/^import .*\n/gm, '')
@@ -27,6 +27,17 @@ const pageScript = () =>
 
 /** @param {string} text */
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** @type {{ hash: string, packing: Promise<Buffer> } | undefined} */
+let echarts
+
+/** The library of the charts, packed once for all pages that this process writes. */
+const packedCharts = () => {
+  if (echarts) return echarts
+  const text = readFileSync(bundlePath(), 'utf8')
+  echarts = { hash: hashOf(text), packing: packed(text, { level: 9 }) }
+  return echarts
+}
 
 /** @param {Table} table */
 const tableOf = ({
@@ -48,23 +59,37 @@ const tableOf = ({
 )}</tbody></table></div>`
 
 /** @param {Table} table */
-const tableSection = (table) => {
-  const note = table.note && html`<p class="note">${table.note}</p>`
-  return table.more
-    ? html`<details><summary>${table.title}</summary>${note}${tableOf(table)}</details>`
-    : html`<section><h2>${table.title}</h2>${note}${tableOf(table)}</section>`
-}
+const tableSection = (table) => html`<section><h2>${table.title}</h2>
+${table.note && html`<p class="note">${table.note}</p>`}${tableOf(table)}</section>`
 
-/** Bars need half of a wide page, lines all of it. @param {NamedPicture} picture */
-const figureOf = ({
-  title,
-  note,
-  option,
-  wide,
-}) => html`<figure class="${option.yAxis.type === 'category' && !wide ? 'bars' : 'wide'}">
+/**
+ * Bars need half of a wide page, lines all of it.
+ * @param {NamedPicture} picture
+ * @param {number} at among the page's charts
+ */
+const figureOf = (
+  { title, note, option, wide },
+  at,
+) => html`<figure class="${option.yAxis.type === 'category' && !wide ? 'bars' : 'wide'}" data-chart="${at}">
 <figcaption><h2>${title}</h2><p class="note">${note}</p></figcaption>
 <div class="legend" role="group" aria-label="Series of ${title}"></div>
 <div class="chart" role="img" aria-label="${title}: ${note}"></div></figure>`
+
+/** @typedef {import('./html.js').Markup} Markup */
+
+/**
+ * What is folded, under its titles.
+ * @param {{ fold: string, body: Markup, isFigure: boolean }[]} parts in the order of their folds
+ */
+const foldsOf = (parts) =>
+  [...new Set(parts.map(({ fold }) => fold))].map((fold) => {
+    const own = parts.filter((part) => part.fold === fold)
+    const figures = own.filter(({ isFigure }) => isFigure).map(({ body }) => body)
+    const tables = own.filter(({ isFigure }) => !isFigure).map(({ body }) => body)
+    return html`<details><summary>${fold}</summary>
+${tables}${figures.length > 0 && html`<div class="charts">${figures}</div>`}</details>
+`
+  })
 
 /** A number keeps its unit on its line. @param {string} text */
 const unbroken = (text) => text.replace(/(?<=\d) (?=(?:[mµ]?s|%|[kMGT]?B|items)(?![\w]))/g, '\u00a0')
@@ -73,26 +98,76 @@ const unbroken = (text) => text.replace(/(?<=\d) (?=(?:[mµ]?s|%|[kMGT]?B|items)
 const definitions = (pairs) =>
   pairs.map(({ label, text }) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)
 
+/** @param {{ text: string, serious: boolean }[]} warnings */
+const warningList = (warnings) =>
+  warnings.length > 0 &&
+  html`<ul class="warnings">${warnings.map(({ text, serious }) => html`<li${serious && markup(' class="serious"')}>${text}</li>`)}</ul>`
+
+/** @param {Sections} sections */
+const tilesOf = ({ highlights, verdict }) =>
+  highlights.length > 0 &&
+  html`<dl class="highlights${!verdict.good && ' stale'}"${!verdict.good && markup(' title="Not to be quoted: the run is not valid"')}>${definitions(highlights)}</dl>`
+
+/** @param {{ label: string, text: string }[]} rows */
+const rowsOf = (rows) =>
+  rows.length > 0 &&
+  html`<dl class="facts">${rows.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>`
+
+/**
+ * The answer first: the verdict and its reasons, the tiles, one picture, what else was found; then what is folded.
+ * @param {Sections} sections
+ * @param {NamedPicture[]} pictures of the page
+ */
+const mainOf = (sections, pictures) => {
+  const { verdict, facts, tables, warnings, remarksLast, answer, question, repeat } = sections
+  const figures = pictures.map((picture, at) => ({
+    fold: picture.fold ?? '',
+    body: figureOf(picture, at),
+    isFigure: true,
+  }))
+  const shownTables = tables.map((table) => ({
+    fold: table.fold ?? '',
+    body:
+      table.fold === table.title
+        ? html`${table.note && html`<p class="note">${table.note}</p>`}${tableOf(table)}`
+        : tableSection(table),
+    isFigure: false,
+  }))
+  const open = (/** @type {typeof figures} */ parts) =>
+    parts.filter(({ fold }) => fold === '').map(({ body }) => body)
+  const [first, ...others] = open(figures)
+  const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
+${answer && html`<p class="question">${question}</p>`}
+${warningList(early)}
+${tilesOf(sections)}
+${pictures.length > 0 && html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>`}
+${first && html`<div class="charts">${first}</div>`}
+${rowsOf(answer ? [...answer, ...(repeat ? [{ label: 'run it again', text: repeat }] : [])] : facts)}
+${others.length > 0 && html`<div class="charts">${others}</div>`}
+${warningList(warnings.filter((warning) => !early.includes(warning)))}
+${open(shownTables)}
+${answer && html`<details><summary>Plan, target and client</summary>${rowsOf(facts)}</details>`}
+${foldsOf([...figures, ...shownTables].filter(({ fold }) => fold !== ''))}`
+}
+
 /**
  * @param {Sections} sections
- * @param {NamedPicture[]} pictures
+ * @param {NamedPicture[]} all
  * @param {string} version of Millrace
  * @returns {Promise<string>}
  */
-export const pageOf = async (sections, pictures, version) => {
-  const { title, question, verdict, highlights, facts, tables, warnings, chartsFirst } = sections
-  const first = tables.filter(({ more }) => !more).map(tableSection)
-  const charts = html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>
-<div class="charts">${pictures.map(figureOf)}</div>`
+export const pageOf = async (sections, all, version) => {
+  const { title, question } = sections
+  const pictures = all.filter(({ inOverview }) => !inOverview)
   const style = source('style.css')
   const script = pageScript()
-  const echarts = readFileSync(bundlePath(), 'utf8')
-  const packing = packed(echarts, { level: 9 })
+  const { hash, packing } = packedCharts()
   // Nothing may be fetched, and only what was written here may run.
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
-    `script-src ${hashOf(script)} ${hashOf(echarts)}`,
+    `script-src ${hashOf(script)} ${hash}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ')
@@ -107,17 +182,9 @@ export const pageOf = async (sections, pictures, version) => {
 <style>${markup(style)}</style>
 </head>
 <body>
-<header><div><h1>${title}</h1><p class="question">${question}</p></div><button id="theme" type="button">Dark</button></header>
+<header><div><h1>${title}</h1>${!sections.answer && html`<p class="question">${question}</p>`}</div><button id="theme" type="button">Dark</button></header>
 <main>
-<p class="verdict${!verdict.good && ' bad'}"><strong>${verdict.word}.</strong> ${verdict.sentence}</p>
-${
-  warnings.length > 0 &&
-  html`<ul class="warnings">${warnings.map(({ text, serious }) => html`<li${serious && markup(' class="serious"')}>${text}</li>`)}</ul>`
-}
-${highlights.length > 0 && html`<dl class="highlights">${definitions(highlights)}</dl>`}
-<dl class="facts">${facts.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>
-${chartsFirst ? [charts, ...first] : [...first, charts]}
-${tables.filter(({ more }) => more).map(tableSection)}
+${mainOf(sections, pictures)}
 </main>
 <footer>Millrace ${version}</footer>
 <script type="application/json" id="charts">${scriptData(pictures.map(({ option }) => option))}</script>

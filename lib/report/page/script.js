@@ -1,6 +1,6 @@
 // Runs in the page: charts, their legends, the order of tables, light and dark. units.js and look.js stand in front
 // of it there, so the page's script is one piece and needs no other file.
-import { drawn } from '../look.js'
+import { drawn, placedLabels } from '../look.js'
 
 const root = document.documentElement
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
@@ -33,7 +33,7 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
   const lying = option.yAxis.type === 'category'
   const title = lying
     ? (shown[0].name || option.yAxis.data[shown[0].value[1]]).replace('\n', ', ')
-    : option.xAxis.axisLabel.formatter(shown[0].value[0])
+    : [option.xAxis].flat()[0].axisLabel.formatter(shown[0].value[0])
   const rows = shown.map(({ seriesIndex, seriesName, value, color, data }) => {
     const swatch = element('span', { textContent: '● ' })
     swatch.style.color = color
@@ -49,13 +49,17 @@ const tooltipFormatter = (option) => (/** @type {any} */ points) => {
   return element('div', {}, element('strong', { textContent: title }), element('table', {}, ...rows))
 }
 
+// What a chart has beside its plot.
+const edgesPx = 90
+const narrowPx = 500
+
 /** The option as this page, this theme and this width want it. @param {any} raw @param {number} width */
 const pageOption = (raw, width) => {
-  const option = drawn(raw, theme())
+  const { panels, height: _, ...option } = drawn(placedLabels(raw, width - edgesPx), theme())
   const lying = option.yAxis.type === 'category'
   option.backgroundColor = 'transparent'
   option.legend = { ...option.legend, show: false }
-  option.grid = { ...option.grid, top: lying ? 6 : 44 }
+  if (!panels) option.grid = { ...option.grid, top: lying ? 6 : 44 }
   option.tooltip = {
     ...option.tooltip,
     confine: true,
@@ -71,10 +75,17 @@ const pageOption = (raw, width) => {
       overflow: 'break',
       lineHeight: 14,
     })
-    if (width < 500) option.xAxis.splitNumber = 3
+    if (width < narrowPx) {
+      option.xAxis.splitNumber = 3
+      // Of the values beside the picture the first line has room.
+      option.grid.right = Math.min(option.grid.right, 60)
+      for (const { data } of option.series)
+        for (const { label } of data)
+          if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
+    }
   }
-  if (!lying && width < 500) {
-    delete option.xAxis.interval
+  if (!lying && width < narrowPx) {
+    for (const axis of [option.xAxis].flat()) delete axis.interval
     // No room for the names of events: the table has them.
     for (const { markLine } of option.series) if (markLine) markLine.label.show = false
   }
@@ -84,7 +95,7 @@ const pageOption = (raw, width) => {
 /** Buttons instead of a drawn legend: they can be reached by the keyboard. @param {HTMLElement} figure @param {any} chart @param {any} raw @param {Set<string>} hidden */
 const drawLegend = (figure, chart, raw, hidden) => {
   const option = drawn(raw, theme())
-  const buttons = option.legend.data.map((/** @type {string} */ name) => {
+  const buttonOf = (/** @type {string} */ name) => {
     const series = option.series.find((/** @type {any} */ one) => one.name === name)
     const colour = series.color ?? series.itemStyle.color
     const swatch = element('i', { className: series.type === 'line' ? '' : 'block' })
@@ -101,21 +112,34 @@ const drawLegend = (figure, chart, raw, hidden) => {
       chart.dispatchAction({ type: shown ? 'legendSelect' : 'legendUnSelect', name })
     })
     return button
-  })
+  }
+  const rows = raw.panels ?? [{ names: option.legend.data }]
+  const lines = rows.map((/** @type {{ title?: string, names: string[] }} */ { title, names }) =>
+    element('div', {}, ...(title ? [element('span', { textContent: title })] : []), ...names.map(buttonOf)),
+  )
   const legend = /** @type {HTMLElement} */ (figure.querySelector('.legend'))
-  const focused = [...legend.children].indexOf(/** @type {Element} */ (document.activeElement))
-  legend.replaceChildren(...buttons)
-  buttons[focused]?.focus()
+  const buttons = () => [...legend.querySelectorAll('button')]
+  const focused = buttons().indexOf(/** @type {HTMLButtonElement} */ (document.activeElement))
+  legend.replaceChildren(...lines)
+  buttons()[focused]?.focus()
 }
 
-/** @param {any} echarts @param {HTMLElement} figure @param {any} raw */
+/**
+ * Draws a figure again when its width or the theme changes; one that is folded away has no width yet.
+ * @param {any} echarts @param {HTMLElement} figure @param {any} raw
+ */
 const chartIn = (echarts, figure, raw) => {
   const place = /** @type {HTMLElement} */ (figure.querySelector('.chart'))
   if (raw.yAxis.type === 'category') place.style.height = `${raw.yAxis.data.length * 46 + 58}px`
-  const chart = echarts.init(place, null, { renderer: 'svg' })
+  if (raw.height) place.style.height = `${raw.height}px`
+  /** @type {any} */
+  let chart = null
   /** @type {Set<string>} */
   const hidden = new Set()
   const draw = () => {
+    if (place.clientWidth === 0) return
+    chart ??= echarts.init(place, null, { renderer: 'svg' })
+    if (place.clientWidth !== chart.getWidth()) chart.resize()
     const option = pageOption(raw, place.clientWidth)
     option.legend.selected = Object.fromEntries([...hidden].map((name) => [name, false]))
     chart.setOption(option, true)
@@ -123,9 +147,7 @@ const chartIn = (echarts, figure, raw) => {
   }
   draw()
   new ResizeObserver(() => {
-    if (place.clientWidth === chart.getWidth()) return
-    chart.resize()
-    draw()
+    if (place.clientWidth !== chart?.getWidth()) draw()
   }).observe(place)
   return draw
 }
@@ -165,16 +187,21 @@ const themed = (redraws) => {
     show()
   })
   prefersDark.addEventListener('change', show)
-  // Paper is light.
+  // Paper is light, and nothing can be unfolded there.
   let before = root.dataset.theme
+  /** @type {HTMLDetailsElement[]} */
+  let folded = []
   addEventListener('beforeprint', () => {
     before = root.dataset.theme
     root.dataset.theme = 'light'
+    folded = [...document.querySelectorAll('details')].filter(({ open }) => !open)
+    for (const fold of folded) fold.open = true
     show()
   })
   addEventListener('afterprint', () => {
     if (before) root.dataset.theme = before
     else delete root.dataset.theme
+    for (const fold of folded) fold.open = false
     show()
   })
   show()
@@ -184,5 +211,5 @@ for (const table of document.querySelectorAll('table')) sortable(table)
 const charts = JSON.parse(byId('charts').textContent ?? '[]')
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('figure')])
 const echarts = figures.length > 0 ? await unpackedEcharts() : null
-themed(figures.map((figure, at) => chartIn(echarts, figure, charts[at])))
+themed(figures.map((figure) => chartIn(echarts, figure, charts[Number(figure.dataset.chart)])))
 root.dataset.ready = 'true'

@@ -1,0 +1,75 @@
+// `millrace cleanup`: removes what runs have left under a prefix.
+import { optionsOf } from '../../../settings.js'
+import { count, plainText, several } from '../../base/units.js'
+import { ExitCode, TargetError } from '../../errors.js'
+import { unlessInterrupted } from '../../run/start-up.js'
+import { accessWarnings } from '../../target/access.js'
+import { clearLeavings, leasesUnder } from '../../target/leavings.js'
+import { openTarget } from '../../target/open.js'
+import { parseInfo } from '../../wire/info.js'
+import { programs } from '../help.js'
+import { withPassword } from '../password.js'
+import { screenOf } from '../screen.js'
+import { interruptsOfRun } from '../signals.js'
+
+const patienceMs = 2000
+
+/** @param {import('../../target/leavings.js').Leavings} leavings */
+const words = ({ master, ours, foreign }) => {
+  const keys = Object.values(ours).reduce((sum, n) => sum + n, 0)
+  const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
+  return [
+    `${plainText(master)}: ${several(keys, 'key')} of ours${types.length > 0 ? ` (${types.join(', ')})` : ''}`,
+    ...(foreign > 0 ? [`${several(foreign, 'key')} with such names are not, and stay`] : []),
+  ].join('; ')
+}
+
+/** @param {import('../../../settings.js').CleanupSettings} settings */
+const cleanUp = async (settings) => {
+  const { stop } = interruptsOfRun()
+  const { prefix, yes } = settings
+  const { say, warn } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
+  accessWarnings(settings).forEach(warn)
+  const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
+  try {
+    const [first] = target.topology.masters
+    const { fields } = parseInfo(await unlessInterrupted(stop, target.info(first)))
+    const leases = yes ? await unlessInterrupted(stop, leasesUnder(target, prefix)) : 0
+    if (leases > 0)
+      throw new TargetError(
+        `${target.address}: ${several(leases, 'agent')} under the prefix '${prefix}' still at work (a lease lasts 30 s); end them first`,
+        { code: 'LEASED' },
+      )
+    let toldMs = performance.now()
+    const leavings = await clearLeavings({
+      target,
+      prefix,
+      remove: yes,
+      nowMs: Number(fields.server_time_usec) / 1000 || Date.now(),
+      onProgress: (looked, removed) => {
+        if (performance.now() - toldMs < patienceMs) return
+        toldMs = performance.now()
+        say(`${several(looked, 'key')} looked at, ${count(removed)} removed`)
+      },
+      signal: stop,
+    })
+    const sum = (/** @type {(leavings: import('../../target/leavings.js').Leavings) => number} */ of) =>
+      leavings.reduce((total, each) => total + of(each), 0)
+    const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
+    const removed = sum((each) => each.removed)
+    const end = yes
+      ? `${several(removed, 'key')} removed${removed < ours ? `; ${count(ours - removed)} went by themselves or are left` : ''}`
+      : `nothing was changed: --yes removes these ${several(ours, 'key')}`
+    process.stdout.write(`${[...leavings.map(words), end].join('\n')}\n`)
+    return stop.aborted ? ExitCode.interrupted : ExitCode.done
+  } finally {
+    await target.close()
+  }
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: programs.cleanup,
+  options: optionsOf('cleanup'),
+  work: async ({ settings, redact }) => cleanUp(await withPassword(settings, redact)),
+}

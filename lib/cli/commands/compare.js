@@ -1,0 +1,235 @@
+// `millrace compare A B`: runs two sides in turn, and says what differs and how sure that is.
+import { readdir } from 'node:fs/promises'
+import { optionsOf } from '../../../settings.js'
+import { plainText, several } from '../../base/units.js'
+import { comparisonOfRounds } from '../../compare/comparison.js'
+import { comparisonData } from '../../compare/data.js'
+import { comparisonFiles } from '../../compare/files.js'
+import { exitCodeOf } from '../../compare/gates.js'
+import { fixedRounds, isDecided, untilSure } from '../../compare/plan.js'
+import {
+  cellOf,
+  commonOptions,
+  commonRequest,
+  idOf,
+  placeOf,
+  requestedDifferences,
+  sideRequest,
+} from '../../compare/request.js'
+import { roundsOf } from '../../compare/rounds.js'
+import { comparisonText } from '../../compare/text.js'
+import { ExitCode, OptionError } from '../../errors.js'
+import { spanWords } from '../../experiments/duration.js'
+import { argumentsOf, typed as typedWords } from '../../experiments/options.js'
+import { placesOf, shownTarget } from '../../experiments/places.js'
+import { progressOf } from '../../experiments/progress.js'
+import { runTurns } from '../../experiments/runner.js'
+import { openMatrix } from '../../experiments/store.js'
+import { hardware } from '../../experiments/summary.js'
+import { writeFiles, writeRunPages } from '../../report/write-report.js'
+import { millraceVersion } from '../../run/versions.js'
+import { withUndo } from '../../undo.js'
+import { strategyNames } from '../../workloads/index.js'
+import { programsEnv } from '../child.js'
+import { refuseWords, typedLine } from '../command-line.js'
+import { compareAbout, compareOptions } from '../compare-options.js'
+import { gateOptions, readGate } from '../gate-options.js'
+import { interruptsOfSeries } from '../signals.js'
+
+const leastRounds = 6
+
+/** @param {Record<string, any>} values */
+const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds }) => {
+  if (!untilSureAsked) {
+    if (maxRounds !== undefined) throw new OptionError('--max-rounds belongs to --until-sure')
+    return fixedRounds(rounds ?? 6)
+  }
+  if (rounds !== undefined)
+    throw new OptionError('--rounds and --until-sure: give one of them (--max-rounds bounds the second)')
+  return untilSure(leastRounds, maxRounds ?? 20)
+}
+
+const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => own.name === name))
+
+/**
+ * The options of both sides, from behind `--` and from in front of it.
+ * @param {import('../command-line.js').Typed} typed
+ */
+const commonOf = ({ options, words, separator }) => {
+  const behind = typedLine(separator === null ? [] : words.slice(separator), optionsOf('producer'))
+  refuseWords(behind, optionsOf('producer'))
+  const front = [...options].filter(([name]) => passed.some((option) => option.name === name))
+  return commonRequest(new Map([...front, ...behind.options]))
+}
+
+/** @param {import('../command-line.js').Typed} typed */
+const requestOf = (typed) => {
+  const given = typed.separator === null ? typed.words : typed.words.slice(0, typed.separator)
+  if (given.length !== 2)
+    throw new OptionError(
+      `compare takes two sides, not ${given.length}: millrace compare sorted-set list -q 50000 (--help explains more)`,
+    )
+  const common = commonOf(typed)
+  const [a, b] = [sideRequest(given[0], 'A'), sideRequest(given[1], 'B')]
+  if (a.name === b.name)
+    for (const [side, letter] of /** @type {const} */ ([
+      [a, 'A'],
+      [b, 'B'],
+    ]))
+      side.name += ` (${letter})`
+  return { a, b, common, given, cells: [cellOf(a, 'a', common), cellOf(b, 'b', common)] }
+}
+
+/** @param {string} outDir @param {string} id */
+const earlierOf = async (outDir, id) => {
+  const names = await readdir(outDir).catch(() => /** @type {string[]} */ ([]))
+  return names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
+}
+
+/** @param {import('../commands.js').Asked} asked */
+const compare = async ({ settings: values, typed, env }) => {
+  const { thresholds, gate, effect } = readGate(values)
+  const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
+  const plan = planOf(values)
+  const { a, b, common, given, cells } = requestOf(typed)
+  const { target } = placeOf(common.where)
+  const shown = target ? shownTarget(target, env) : null
+  const id = idOf(a, b)
+  const question = `${b.name} against ${a.name}.`
+  const timing = { seconds, warmUpS, repeat: plan.rounds }
+  const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+  const progress = progressOf({
+    plan: [{ experiment: { id }, cells }],
+    terms: timing,
+    onTarget: target !== null,
+    say,
+  })
+  if (values['dry-run']) {
+    const sure =
+      plan.looks.length > 1 ? `, fewer if it can tell earlier (it looks after ${plan.looks.join(', ')})` : ''
+    process.stdout.write(
+      `${plainText(question)} 2 cells, ${several(plan.rounds, 'round')}: about ${spanWords(progress.leftMs())}${sure}\n`,
+    )
+    return ExitCode.done
+  }
+  const earlier = await earlierOf(outDir, id)
+  const signal = interruptsOfSeries()
+  const clock = () => performance.now()
+  const startMs = clock()
+  const experiment = { id, question, cells: given.map((name) => ({ name })), options: common.load }
+  const store = await openMatrix({
+    outDir,
+    terms: { experiment, scale: 1, ...timing, seed, target: shown?.join(' ') ?? 'local servers' },
+    resume: values.resume,
+    epochMs: Date.now(),
+    documentName: 'compare.json',
+  })
+  if (!store.resumed && earlier.length > 0)
+    say(
+      `starting over: the rounds of ${several(earlier.length, 'earlier comparison')} of these sides in ${outDir} do not count`,
+    )
+  const command = typedWords([
+    ...['millrace', 'compare', ...given, '--seconds', String(seconds), '--warm-up', String(warmUpS)],
+    ...(plan.looks.length > 1
+      ? ['--until-sure', '--max-rounds', String(plan.rounds)]
+      : ['--rounds', String(plan.rounds)]),
+    ...argumentsOf(common.load),
+    ...(shown ?? argumentsOf(common.where)),
+  ])
+  const found = () => {
+    const { rounds, ...rest } = roundsOf(store.turns)
+    const comparison = comparisonOfRounds({
+      baseline: a.name,
+      other: b.name,
+      rounds,
+      settings: requestedDifferences(a, b),
+      thresholds,
+      effect,
+      criticals: plan.criticals(rounds.length),
+    })
+    return {
+      rounds,
+      ...rest,
+      comparison: { ...comparison, warnings: [...rest.warnings, ...comparison.warnings] },
+    }
+  }
+  const document = () => {
+    const { comparison, rounds, isValid, factor } = found()
+    return {
+      ...comparisonData(comparison),
+      valid: isValid,
+      started: store.started,
+      duration_s: store.spentS + Math.round(clock() - startMs) / 1000,
+      command,
+      versions: {
+        millrace: millraceVersion(),
+        node: process.versions.node,
+        servers: [...new Set(store.turns.flatMap(({ servers = [] }) => servers))],
+      },
+      hardware: hardware(),
+      rate_factor: factor,
+      rounds: rounds.map(({ round, first }) => ({ round, first })),
+      stopping: plan.looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: plan.looks } : null,
+      earlier,
+    }
+  }
+  const places = placesOf({ target, env, serverFile: (path) => path, log: say, clock })
+  progress.begin(experiment, store)
+  await withUndo(async (undo) => {
+    undo(store.close)
+    undo(() => places.keepOnly([]))
+    await runTurns({
+      cells,
+      ...timing,
+      seed,
+      store,
+      places,
+      env: programsEnv(env),
+      signal,
+      clock,
+      linked: () => cells,
+      isEnough: (rounds) => plan.looks.includes(rounds) && isDecided(found().comparison),
+      tell: () => store.tell(document()),
+      onTurn: progress.turn,
+    })
+  })
+  await store.tell(document())
+  if (!signal.aborted) await store.finish()
+  const { comparison, rounds, isValid } = found()
+  const runs = rounds.map(({ round }) => ({
+    a: `cells/a/round-${round}/run`,
+    b: `cells/b/round-${round}/run`,
+  }))
+  await writeRunPages(
+    store.folder,
+    runs.flatMap(({ a: first, b: second }) => [first, second]),
+  )
+  const facts = {
+    command,
+    method: `${several(rounds.length, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${plan.looks.length > 1 ? `, until sure (looks after ${plan.looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`,
+    where: `${[...new Set(store.turns.flatMap(({ servers = [] }) => servers))].join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
+    firsts: rounds.map(({ first }) => first),
+    runs,
+    isValid,
+  }
+  await writeFiles(store.folder, await comparisonFiles(comparison, facts, gate))
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify(document(), null, 2)}\n`
+      : comparisonText(comparison, { columns: process.stdout.columns ?? 110, all: values.all }),
+  )
+  say(`page: ${store.folder}/compare.html, picture: ${store.folder}/charts/changes.svg`)
+  if (signal.aborted) return ExitCode.interrupted
+  return isValid ? exitCodeOf(comparison.rulings, gate) : ExitCode.invalid
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: compareAbout,
+  options: [...compareOptions, ...gateOptions],
+  passed,
+  isPrivate: true,
+  takesWords: true,
+  words: () => strategyNames(),
+  work: compare,
+}

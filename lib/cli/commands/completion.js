@@ -1,0 +1,82 @@
+// `millrace completion`: what bash and zsh need to complete commands, options and their values.
+
+import { plainText } from '../../base/units.js'
+import { OptionError } from '../../errors.js'
+import { namesOf } from '../command-line.js'
+import { commandNamed, commands } from '../commands.js'
+
+const shells = ['bash', 'zsh']
+
+/** @param {Pick<import('../commands.js').Option, 'aliases' | 'name' | 'also'>} option */
+const dashedNames = (option) => namesOf(option).map((name) => `${name.length === 1 ? '-' : '--'}${name}`)
+
+/** One command's branches of the script. @param {string} name */
+const branchOf = async (name) => {
+  const { options, passed = [], words } = await commandNamed(name)
+  const all = [...options, ...passed].filter(({ hidden }) => !hidden)
+  const values = all
+    .filter(({ choices }) => choices !== undefined)
+    .map((option) => {
+      const cases = dashedNames(option).map((dashed) => `"${name} ${dashed}"`)
+      return `    ${cases.join('|')}) list='${option.choices?.join(' ')}' ;;`
+    })
+  const names = [...new Set([...all.map((option) => `--${option.name}`), '--help'])]
+  const own = words?.() ?? []
+  return { values, names: `    ${name}) options='${names.join(' ')}' words='${own.join(' ')}' ;;` }
+}
+
+/** @param {{ values: string[], names: string }[]} branches */
+const scriptOf = (branches) => `# millrace completion: eval "$(millrace completion bash)", or zsh
+_millrace() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
+  local list='' options='' words=''
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '${Object.keys(commands).join(' ')} help --help --version' -- "$current"))
+    return
+  fi
+  case "$command $previous" in
+${branches.flatMap(({ values }) => values).join('\n')}
+  esac
+  case "$command" in
+${branches.map(({ names }) => names).join('\n')}
+  esac
+  [ -n "$list" ] || case "$current" in
+    -*) list="$options" ;;
+    *) list="$words" ;;
+  esac
+  COMPREPLY=($(compgen -W "$list" -- "$current"))
+}
+complete -o default -F _millrace millrace
+`
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: shells.join('|'),
+    does: 'Prints the completion of commands, options and their values for a shell.',
+    examples: [
+      ['a line for ~/.bashrc', 'bash'],
+      ['a line for ~/.zshrc', 'zsh'],
+    ],
+    more: 'Evaluate what it prints: eval "$(millrace completion bash)".',
+  },
+  options: [],
+  isPrivate: true,
+  takesWords: true,
+  words: () => shells,
+  work: async ({ typed: { words } }) => {
+    const [shell] = words
+    if (words.length !== 1 || !shells.includes(shell))
+      throw new OptionError(
+        `completion takes bash or zsh${shell === undefined ? '' : `, not '${plainText(words.join(' ')).slice(0, 40)}'`}`,
+      )
+    const branches = await Promise.all(Object.keys(commands).map(branchOf))
+    const load =
+      shell === 'zsh'
+        ? 'autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n'
+        : ''
+    process.stdout.write(`${load}${scriptOf(branches)}`)
+    return 0
+  },
+}

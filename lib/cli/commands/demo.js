@@ -1,0 +1,53 @@
+// `millrace demo` and `npm start`: fifteen seconds of writing to a local cluster, at a rate that suits the machine.
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../../errors.js'
+import { programsEnv, startChild } from '../child.js'
+
+// Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
+const itemsPerCore = 25_000
+const quantity = Math.min(200_000, itemsPerCore * availableParallelism())
+const args = [
+  '--cluster',
+  '-q',
+  String(quantity),
+  '-t',
+  '4',
+  '-c',
+  '4',
+  '--duration',
+  '15s',
+  '--warm-up',
+  '2s',
+]
+
+const producer = fileURLToPath(new URL('../../../producer.js', import.meta.url))
+
+/** @returns {Promise<number>} */
+const demo = () =>
+  new Promise((resolve) => {
+    process.stderr.write(`millrace write ${args.join(' ')}\n`)
+    // What a user has set for real servers must not send a demonstration there.
+    const child = startChild(producer, args, {
+      env: programsEnv(process.env),
+      stdio: ['inherit', 'inherit', 'inherit'],
+    })
+    // Ctrl-C reaches the child by the terminal; it settles and writes its result.
+    process.on('SIGINT', () => {})
+    process.on('SIGTERM', () => child.kill('SIGTERM'))
+    child.on('close', (code) => {
+      process.stderr.write('\nNext: millrace compare sorted-set list -q 50000, or millrace write --help\n')
+      resolve(code ?? ExitCode.fault)
+    })
+  })
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    does: 'Writes to a local cluster for fifteen seconds, at a rate that suits this machine, and reports what that cost.',
+    examples: [],
+  },
+  options: [],
+  isPrivate: true,
+  work: demo,
+}

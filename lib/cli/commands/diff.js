@@ -1,0 +1,66 @@
+// `millrace diff`: what differs between finished runs or experiments, how sure that is, and what thresholds make of it.
+
+import { comparisonOf } from '../../compare/comparison.js'
+import { comparisonData } from '../../compare/data.js'
+import { exitCodeOf } from '../../compare/gates.js'
+import { sidesOf } from '../../compare/sides.js'
+import { comparisonText } from '../../compare/text.js'
+import { OptionError } from '../../errors.js'
+import { ownOptions } from '../commands.js'
+import { gateOptions, readGate } from '../gate-options.js'
+
+/** @param {readonly string[]} words @param {number | null} separator @returns {string[][]} patterns of each side */
+const patternsOf = (words, separator) => {
+  const sides =
+    separator === null ? words.map((word) => [word]) : [words.slice(0, separator), words.slice(separator)]
+  if (sides.length < 2 || sides.some((side) => side.length === 0))
+    throw new OptionError('two sides at least are compared: millrace diff A B (--help explains more)')
+  return sides
+}
+
+/** @param {import('../../compare/sides.js').Side} side */
+const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats === 1)
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'A B [...]',
+    does: 'Compares finished runs or experiments: what differs, how sure that is, and what thresholds make of it.',
+    examples: [
+      ['two runs, or two experiments', 'results/before results/after'],
+      ['several runs of each side', "'results/set-*' 'results/list-*'"],
+    ],
+    more: `Each of A, B ... is a side: the folder of a run, of an experiment, or one that contains the runs of several repeats, such as cells/CELL of an experiment; or a pattern in quotes. The first is the baseline. Where the shell spreads a pattern over several words, -- parts two sides:  millrace diff results/set-* -- results/list-*
+Runs of one side after runs of the other also measure what changed on the machine in between: 'millrace compare' runs both, in turn.`,
+  },
+  options: [
+    ...gateOptions,
+    ...ownOptions('Output', [
+      { name: 'all', type: 'flag', help: 'metrics without a verdict too' },
+      { name: 'invalid', type: 'flag', help: 'compare runs that are not valid as well' },
+      { name: 'json', type: 'flag', help: 'print the comparison as JSON' },
+    ]),
+  ],
+  isPrivate: true,
+  takesWords: true,
+  work: async ({ settings: values, typed: { words, separator } }) => {
+    const { thresholds, gate, effect } = readGate(values)
+    const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
+    const comparisons = others.map((other) =>
+      comparisonOf(baseline, other, thresholds, { effect, allowInvalid: values.invalid }),
+    )
+    if (others.length > 1 && [baseline, ...others].every(isOneRun))
+      process.stderr.write(
+        `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
+      )
+    const look = { columns: process.stdout.columns ?? 110, all: values.all }
+    const text = values.json
+      ? `${JSON.stringify(comparisons.map(comparisonData), null, 2)}\n`
+      : comparisons.map((comparison) => comparisonText(comparison, look)).join('\n')
+    process.stdout.write(text)
+    return exitCodeOf(
+      comparisons.flatMap(({ rulings }) => rulings),
+      gate,
+    )
+  },
+}

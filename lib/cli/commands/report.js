@@ -1,0 +1,39 @@
+// `millrace report`: everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
+import { existsSync } from 'node:fs'
+import { bytes, several } from '../../base/units.js'
+import { ExitCode, OptionError } from '../../errors.js'
+import { allFiles, writeFiles } from '../../report/write-report.js'
+import { codeOf, madeWithParents } from '../../result/files.js'
+import { readRecord } from '../../result/record.js'
+import { ownOptions } from '../commands.js'
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'RESULTS',
+    does: 'Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the experiment in the folder RESULTS.',
+    examples: [['of the newest run', 'results/2026-11-22T11-08-08-sorted-set']],
+  },
+  options: ownOptions('Options', [
+    { name: 'out', type: 'path', otherwise: 'RESULTS', help: 'folder to write them to' },
+  ]),
+  isPrivate: true,
+  takesWords: true,
+  work: async ({ settings: { out }, typed: { words }, as }) => {
+    const [folder] = words
+    if (words.length !== 1) throw new OptionError(`one folder of results: ${as} RESULTS [--out DIR]`)
+    if (!existsSync(folder)) throw new OptionError(`${folder}: there is no such folder`)
+    const record = await readRecord(folder)
+    const target = out ?? folder
+    await madeWithParents(target).catch((cause) => {
+      throw new OptionError(`--out ${target}: the folder cannot be written (${codeOf(cause)})`, { cause })
+    })
+    const files = await allFiles(record)
+    await writeFiles(target, files)
+    const size = Buffer.byteLength(files['report.html'])
+    process.stdout.write(
+      `${several(Object.keys(files).length, 'file')} in ${target}; report.html ${bytes(size)}\n`,
+    )
+    return ExitCode.done
+  },
+}

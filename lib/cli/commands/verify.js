@@ -1,0 +1,173 @@
+// `millrace verify`: whether everything that a run had acknowledged is still there, byte by byte.
+import { join } from 'node:path'
+import { optionsOf } from '../../../settings.js'
+import { count, plainText } from '../../base/units.js'
+import { ExitCode, OptionError, TargetError } from '../../errors.js'
+import { readPlanOf } from '../../plan/read-plan.js'
+import { readRunFile } from '../../result/record.js'
+import { VERIFIABLE } from '../../result/schemas.js'
+import { checkWritten, contradictionIn, serverTimes } from '../../run/check-written.js'
+import { faultIn } from '../../shape.js'
+import { addressOf, endpointOf } from '../../target/address.js'
+import { findEmbedded } from '../../target/embedded.js'
+import { openTarget } from '../../target/open.js'
+import { socketReadDriver } from '../../transport/read-socket.js'
+import { isStrategy, strategyNamed } from '../../workloads/index.js'
+import { refuseWords } from '../command-line.js'
+import { settingsOf } from '../options.js'
+import { withPassword } from '../password.js'
+
+/** @typedef {import('../../../settings.js').ReaderSettings} ReaderSettings */
+
+/** Why it cannot be shown whether all is there; null: it can. @param {any} document */
+const reasonAgainst = ({ plan, written }) => {
+  if (!plan.once)
+    return 'the run was without --once, so nothing can be shown: the same bytes are rewritten every interval and gone after the ttl; run it with --once and a long --ttl'
+  if (isStrategy(plan.strategy) && strategyNamed(plan.strategy).check === null)
+    return `${plan.strategy} keeps about the newest ${plan.quantity} items only, so the others prove nothing`
+  if (!written) return 'it does not say which items were acknowledged; an older Millrace wrote it'
+  return null
+}
+
+/** @param {string | undefined} folder */
+const documentIn = async (folder) => {
+  if (folder === undefined) throw new OptionError('name the folder of a run: millrace verify results/<run>')
+  const path = folder.endsWith('.json') ? folder : join(folder, 'run.json')
+  /** @type {any} */
+  const document = await readRunFile(path)
+  if (document === null) throw new OptionError(`${path} cannot be read (ENOENT)`)
+  if (document.kind !== 'producer') throw new OptionError(`${path} is not the result of a producer`)
+  const reason = reasonAgainst(document)
+  if (reason) throw new OptionError(`${path}: ${reason}`)
+  const fault = faultIn(document, VERIFIABLE) ?? contradictionIn(document)
+  if (fault) throw new OptionError(`${path} cannot be verified: ${fault}`)
+  return document
+}
+
+/** Embedded servers end with their producer; those that run now must be those of the run. @param {any} document */
+const checkAttached = ({ run, target, nodes }) => {
+  const isCluster = target?.kind === 'cluster'
+  const found = target?.origin === 'attached' ? findEmbedded({ cluster: isCluster }) : null
+  const known = new Set(nodes.map((/** @type {{ address: string }} */ { address }) => address))
+  if (!found?.nodes.some((node) => known.has(addressOf(node))))
+    throw new TargetError(
+      `${plainText(run)} wrote to local servers, which ended with their producer; let it write to servers that stay (--host), or to those of a producer that still runs`,
+    )
+}
+
+/**
+ * Where to look: the target that is named on the command line, else that of the run, by the node that was away least.
+ * @param {any} document
+ * @param {import('../commands.js').Asked} asked
+ * @returns {ReaderSettings}
+ */
+const placed = (document, { settings, typed, env, dotenvText }) => {
+  const { target, nodes } = document
+  if (['host', 'url', 'port'].some((name) => settings.given[name] === 'command line')) return settings
+  if (target?.origin !== 'address') {
+    checkAttached(document)
+    const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
+    return { ...settings, host: undefined, port: undefined, cluster: target.kind === 'cluster', given }
+  }
+  const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
+  const among = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
+  const [{ address }] = [...among].sort((a, b) => a.gaps - b.gaps)
+  const { host, port } = endpointOf(address)
+  const named = [
+    ['host', host],
+    ['port', String(port)],
+  ].map(([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]))
+  const there = { ...typed, options: new Map([...typed.options, ...named]) }
+  const own = /** @type {ReaderSettings} */ (
+    settingsOf(there, options, { env, dotenvText, takesWords: true })
+  )
+  return { ...own, cluster: target.kind === 'cluster' }
+}
+
+/** @param {import('../../run/check-written.js').Checked} checked @param {any} document */
+const sentencesOf = ({ acked, present, lost, examples, ...bad }, { run, written }) => {
+  const found = Object.entries(bad).filter(([, n]) => n > 0)
+  const lines = [
+    `${plainText(run)}: ${count(acked)} items acknowledged, ${count(present)} there byte by byte` +
+      (lost > 0 ? `, ${count(lost)} lost` : '') +
+      (found.length > 0 ? `; ${found.map(([what, n]) => `${count(n)} ${what}`).join(', ')}` : ''),
+    ...examples.map((example) => `  ${plainText(example)}`),
+  ]
+  if (!written.complete)
+    lines.push(
+      '  the result holds not all ranges that were not acknowledged: some of what is missing may be theirs',
+    )
+  if (bad.expired > 0)
+    lines.push('  expired: their ttl was over, so nothing can be said of them; set a longer --ttl')
+  return lines.join('\n')
+}
+
+/** @param {any} document @param {ReaderSettings} settings */
+const checkedIn = async (document, settings) => {
+  const { plan, written } = document
+  const target = await openTarget(settings, { say: () => {}, mayStart: false })
+  try {
+    const readPlan = readPlanOf(
+      { ...settings, reads: 'master', mode: 'manual', fetch: 'get', verify: false, driver: 'socket' },
+      {
+        card: { ...plan, startedMs: 0, renewedMs: 0, ended: true },
+        agents: [1],
+        cluster: target.kind === 'cluster',
+        masters: target.topology.masters.length,
+      },
+    )
+    const driver = await socketReadDriver({
+      plan: readPlan,
+      target,
+      clock: () => performance.now(),
+      random: Math.random,
+      onEvent: () => {},
+    })
+    const times = await serverTimes(document, {
+      servers: driver.servers(),
+      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      epochMs: Date.now,
+    })
+    const checked = await checkWritten({ plan, written, ...times, driver })
+    driver.close()
+    return checked
+  } finally {
+    await target.close()
+  }
+}
+
+/** @param {import('../../../settings.js').Option} option */
+const isOfTarget = ({ group, name }) => group.startsWith('Target') || ['json', 'prefix'].includes(name)
+
+// A consumer's options, of which only those of the target matter.
+const options = optionsOf('consumer').map((option) =>
+  isOfTarget(option) ? option : { ...option, hidden: /** @type {const} */ (true) },
+)
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'RESULTS',
+    does: 'Checks that everything that a run had acknowledged is still there, byte by byte.',
+    examples: [
+      ['a run that writes each item once', 'results/mine'],
+      ['through another node', 'results/mine --host 10.0.0.7 --cluster'],
+    ],
+    more: `RESULTS is the folder of a run of millrace write with --once and a long --ttl. Without an address it reads where the run wrote. Local servers end with their run, so nothing is left to verify. Exit code 4: something that was acknowledged is missing or has changed.`,
+  },
+  options,
+  takesWords: true,
+  work: async (asked) => {
+    const { typed, redact } = asked
+    const [folder, ...words] = typed.words
+    refuseWords({ ...typed, words }, options)
+    const document = await documentIn(folder)
+    const settings = await withPassword(placed(document, asked), redact)
+    const checked = await checkedIn(document, settings)
+    if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
+    else process.stdout.write(`${sentencesOf(checked, document)}\n`)
+    const { lost, expired, acked } = checked
+    const isProven = lost + expired === 0 && acked > 0 && document.written.complete
+    return isProven ? ExitCode.done : ExitCode.invalid
+  },
+}

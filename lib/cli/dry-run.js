@@ -1,0 +1,223 @@
+// --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
+
+import { bytes, count, plainText, several } from '../base/units.js'
+import { ExitCode, TargetError } from '../errors.js'
+import { planOf } from '../plan/plan.js'
+import { cardOf } from '../plan/plan-card.js'
+import { rhythmWords } from '../plan/rhythm.js'
+import { tickValues } from '../plan/tick-values.js'
+import { agentWords, readerWords } from '../run/agents.js'
+import { clockOf } from '../run/clock.js'
+import { factsOf } from '../run/facts.js'
+import { findPlan } from '../run/find-plan.js'
+import { unlessInterrupted } from '../run/start-up.js'
+import { millraceVersion } from '../run/versions.js'
+import { leasesUnder } from '../target/leavings.js'
+import { openTarget } from '../target/open.js'
+import { refuseRival } from '../target/plan-key.js'
+import { preflight } from '../target/preflight.js'
+import { withUndo } from '../undo.js'
+import { strategyNamed } from '../workloads/index.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { outBuffer } from '../workloads/stencil.js'
+import { twoColumns } from './help.js'
+import { logTo } from './log.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('./signals.js').Guidance & { as: string }} Guidance
+ * @typedef {{ title: string, lines: string[] }} Part
+ */
+
+// What is longer is shown by its size.
+const longestText = 48
+
+/** @param {string} text */
+const shortened = (text) =>
+  text.length > longestText || plainText(text) !== text
+    ? `<${bytes(Buffer.byteLength(text, 'latin1'))}>`
+    : text
+
+/** @param {import('../wire/encode.js').Argument} argument @param {import('../wire/encode.js').TickValues} values */
+const argumentText = (argument, values) => {
+  const parts = [argument]
+    .flat()
+    .map((part) => (typeof part === 'object' && 'hole' in part ? values[part.hole] : part))
+  if (parts.every((part) => typeof part !== 'object')) return shortened(parts.join(''))
+  const size = parts.reduce(
+    (/** @type {number} */ sum, part) => sum + (typeof part === 'object' ? part.length : String(part).length),
+    0,
+  )
+  return `<${bytes(size)}>`
+}
+
+/** Of one command in RESP. @param {Buffer} buffer */
+const wireText = (buffer) =>
+  buffer
+    .toString('latin1')
+    .split('\r\n')
+    .filter((_, i) => i > 0 && i % 2 === 0)
+    .map(shortened)
+    .join(' ')
+
+/**
+ * What is sent for the first item of this process.
+ * @param {Plan} plan
+ * @param {number} nowMs
+ * @returns {string[]}
+ */
+export const firstCommands = (plan, nowMs) => {
+  const strategy = strategyOf(plan)
+  const [{ first }] = plan.agents
+  if (plan.flow === 'clients')
+    return strategy.stencils().map(({ stencil }) => {
+      const out = outBuffer(stencil.most)
+      return wireText(out.bytes.subarray(0, stencil.put(first, out, 0)))
+    })
+  const values = tickValues(Math.round(nowMs), plan.ttlS)
+  const texts = strategy.steps().map((step) => {
+    const args =
+      step.kind === 'each'
+        ? step.args(first)
+        : step.kind === 'gather'
+          ? step.args(step.key(first), [first])
+          : step.args(step.keys[0], first)
+    const text = args.map((arg) => argumentText(arg, values)).join(' ')
+    if (step.kind === 'gather') return `${text}   (with ${step.max || 'all'} items a command at most)`
+    return step.kind === 'once' && step.everyMs > 0 ? `${text}   (every ${step.everyMs / 1000} s)` : text
+  })
+  return [...new Set(texts)]
+}
+
+/** @param {Part[]} parts @param {number} columns */
+const textOf = (parts, columns) =>
+  twoColumns(
+    parts.flatMap(({ title, lines }) =>
+      lines.map((line, i) => /** @type {[string, string]} */ ([i === 0 ? title : '', line])),
+    ),
+    columns,
+  ).join('\n')
+
+/** @param {Settings} settings @param {object} document @param {Part[]} parts */
+const print = ({ json }, document, parts) =>
+  process.stdout.write(
+    json ? `${JSON.stringify(document, null, 2)}\n` : `${textOf(parts, process.stdout.columns ?? 100)}\n`,
+  )
+
+/** What is read from the target, without a lease and without a plan announced. @param {Settings} settings @param {{ stop: AbortSignal }} signals */
+export const lookedAt = async (settings, { stop }) => {
+  /** @type {string[]} */
+  const lines = []
+  /** @type {string[]} */
+  const warnings = []
+  const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
+  const warn = (/** @type {import('../result/ruling.js').Warning} */ { message }) => warnings.push(message)
+  return withUndo(async (undo) => {
+    const target = await unlessInterrupted(stop, openTarget(settings, { say: (line) => log.info(line) }))
+    undo(() => target.close())
+    const { allow } = settings
+    /** @type {string | null} */
+    let refusal = null
+    const refused = (/** @type {unknown} */ error) => {
+      if (!(error instanceof TargetError)) throw error
+      refusal ??= error.message
+      return null
+    }
+    const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }).catch(refused))
+    const facts = await unlessInterrupted(stop, factsOf(settings, target))
+    const whole = planOf(settings, facts)
+    const look = { target, plan: whole, allow, warn, say: (/** @type {string} */ line) => lines.push(line) }
+    const epochMs = time?.now ?? Date.now
+    const found = await unlessInterrupted(
+      stop,
+      preflight({ ...look, clock: () => performance.now(), epochMs }).catch(refused),
+    )
+    await unlessInterrupted(stop, refuseRival(target, cardOf(whole, millraceVersion())).catch(refused))
+    const leases = await unlessInterrupted(stop, leasesUnder(target, settings.prefix))
+    const { kind, origin, address, versions } = target
+    return {
+      ...{ lines, warnings, refusal: /** @type {string | null} */ (refusal), found, leases, facts },
+      ...{ nowMs: epochMs(), target: { kind, origin, address, versions } },
+    }
+  })
+}
+
+/** @param {Settings} settings @param {import('../target/open.js').Origin} origin */
+const ownAgents = ({ agent, totalAgents }, origin) =>
+  Array.isArray(agent)
+    ? [...agent]
+    : agent === 'all' || origin !== 'address'
+      ? Array.from({ length: totalAgents }, (_, i) => i + 1)
+      : [1]
+
+/** @param {Settings} settings @param {Plan} plan @param {number} leases @param {boolean} isNext */
+const shareWords = ({ totalAgents, quantity }, plan, leases, isNext) =>
+  isNext && totalAgents > 1
+    ? `the next free of ${several(totalAgents, 'writer')} (${leases} at work now): about ${count(quantity / totalAgents)} of ${several(quantity, 'item')}; -a all for everything`
+    : agentWords(plan)
+
+/**
+ * @param {Settings} settings
+ * @param {Guidance} guidance
+ */
+export const dryRunOfWriter = async (settings, { stop }) => {
+  const { facts, lines, warnings, refusal, found, leases, nowMs, target } = await lookedAt(settings, { stop })
+  const plan = planOf(settings, { ...facts, agents: ownAgents(settings, target.origin) })
+  const commands = firstCommands(plan, nowMs)
+  const isNext = settings.agent === 'auto' && target.origin === 'address'
+  const { flow } = strategyNamed(settings.strategy).roles.writer
+  const { valueBytes, ttlS, strategy, driver } = plan
+  const model = [
+    strategy,
+    `values of ${bytes(valueBytes)}`,
+    ...(flow === 'ticks' ? [`ttl ${ttlS} s`] : []),
+    `driver ${driver}`,
+  ]
+  print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [
+    { title: 'plan', lines: [rhythmWords(plan), model.join(', ')] },
+    { title: 'this process', lines: [shareWords(settings, plan, leases, isNext)] },
+    { title: 'target', lines: [...lines, ...warnings.map((warning) => `warning: ${warning}`)] },
+    { title: 'first item', lines: commands },
+    {
+      title: refusal === null ? 'result' : 'REFUSED',
+      lines: [refusal ?? 'nothing was written; without --dry-run the run would start'],
+    },
+  ])
+  return refusal === null ? ExitCode.done : ExitCode.target
+}
+
+/**
+ * @param {Settings} given
+ * @param {Guidance} guidance
+ */
+export const dryRunOfReader = (given, { stop }) =>
+  withUndo(async (undo) => {
+    const settings = /** @type {import('../../settings.js').ReaderSettings} */ (given)
+    const target = await unlessInterrupted(stop, openTarget(settings, { say: () => {}, mayStart: false }))
+    undo(() => target.close())
+    /** @type {string[]} */
+    const lines = []
+    const found = await unlessInterrupted(
+      stop,
+      findPlan({ settings, target, say: (line) => lines.push(line) }),
+    )
+    const agents = Array.isArray(settings.agent)
+      ? [...settings.agent]
+      : Array.from({ length: settings.totalAgents }, (_, i) => i + 1)
+    const plan = { ...found.plan, agents }
+    const reader = strategyOf(plan).reader()
+    const commands = reader.asks({ nowMs: Date.now() }).map(({ args }) => args.map(shortened).join(' '))
+    const { kind, origin, address, versions } = target
+    const values = plan.values && reader.value ? [`then ${plan.valuesBy.toUpperCase()} of each value`] : []
+    const where = `${kind === 'cluster' ? 'cluster on ' : ''}${address}, version ${versions.join(', ')}, ${several(target.nodes().length, 'node')}`
+    const how = `a fetch every ${plan.periodMs} ms from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
+    print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
+      { title: 'plan', lines: [...lines, how] },
+      { title: 'this process', lines: [readerWords(plan)] },
+      { title: 'target', lines: [where] },
+      { title: 'a fetch', lines: [...commands, ...values] },
+      { title: 'result', lines: ['nothing was read but the plan; without --dry-run the run would start'] },
+    ])
+    return ExitCode.done
+  })

@@ -1,0 +1,138 @@
+// What every command does around its work: options, help, secrets, its parent, and one place that turns errors into a
+// line and an exit code.
+
+import { plainText } from '../base/units.js'
+import { ExitCode, MillraceError, OptionError } from '../errors.js'
+import { redactor } from '../redact.js'
+import { millraceVersion } from '../run/versions.js'
+import { asTargetError } from '../target/reason.js'
+import { fromParent } from './child.js'
+import { typedLine } from './command-line.js'
+import { commandNamed } from './commands.js'
+import { helpText } from './help.js'
+import { loadDotenv, settingsOf, variablesIn } from './options.js'
+import { secretsIn } from './secrets.js'
+
+/**
+ * @typedef {object} Surroundings
+ * @property {NodeJS.ProcessEnv} env with what a parent has handed over
+ * @property {import('../redact.js').Redactor} redact
+ */
+
+// What a program may take to end in order when its parent has gone.
+const orphanLimitMs = 1000
+
+/** Nobody is left to read the result: as if it was interrupted twice. */
+const endWithParent = () => {
+  setTimeout(() => process.exit(ExitCode.interrupted), orphanLimitMs)
+  if (process.listenerCount('SIGTERM') === 0) process.exit(ExitCode.interrupted)
+  process.emit('SIGTERM')
+  process.emit('SIGTERM')
+}
+
+/** @param {unknown} thrown @param {NodeJS.WritableStream} stderr */
+const tell = (thrown, stderr) => {
+  const error = asTargetError(thrown)
+  if (error instanceof MillraceError) {
+    stderr.write(`${plainText(error.message)}\n`)
+    return error.exitCode
+  }
+  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  stderr.write(
+    `internal error of Millrace, please report it: ${fault.split('\n').map(plainText).join('\n')}\n`,
+  )
+  return ExitCode.fault
+}
+
+/** The folder that programs are started in may have been removed since. */
+const workingFolder = () => {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    throw new OptionError('the working directory has been removed; change to one that is there', { cause })
+  }
+}
+
+/**
+ * Starts a command with the words behind it, and ends with its exit code.
+ * @param {string} name as in lib/cli/commands.js
+ * @param {{ as?: string, argv?: readonly string[] }} [how] as: what the user typed, where that is no `millrace NAME`
+ */
+export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice(2) } = {}) =>
+  concluded(async ({ env, redact }) => {
+    const { stdout, stderr } = process
+    const {
+      about,
+      options,
+      passed = [],
+      isPrivate = false,
+      takesWords = false,
+      work,
+    } = await commandNamed(name)
+    const typed = typedLine(argv, [...options, ...passed])
+    if (typed.help) {
+      const look = { columns: stdout.columns ?? 80, whole: typed.help === 'all' }
+      stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
+      return ExitCode.done
+    }
+    if (typed.version) {
+      stdout.write(`${millraceVersion()}\n`)
+      return ExitCode.done
+    }
+    const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
+    redact.learn(...secretsIn([], variablesIn(dotenvText)))
+    const settings = settingsOf(typed, options, { env: isPrivate ? {} : env, dotenvText, takesWords })
+    for (const sentence of settings.cautions) stderr.write(`warning: ${plainText(sentence)}\n`)
+    return work({ settings, typed, env, dotenvText, redact, as })
+  })
+
+/** @param {NodeJS.WriteStream} stream @param {import('../redact.js').Redactor} redact */
+const redacting = (stream, redact) => {
+  const write = stream.write.bind(stream)
+  stream.write = (/** @type {any} */ chunk, /** @type {any[]} */ ...more) =>
+    write(typeof chunk === 'string' ? redact.text(chunk) : chunk, .../** @type {[]} */ (more))
+}
+
+/** Everything written so far is out, or lost. @param {NodeJS.WriteStream} stream */
+const flushed = (stream) =>
+  new Promise((/** @type {(value: void) => void} */ resolve) => {
+    if (stream.destroyed) resolve()
+    else stream.write('', () => resolve())
+  })
+
+/**
+ * Does the work of a program and ends it: with the exit code of the work, or of what was thrown, told in a line.
+ * @param {(surroundings: Surroundings) => Promise<number>} work
+ */
+export const concluded = async (work) => {
+  const { stdout, stderr } = process
+  const redact = redactor()
+  redact.learn(...secretsIn(process.argv.slice(2), process.env))
+  redacting(stdout, redact)
+  redacting(stderr, redact)
+  /** @type {string | undefined} */
+  let unprinted
+  // A reader that has seen enough (`| head`) ends the output, not the run.
+  stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) => {
+    if (code !== 'EPIPE') unprinted ??= code ?? message
+  })
+  // Nor does who has closed the log, or the terminal.
+  stderr.on('error', () => {})
+  // What fails beside the work is told like what the work throws.
+  process.once('uncaughtException', (error) => process.exit(tell(error, stderr)))
+  try {
+    const env = await fromParent(process.env, endWithParent)
+    redact.learn(...secretsIn([], env))
+    workingFolder()
+    process.exitCode = await work({ env, redact })
+  } catch (error) {
+    process.exitCode = tell(error, stderr)
+  }
+  await flushed(stdout)
+  if (unprinted !== undefined) {
+    stderr.write(`standard output cannot be written (${unprinted}): what was printed there is not complete\n`)
+    process.exitCode = ExitCode.fault
+  }
+  // Control connections and pipes to children must not keep a finished program alive.
+  process.exit()
+}

@@ -1,0 +1,95 @@
+// The programmatic entry: `run(options) -> result` and servers to run it on. It prints nothing, never exits, and
+// reads neither the environment nor .env. Types are in index.d.ts, options in docs/options.md.
+import { settingsOfRun } from './cli/run-options.js'
+import { MillraceError, OptionError } from './errors.js'
+import { redactor } from './redact.js'
+import { runName } from './result/files.js'
+import { runOn } from './run/run.js'
+import { accessWarnings } from './target/access.js'
+import { startEmbedded } from './target/embedded.js'
+import { openTarget } from './target/open.js'
+import { asTargetError } from './target/reason.js'
+import { withUndo } from './undo.js'
+
+export { MillraceError, OptionError }
+
+/** What happens in a run as events. @param {(event: any) => void} report @param {import('./redact.js').Redactor} redact */
+const observerOf = (report, redact) => {
+  /** @type {import('./result/ruling.js').Warning[]} */
+  const warnings = []
+  const tell = (/** @type {object} */ event) => report(redact.data(event))
+  const warn = (/** @type {import('./result/ruling.js').Warning} */ warning) => {
+    warnings.push(warning)
+    tell({ type: 'warning', ...warning })
+  }
+  const nothing = () => {}
+  return {
+    warnings,
+    warn,
+    tell,
+    say: (/** @type {string} */ text) => tell({ type: 'message', text }),
+    lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
+    rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
+    guarded: (/** @type {string} */ reason) =>
+      warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
+    progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
+  }
+}
+
+/**
+ * @param {import('./index.js').RunOptions} options
+ * @param {{ signal?: AbortSignal, onProgress?: (event: any) => void }} [hooks]
+ * @returns {Promise<any>}
+ */
+export const run = async (options, { signal, onProgress = () => {} } = {}) => {
+  const { program, settings } = settingsOfRun(options)
+  const redact = redactor()
+  redact.learn(settings.password, settings.sentinelPassword)
+  const observer = observerOf(onProgress, redact)
+  const stop = signal ?? new AbortController().signal
+  const name = settings.run ?? runName(Date.now(), program === 'consumer' ? 'consumer' : settings.strategy)
+  const lines = {
+    interval: (/** @type {object} */ line) => observer.tell({ type: 'second', run: name, ...line }),
+    event: (/** @type {object} */ line) => observer.tell({ type: 'event', run: name, ...line }),
+  }
+  try {
+    return await withUndo(async (undo) => {
+      accessWarnings(settings).forEach(observer.warn)
+      const target = await openTarget(settings, { say: observer.say, mayStart: program === 'producer' })
+      undo(target.close)
+      redact.learn(target.access.password)
+      const result = await runOn(settings, {
+        program,
+        target,
+        run: name,
+        observer,
+        linesOf: () => lines,
+        settled: async () => {},
+        stop,
+        stopNow: new AbortController().signal,
+      })
+      return redact.data(result)
+    })
+  } catch (error) {
+    throw asTargetError(error)
+  }
+}
+
+/**
+ * @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string }} [wanted]
+ */
+export const startLocalServers = async ({ cluster = false, shards = 3, replicas, serverBin } = {}) => {
+  const started = await startEmbedded({
+    cluster,
+    shards,
+    replicas: replicas ?? (cluster ? 1 : 0),
+    serverBin,
+    log: () => {},
+  })
+  const { address, access, nodes } = started
+  return {
+    options: { url: `redis://:${access.password}@${address}`, cluster },
+    nodes: nodes.map(({ host, port, role, shard }) => ({ address: `${host}:${port}`, role, shard })),
+    close: () => started.close(),
+  }
+}

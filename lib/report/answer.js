@@ -1,0 +1,186 @@
+// What a run answers, a row for each question: what it cost, which node worked hardest and why, what other clients
+// noticed, whether the client was the limit, how long things took and how to make it shorter.
+import { bytes, count, micros, percent, period, plainText, rate } from '../base/units.js'
+import { clientLimit } from '../result/client-limit.js'
+import { busiestNode } from '../result/nodes.js'
+import { percentileOf } from '../result/samples.js'
+import { cacheRows } from './cloudwatch-words.js'
+import * as words from './words.js'
+
+/**
+ * @typedef {Record<string, any> & { nodes: import('../result/document.js').NodeFigures[] }} Run run.json
+ * @typedef {{ label: string, text: string }} Row
+ */
+
+// A node that does this much more than the others of its role is worth a reason.
+const unevenBy = 1.2
+// A wait for the rest of a burst that is shorter needs no advice.
+const burstUs = 1000
+
+const names = { p50: 'p50', p90: 'p90', p99: 'p99', p999: 'p99.9', max: 'max' }
+
+/** @param {Record<string, any> | null | undefined} times @param {(keyof typeof names)[]} wanted @param {number} [us] of their unit */
+const timesWords = (times, wanted, us = 1) =>
+  wanted
+    .flatMap((name) => {
+      const value = percentileOf(times, name)
+      return value === null ? [] : [`${names[name]} ${micros(value * us)}`]
+    })
+    .join(', ')
+
+/** @param {Run} run @returns {Row[]} */
+const costRows = ({ server, plan }) => {
+  const { cpu_us_per_item: gross, cpu_us_per_item_net: net, idle } = server
+  const each = `per ${words.unitOf(plan)}`
+  const within = micros(server.cpu_us_per_item_net_uncertainty)
+  const cpu =
+    typeof net === 'number'
+      ? `${micros(net)} ± ${within} ${each} without the idle cost, ${micros(gross)} with it`
+      : `${micros(gross)} ${each}${idle && 'why' in idle ? ', idle cost included' : ''}`
+  const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
+  return [
+    { label: 'server CPU', text: cpu },
+    { label: 'memory', text: `${bytes(server.memory_bytes_per_item)} ${each}${note}` },
+    { label: 'network', text: `${bytes(server.net_bytes_per_item)} ${each}` },
+  ]
+}
+
+/** Why the busiest node does more than the others of its role. @param {Run} run @param {any} busiest @param {number | null} others */
+const whyBusiest = ({ target, nodes }, busiest, others) => {
+  const peers = nodes.filter((/** @type {any} */ { role }) => role === busiest.role)
+  if (peers.length < 2 || others === null) return ''
+  if (busiest.engine_cpu_pct < others * unevenBy) return `; the others do about as much (${percent(others)})`
+  const shared = (target?.shared_keys ?? []).filter((/** @type {any} */ { shard }) => shard === busiest.shard)
+  const all = target?.shared_keys?.length ?? 0
+  const keys =
+    shared.length === 1
+      ? `: its shard has ${plainText(shared[0].key)}, ${all === 1 ? 'the one key that every item is also written to' : `one of ${all} keys that items are also written to`}`
+      : shared.length > 1
+        ? `: its shard has ${shared.length} of the ${all} keys that items are also written to`
+        : ''
+  return `; the others ${percent(others)}${keys}`
+}
+
+/** @param {Run} run @returns {Row[]} */
+const busiestRow = (run) => {
+  const busiest = busiestNode(run)
+  if (!busiest || busiest.engine_cpu_pct === null) return []
+  const others = run.nodes
+    .filter((/** @type {any} */ node) => node.role === busiest.role && node.address !== busiest.address)
+    .map((/** @type {any} */ node) => node.engine_cpu_pct ?? 0)
+  const mean =
+    others.length > 0
+      ? others.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0) / others.length
+      : null
+  return [
+    {
+      label: `busiest ${busiest.role}`,
+      text: `${plainText(busiest.address)}, main thread ${percent(busiest.engine_cpu_pct)} of a core${whyBusiest(run, busiest, mean)}`,
+    },
+  ]
+}
+
+/** @param {Run} run @returns {Row[]} */
+const othersRow = ({ bystander_us: bystander }) => {
+  const times = timesWords(bystander, ['p50', 'p99', 'max'])
+  return times ? [{ label: 'other clients', text: `a PING of another client takes ${times}` }] : []
+}
+
+/** @param {Run} run @returns {Row} */
+const clientRow = (run) => {
+  const limit = clientLimit(run.client)
+  const unmeasured = typeof run.client.busy_pct !== 'number'
+  const word = limit || run.client.stopped_ms ? 'the limit' : unmeasured ? 'not measured' : 'not the limit'
+  const busy = unmeasured ? '' : `: sending thread ${percent(run.client.busy_pct)} busy`
+  const each = run.client.cpu_us_per_item
+  const cost = typeof each === 'number' ? `, ${micros(each)} of CPU per ${words.unitOf(run.plan)}` : ''
+  return { label: 'client', text: `${word}${busy}${cost}` }
+}
+
+/** Items of a batch are due at the same moment, and wait for each other. @param {Run} run */
+const burstWords = ({ plan, latency_us: latency }) => {
+  const { pacing, items, chunks, spacingMs, clients } = plan
+  const burst = items / chunks
+  if (clients || pacing !== 'open' || plan.rate === 'max' || !(burst > 1) || !spacingMs) return ''
+  if ((latency.intended?.p50 ?? 0) < burstUs) return ''
+  return `${count(burst)} items are due at once every ${period(spacingMs)}, so most of it is the wait for the rest of the burst: --pacing smooth spaces them evenly`
+}
+
+/** @param {Run} run @returns {Row[]} */
+const latencyRows = (run) => {
+  const { intended, service } = run.latency_us
+  const times = timesWords(intended, ['p50', 'p90', 'p99', 'max'])
+  if (!times) return []
+  const own = timesWords(service, ['p50', 'p99'])
+  const scheduled = run.plan.rate !== 'max' && run.rate.nominal !== null
+  const text = scheduled
+    ? `${times} from the due time${own ? ` (service time ${own})` : ''}`
+    : `${timesWords(service, ['p50', 'p90', 'p99', 'max'])} (service time)`
+  const why = burstWords(run)
+  return [{ label: 'latency', text }, ...(why ? [{ label: '', text: why }] : [])]
+}
+
+/** @param {Run} run @returns {Row[]} */
+const lostRow = (run) =>
+  run.items.acked === run.items.offered
+    ? []
+    : [{ label: `${words.unitOf(run.plan)}s`, text: words.itemWords(run) }]
+
+/** @param {Run} run @returns {Row[]} */
+const repliesRow = ({ counts }) => {
+  const seen = Object.entries(counts ?? {}).map(([name, n]) => `${name} ${count(n)}`)
+  return seen.length > 0 ? [{ label: 'replies', text: words.facts(seen) }] : []
+}
+
+/** @param {Run} run @returns {Row[]} */
+const writerRows = (run) => [
+  { label: 'rate', text: words.rateWords(run) },
+  ...lostRow(run),
+  ...repliesRow(run),
+  ...costRows(run),
+  ...busiestRow(run),
+  ...othersRow(run),
+  clientRow(run),
+  ...latencyRows(run),
+]
+
+/** @param {Run} run @returns {Row[]} */
+const readerRows = (run) => {
+  const { fetches, plan } = run
+  const whole = timesWords(fetches.duration_ms, ['p50', 'p90', 'p99', 'max'], 1000)
+  const parts = [
+    `ids p50 ${micros((fetches.ids_ms.p50 ?? 0) * 1000)}`,
+    ...(plan.values && fetches.values_ms.p50 !== null
+      ? [`values p50 ${micros(fetches.values_ms.p50 * 1000)}`]
+      : []),
+  ]
+  const fresh = timesWords(run.freshness_ms, ['p50', 'p99', 'max'], 1000)
+  const replicas = timesWords(run.replication_ms, ['p50', 'p99', 'max'], 1000)
+  const found = run.live ? `, ${rate(run.live.share * 100)} % of the items that are alive by the plan` : ''
+  return [
+    { label: 'rate', text: words.rateWords(run) },
+    { label: 'fetches', text: words.fetchWords(run) + found },
+    { label: 'verified', text: words.verifyWords(run) },
+    { label: 'latency', text: whole && `${whole} for a whole fetch (${parts.join(', ')})` },
+    { label: 'freshness', text: fresh && `the newest item is ${fresh} old when its id is read` },
+    { label: 'replicas', text: replicas && `behind their masters by ${replicas}` },
+    ...busiestRow(run),
+    clientRow(run),
+  ].filter(({ text }) => text)
+}
+
+/** @param {Run} run @returns {Row[]} */
+const eventsRow = ({ events }) => {
+  /** @type {Record<string, number>} */
+  const kinds = {}
+  for (const { kind } of events) kinds[kind] = (kinds[kind] ?? 0) + 1
+  const seen = Object.entries(kinds).map(([kind, n]) => `${kind} ${count(n)}`)
+  return seen.length > 0 ? [{ label: 'events', text: `${words.facts(seen)} (-v lists them)` }] : []
+}
+
+/** @param {Run} run @returns {Row[]} */
+export const answerRows = (run) => [
+  ...(run.kind === 'consumer' ? readerRows(run) : writerRows(run)),
+  ...eventsRow(run),
+  ...cacheRows(run),
+]

@@ -1,0 +1,32 @@
+// What CloudWatch says of the nodes of a run.
+import { count, percent } from '../base/units.js'
+import { facts } from './words.js'
+
+/** @typedef {Record<string, any>} Run run.json */
+
+/** The CPU of a node's host, over all its vCPUs. @param {Run} run @param {string} address */
+export const hostCpu = ({ cloudwatch }, address) =>
+  cloudwatch?.nodes.find((/** @type {any} */ node) => node.address === address)?.means.CPUUtilization
+
+/** @param {Run} run */
+export const hasHostCpu = ({ cloudwatch, nodes }) =>
+  nodes.some((/** @type {any} */ { address }) =>
+    cloudwatch?.nodes.some((/** @type {any} */ cache) => cache.address === address),
+  )
+
+/** Caches that are no node by their address. @param {Run} run @returns {{ label: string, text: string }[]} */
+export const cacheRows = ({ cloudwatch, nodes }) =>
+  (cloudwatch?.nodes ?? [])
+    .filter((/** @type {any} */ cache) =>
+      nodes.every((/** @type {any} */ { address }) => address !== cache.address),
+    )
+    .map((/** @type {any} */ { id, kind, role, means }) => ({
+      label: 'CloudWatch',
+      text: facts([
+        `${id}${role ? ` (${role})` : ''}`,
+        kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
+        kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
+        kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
+        kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
+      ]),
+    }))

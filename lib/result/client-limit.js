@@ -1,0 +1,34 @@
+// Whether the client was the limit of a run.
+import { percent } from '../base/units.js'
+
+/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} ClientUse */
+
+const busyLimitPct = 90
+const ownShare = 0.8
+
+/**
+ * A loop that was never idle, and why: it had work for a whole core; or others took the core from it, and its CPU is
+ * far below the time it was busy.
+ * @param {ClientUse} client
+ * @returns {'saturated' | 'contended' | null}
+ */
+export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) => {
+  if ((busyPct ?? 0) <= busyLimitPct) return null
+  const usedPct = threadPct ?? cpuPct ?? 100
+  return usedPct < Number(busyPct) * ownShare ? 'contended' : 'saturated'
+}
+
+/** @param {ClientUse} client */
+export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
+  `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
+
+/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {import('./ruling.js').Warning[]} */
+export const clientStopped = ({ stopped_ms: stoppedMs }) =>
+  stoppedMs
+    ? [
+        {
+          code: 'client-stopped',
+          message: `this process did not run for ${(stoppedMs / 1000).toFixed(1)} s: it was stopped (a signal, a debugger, a paused container or machine) or got no CPU; everything that was due then came late`,
+        },
+      ]
+    : []

@@ -1,0 +1,167 @@
+// run.json: the parts of a finished run of any kind, put together, checked, judged, and with its measures. What each
+// field is called and may hold is in schemas.js.
+import { plainData, plainText } from '../base/units.js'
+import { measuresOf } from './measures.js'
+import { validityOf } from './validity.js'
+
+/** @typedef {number | null} Figure null: not measured */
+/** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
+/**
+ * @typedef {object} NodeFigures
+ * @property {string} address
+ * @property {number} shard
+ * @property {'master' | 'replica'} role
+ * @property {Figure} engine_cpu_pct
+ * @property {Figure} cpu_pct
+ * @property {Figure} commands_per_s
+ * @property {Figure} memory_bytes
+ * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
+ * @property {Figure} gaps
+ */
+/** @typedef {{ offered: number, acked: number, failed: number, uncertain: number, dropped: number, unsettled: number, failed_by: Record<string, number> }} Items */
+/** @typedef {Omit<Items, 'failed_by'> & { agent: number }} AgentItems */
+/**
+ * What a run recorded. The sections of a kind have the names that they have in run.json: writers and clients have
+ * items, commands, ticks and server, consumers have fetches, reads and commands by role.
+ * @typedef {object} Head
+ * @property {'producer' | 'consumer'} kind
+ * @property {string} run
+ * @property {string} [commandLine] that repeats the run
+ * @property {number} startedEpochMs
+ * @property {number} durationS
+ * @property {number} [measuredS] without the warm-up
+ * @property {number} [warmUpS]
+ * @property {boolean} [interrupted]
+ * @property {Record<string, any>} plan
+ * @property {{ millrace: string, node: string, servers: string[] }} versions
+ * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found, shared_keys?: { key: string, shard: number }[] }} [target]
+ * @property {Record<string, any>} client
+ * @property {NodeFigures[]} nodes
+ * @property {{ at_ms: number, kind: string, text: string }[]} events
+ * @property {import('./ruling.js').Warning[]} [warnings] what was noticed on the way
+ *
+ * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
+ * @typedef {Head & { kind: 'consumer', fetches: Record<string, any>, [section: string]: any }} ReadParts
+ *
+ * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine'> & { schema: 1,
+ *   started: string, duration_s: number, measured_s: Figure, warm_up_s: Figure, interrupted: boolean,
+ *   measures: import('./measures.js').Measure[], thresholds?: import('./thresholds.js').Judged[],
+ *   cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection, [section: string]: any }
+ *   & ReturnType<typeof validityOf>} RunDocument
+ */
+
+const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
+const client = {
+  cpu_s: null,
+  cpu_pct: null,
+  cpu_us_per_item: null,
+  rss_mb_max: null,
+  loop_delay_ms_p99: null,
+  busy_pct: null,
+  thread_cpu_pct: null,
+  stopped_ms: null,
+}
+const server = {
+  share: null,
+  cpu_us_per_item: null,
+  memory_bytes_per_item: null,
+  net_bytes_per_item: null,
+  memory_note: null,
+  evicted: null,
+  foreign_calls: null,
+  cpu_us_per_item_net: null,
+  cpu_us_per_item_net_uncertainty: null,
+  fixed_cpu_share: null,
+  idle: null,
+  commands: null,
+}
+
+/** The sections of each kind in their order; null where one may be missing as a whole. */
+const shapes = /** @type {const} */ ({
+  producer: {
+    items: null,
+    agents: [],
+    writers: null,
+    clocks: [],
+    commands: null,
+    rate: { nominal: null, achieved: null },
+    latency_us: { intended: percentiles, service: percentiles },
+    bystander_us: null,
+    ticks: { count: 0, late: null, lateness_us: percentiles },
+    client,
+    server,
+  },
+  consumer: {
+    writing: null,
+    consumers: null,
+    fetches: { duration_ms: percentiles, ids_ms: percentiles, values_ms: percentiles },
+    rate: { nominal: null, achieved: null, items: null, value_bytes: null },
+    freshness_ms: percentiles,
+    replication_ms: percentiles,
+    clocks: [],
+    verify: null,
+    live: null,
+    uniqueness: null,
+    reads: null,
+    commands: null,
+    client,
+  },
+})
+
+/** Nobody reads the ninth digit of a measurement. @param {any} data @returns {any} */
+export const readable = (data) => {
+  if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
+  if (Array.isArray(data)) return data.map(readable)
+  if (data === null || typeof data !== 'object') return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, readable(value)]))
+}
+
+/**
+ * The keys of the shape in its order, with what was measured; then what was measured besides.
+ * @param {any} shape
+ * @param {any} given
+ * @returns {any}
+ */
+const filled = (shape, given) => {
+  if (shape === null || typeof shape !== 'object' || Array.isArray(shape)) return given ?? shape
+  const own = Object.entries(shape).map(([key, part]) => [key, filled(part, given?.[key])])
+  return { ...Object.fromEntries(own), ...besides(shape, given) }
+}
+
+/** @param {object} shape @param {any} given */
+const besides = (shape, given) =>
+  Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => !(key in shape)))
+
+/**
+ * The document of run.json, judged; only plain text and finite numbers are in it.
+ * @param {RunParts | ReadParts} parts
+ * @returns {RunDocument}
+ */
+export const resultDocument = (parts) => {
+  const { kind, run, commandLine, startedEpochMs, durationS, measuredS, warmUpS, interrupted, ...rest } =
+    parts
+  const { plan, versions, target, nodes, events, warnings, ...sections } = rest
+  const measured = readable(
+    plainData({
+      schema: 1,
+      run: plainText(run),
+      kind,
+      ...(commandLine !== undefined && { command_line: commandLine }),
+      started: new Date(startedEpochMs).toISOString(),
+      duration_s: durationS,
+      measured_s: measuredS ?? null,
+      warm_up_s: warmUpS ?? null,
+      interrupted: interrupted ?? false,
+      plan: null,
+      versions,
+      target: target ?? null,
+      ...filled(shapes[kind], plainData(sections)),
+      nodes,
+      events,
+    }),
+  )
+  // The plan is what was asked, to its last digit.
+  const document = { ...measured, plan: plainData(plan) }
+  const judged = { ...document, ...validityOf(document, plainData(warnings ?? [])) }
+  return { ...judged, measures: measuresOf(judged) }
+}

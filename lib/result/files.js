@@ -1,0 +1,230 @@
+// The results folder: made before the run with all its files open, filled line by line, finished by run.json.
+import { statSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { bytes, plainData } from '../base/units.js'
+import { MillraceError, OptionError } from '../errors.js'
+import { ownerWords, takeOwnership } from '../lock.js'
+
+const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const attempts = 1000
+// An hour of a cluster of twelve nodes leaves less.
+const leastFreeBytes = 20e6
+const lockName = 'run.lock'
+const unfinishedName = 'run.json.part'
+const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
+// What a start leaves that comes to nothing.
+const ofStart = [lockName, unfinishedName, ...lineNames]
+
+/** @param {unknown} error */
+export const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code ?? String(error)
+
+/** The result could not be stored as it should. */
+export class ResultsError extends MillraceError {
+  /** @param {string} where @param {unknown} cause */
+  constructor(where, cause) {
+    super(
+      'RESULTS',
+      `${where} cannot be written (${codeOf(cause)}): the stored result is not complete; free the disk or set --out`,
+      { cause },
+    )
+  }
+}
+
+/**
+ * 2026-11-21T07-30-05-sorted-set, and -2 and so on behind it when that name is taken.
+ * @param {number} epochMs
+ * @param {string} strategy
+ * @param {number} [attempt]
+ */
+export const runName = (epochMs, strategy, attempt = 1) => {
+  const moment = new Date(epochMs).toISOString().slice(0, 19).replaceAll(':', '-')
+  return `${moment}-${strategy}${attempt > 1 ? `-${attempt}` : ''}`
+}
+
+/**
+ * Node's own recursive mkdir never returns where a parent refuses with ENOENT, as /proc does (seen on Node 20).
+ * @param {string} folder
+ * @returns {Promise<void>}
+ */
+export const madeWithParents = async (folder) => {
+  const code = await mkdir(folder).then(() => '', codeOf)
+  if (code === 'EEXIST' || code === '') return
+  if (code === 'ENOENT' && dirname(folder) !== folder) await madeWithParents(dirname(folder))
+  await mkdir(folder).catch((error) => {
+    if (codeOf(error) !== 'EEXIST') throw error
+  })
+}
+
+/** Whether a run has left something in the folder, or only its start. @param {string} folder */
+const holdsResults = async (folder) => {
+  const names = await readdir(folder)
+  if (names.some((name) => !ofStart.includes(name))) return true
+  return lineNames.some((name) => names.includes(name) && statSync(join(folder, name)).size > 0)
+}
+
+/**
+ * The folder of a name that was typed, for this process alone; one that a start has left is taken over.
+ * @param {string} outDir
+ * @param {string} run
+ */
+const takenFolder = async (outDir, run) => {
+  const folder = join(outDir, run)
+  const isNew = await mkdir(folder).then(
+    () => true,
+    (error) => {
+      if (codeOf(error) !== 'EEXIST') throw error
+      return false
+    },
+  )
+  const lock = join(folder, lockName)
+  if (!isNew && (!(await stat(folder)).isDirectory() || (await holdsResults(folder))))
+    throw new OptionError(`--run ${run}: results of that name exist in ${outDir}`)
+  if (!takeOwnership(lock))
+    throw new OptionError(`--run ${run}: ${ownerWords(lock)} is writing results of that name in ${outDir}`)
+}
+
+/**
+ * Makes the folder of the run; a name that was not typed is counted up until it is free.
+ * @param {{ outDir: string, run?: string, epochMs: number, strategy: string }} where
+ */
+const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
+  if (run !== undefined && !safeName.test(run))
+    throw new OptionError(
+      '--run: letters, digits, dots, dashes and underscores, beginning with a letter or digit',
+    )
+  await madeWithParents(outDir)
+  // A file system that does not tell is believed to have room.
+  const { bavail, bsize } = await statfs(outDir).catch(() => ({ bavail: 1, bsize: leastFreeBytes }))
+  if (bavail * bsize < leastFreeBytes)
+    throw new OptionError(
+      `--out ${outDir}: only ${bytes(bavail * bsize)} are free there, and a run may need ${bytes(leastFreeBytes)}`,
+    )
+  if (run !== undefined) {
+    await takenFolder(outDir, run)
+    return run
+  }
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const name = runName(epochMs, strategy, attempt)
+    try {
+      await mkdir(join(outDir, name))
+      takeOwnership(join(outDir, name, lockName))
+      return name
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+  }
+  throw new OptionError(`--run: ${attempts} runs of this second exist in ${outDir}; name this one`)
+}
+
+/**
+ * Lines of JSON behind each other; no write is waited for.
+ * @param {import('node:fs/promises').FileHandle} file
+ * @param {(error: unknown) => void} onFailure
+ */
+const lineFile = (file, onFailure) => {
+  const stream = file.createWriteStream().on('error', onFailure)
+  let lines = 0
+  return {
+    /** @param {object} line */
+    append(line) {
+      lines++
+      if (stream.writable) stream.write(`${JSON.stringify(line)}\n`)
+    },
+    isEmpty: () => lines === 0,
+    /** @returns {Promise<void>} */
+    end: () =>
+      new Promise((resolve) => {
+        if (stream.closed) resolve()
+        else stream.once('close', () => resolve()).end()
+      }),
+  }
+}
+
+/** @param {string} folder @param {(error: unknown) => void} onFailure */
+const openFiles = async (folder, onFailure) => {
+  const [intervals, events] = await Promise.all(lineNames.map((name) => open(join(folder, name), 'a')))
+  const document = await open(join(folder, unfinishedName), 'w')
+  return { intervals: lineFile(intervals, onFailure), events: lineFile(events, onFailure), document }
+}
+
+/** @typedef {Awaited<ReturnType<typeof openResults>>} Results */
+
+/**
+ * The run's folder and its files, made now, so that a bad one is known before anything is sent. A disk that fills up
+ * later does not end the run: what could not be written is its `fault`.
+ * @param {object} options
+ * @param {string} options.outDir
+ * @param {string} [options.run] as typed; else it is named by time and strategy
+ * @param {number} options.epochMs
+ * @param {string} options.strategy
+ * @param {(warning: import('./ruling.js').Warning) => void} options.onWarning called once at most
+ * @param {(data: any) => any} [options.redact] takes secrets out
+ */
+export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {
+  const unwritable = (/** @type {unknown} */ error) =>
+    error instanceof OptionError
+      ? error
+      : new OptionError(`--out ${outDir}: the folder cannot be written (${codeOf(error)})`, { cause: error })
+  const name = await madeFolder({ outDir, run, epochMs, strategy }).catch((error) => {
+    throw unwritable(error)
+  })
+  const folder = join(outDir, name)
+  /** @type {ResultsError | null} */
+  let fault = null
+  let isFinished = false
+  const failed = (/** @type {unknown} */ error) => {
+    if (fault) return
+    fault = new ResultsError(folder, error)
+    onWarning({ code: 'results', message: fault.message, invalidates: false })
+  }
+  const files = await openFiles(folder, failed).catch(async (error) => {
+    await removeStart(folder).catch(() => {})
+    throw unwritable(error)
+  })
+  const { intervals, events, document: unfinished } = files
+  const end = () => Promise.all([intervals.end(), events.end()])
+  return {
+    run: name,
+    folder,
+    interval: (/** @type {object} */ line) => intervals.append(redact(plainData({ run: name, ...line }))),
+    event: (/** @type {object} */ line) => events.append(redact(plainData({ run: name, ...line }))),
+    /** Settles the line files, so that what they missed can stand in the document. */
+    end,
+    /** Why the stored result is not complete. */
+    fault: () => fault,
+    redact,
+    /**
+     * Writes run.json whole or not at all.
+     * @param {object} document without secrets
+     */
+    async finish(document) {
+      await end()
+      const path = join(folder, 'run.json')
+      try {
+        await unfinished.writeFile(`${JSON.stringify(document, null, 2)}\n`)
+        await unfinished.sync()
+        await unfinished.close()
+        await rename(join(folder, unfinishedName), path)
+        isFinished = true
+      } catch (error) {
+        failed(error)
+      }
+    },
+    /** Takes away what is not of a result: of an early failure the whole folder, if no line was written. */
+    async discard() {
+      await end()
+      await unfinished.close().catch(() => {})
+      if (!isFinished && intervals.isEmpty() && events.isEmpty()) await removeStart(folder)
+      else for (const file of [lockName, unfinishedName]) await rm(join(folder, file), { force: true })
+    },
+  }
+}
+
+/** @param {string} folder that holds no result */
+const removeStart = async (folder) => {
+  for (const name of ofStart) await rm(join(folder, name), { force: true })
+  await rmdir(folder).catch((error) => {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error))) throw error
+  })
+}

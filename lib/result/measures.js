@@ -1,0 +1,231 @@
+// The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
+// this version or an earlier one.
+import { nearest } from '../base/nearest.js'
+import { OptionError } from '../errors.js'
+import { isSupported } from './samples.js'
+
+/**
+ * @typedef {'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
+ * @typedef {'less' | 'more' | 'neither'} Better
+ * @typedef {Record<string, any>} Document run.json of any kind
+ *
+ * @typedef {object} MeasureRow
+ * @property {string} name
+ * @property {string} title
+ * @property {Unit} unit
+ * @property {Better} better
+ * @property {string} axis the title of an axis
+ * @property {(document: Document) => number | null} value null: not measured
+ *
+ * @typedef {object} Measure as run.json has it
+ * @property {string} name
+ * @property {number} value
+ * @property {Unit} unit
+ * @property {Better} better
+ * @property {number | null} count independent samples behind it; null: not counted
+ * @property {number | null} spread the value is known to within this; null: not known
+ */
+
+const unitWords = {
+  us: 'time',
+  ms: 'time',
+  pct: '% of one core',
+  bytes: 'bytes',
+  mb: 'bytes',
+  count: 'number',
+  rate: 'a second',
+  ratio: 'part of 1',
+}
+
+/** @param {Document} document @param {string} role @param {string} key @returns {number[]} */
+const ofNodes = ({ nodes = [] }, role, key) =>
+  nodes
+    .filter((/** @type {any} */ node) => node.role === role)
+    .map((/** @type {any} */ node) => node[key])
+    .filter(isNumber)
+
+/** @param {unknown} value @returns {value is number} */
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
+
+const mean = (/** @type {number[]} */ values) =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
+const extreme = (/** @type {(...values: number[]) => number} */ pick) => (/** @type {number[]} */ values) =>
+  values.length > 0 ? pick(...values) : null
+
+/** @param {string} role @param {string} key @param {(values: number[]) => number | null} [sum] */
+const nodes =
+  (role, key, sum = mean) =>
+  (/** @type {Document} */ document) =>
+    sum(ofNodes(document, role, key))
+
+/** What CloudWatch says of the nodes of a role, as itself or their addresses tell it. @param {string} role @param {string} metric */
+const cloudWatch =
+  (role, metric) =>
+  (/** @type {Document} */ { cloudwatch, nodes: known = [] }) => {
+    const roles = new Map(known.map((/** @type {any} */ { address, role }) => [address, role]))
+    const caches = (cloudwatch?.nodes ?? []).filter(
+      (/** @type {any} */ cache) => (cache.role ?? roles.get(cache.address)) === role,
+    )
+    return mean(caches.map((/** @type {any} */ { means }) => means[metric]).filter(isNumber))
+  }
+
+/** A name without the units of its sections, so that latency.intended.p99 finds latency_us. @param {string} name */
+const bare = (name) => name.replace(/_(us|ms)(?=\.|$)/g, '')
+
+/** What a document has under a name. @param {string} name @param {Document} document @returns {any} */
+const partOf = (name, document) =>
+  name
+    .split('.')
+    .reduce(
+      (part, key) =>
+        part === null || typeof part !== 'object'
+          ? undefined
+          : (part[key] ?? part[`${key}_us`] ?? part[`${key}_ms`]),
+      /** @type {any} */ (document),
+    )
+
+/** @param {string} name @param {Document} document @returns {number | null} */
+const at = (name, document) => {
+  const found = partOf(name, document)
+  return isNumber(found) ? found : null
+}
+
+/** @typedef {[name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
+
+/** @param {string} name @param {string} title @param {Unit} unit @param {string[]} [which] @returns {Row[]} */
+const percentilesOf = (name, title, unit, which = ['p50', 'p90', 'p99', 'p999', 'max']) =>
+  which.map((key) => [`${name}.${key}`, `${title} ${key === 'p999' ? 'p99.9' : key}`, unit, 'less'])
+
+/** What an item costs the servers: without what they use while idle, and with it. */
+export const netCost = 'server.cpu_us_per_item_net'
+export const grossCost = 'server.cpu_us_per_item'
+
+/** @type {Row[]} */
+const rows = [
+  ['rate.nominal', 'target rate', 'rate', 'neither'],
+  ['rate.achieved', 'rate achieved', 'rate', 'more'],
+  [netCost, 'server CPU per item, net of the idle cost', 'us', 'less'],
+  [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
+  [grossCost, 'server CPU per item', 'us', 'less'],
+  ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
+  ['client.cpu_us_per_item', 'client CPU per item', 'us', 'less'],
+  ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
+  ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
+  ['master.cpu_pct', 'CPU of the masters', 'pct', 'less', nodes('master', 'cpu_pct')],
+  ['master.engine_cpu_pct', 'engine CPU of the masters', 'pct', 'less', nodes('master', 'engine_cpu_pct')],
+  [
+    'hottest_master.cpu_pct',
+    'CPU of the busiest master',
+    'pct',
+    'less',
+    nodes('master', 'cpu_pct', extreme(Math.max)),
+  ],
+  [
+    'coldest_master.cpu_pct',
+    'CPU of the least busy master',
+    'pct',
+    'neither',
+    nodes('master', 'cpu_pct', extreme(Math.min)),
+  ],
+  ['replica.cpu_pct', 'CPU of the replicas', 'pct', 'less', nodes('replica', 'cpu_pct')],
+  ['replica.engine_cpu_pct', 'engine CPU of the replicas', 'pct', 'less', nodes('replica', 'engine_cpu_pct')],
+  ...['master', 'replica'].flatMap((role) =>
+    /** @type {const} */ ([
+      ['cpu_pct', 'CPUUtilization', '% of all vCPUs'],
+      ['engine_cpu_pct', 'EngineCPUUtilization', '% of one core'],
+    ]).map(
+      ([key, metric, axis]) =>
+        /** @type {Row} */ ([
+          `cloudwatch.${role}.${key}`,
+          `${metric} of the ${role}s`,
+          'pct',
+          'less',
+          cloudWatch(role, metric),
+          axis,
+        ]),
+    ),
+  ),
+  ...percentilesOf('latency.intended', 'latency', 'us'),
+  ...percentilesOf('latency.service', 'service time', 'us'),
+  ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),
+  ['items.failed', 'items failed', 'count', 'less'],
+  ['items.uncertain', 'items uncertain', 'count', 'less'],
+  ['items.dropped', 'items dropped', 'count', 'less'],
+  ['items.unsettled', 'items unsettled', 'count', 'less'],
+  ['commands.repeated', 'commands retried', 'count', 'less'],
+  ['ticks.late', 'ticks late', 'count', 'less'],
+  ...percentilesOf('ticks.lateness', 'lateness', 'us', ['p50', 'p99']),
+  ['server.evicted', 'keys evicted', 'count', 'less'],
+  ['server.share', 'our share of all items', 'ratio', 'neither'],
+  ['client.cpu_pct', 'client CPU', 'pct', 'less'],
+  ['client.thread_cpu_pct', 'CPU of the sending thread', 'pct', 'less'],
+  ['client.busy_pct', 'busiest client thread', 'pct', 'less'],
+  ['client.rss_mb_max', 'client memory', 'mb', 'less'],
+  ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'less'],
+  ['fetches.count', 'fetches', 'count', 'neither'],
+  ['fetches.failed', 'fetches failed', 'count', 'less'],
+  ['fetches.overrun', 'fetches missed', 'count', 'less'],
+  ['fetches.items_p50', 'items of a fetch', 'count', 'neither'],
+  ...percentilesOf('fetches.duration_ms', 'fetch', 'ms'),
+  ...percentilesOf('fetches.ids_ms', 'ids of a fetch', 'ms'),
+  ...percentilesOf('fetches.values_ms', 'values of a fetch', 'ms'),
+  ['rate.items', 'items read', 'rate', 'more'],
+  ['rate.value_bytes', 'bytes read a second', 'bytes', 'more'],
+  ...percentilesOf('freshness_ms', 'age of the newest item', 'ms'),
+  ...percentilesOf('replication_ms', 'replication delay', 'ms'),
+  ...['checked', 'missing', 'lagging', 'expired', 'stale', 'corrupt', 'unexpected'].map(
+    (key) =>
+      /** @type {Row} */ ([
+        `verify.${key}`,
+        `values ${key}`,
+        'count',
+        key === 'checked' ? 'neither' : 'less',
+      ]),
+  ),
+]
+
+/** @type {readonly MeasureRow[]} */
+export const MEASURES = Object.freeze(
+  rows.map(([name, title, unit, better, value, axis = unitWords[unit]]) =>
+    Object.freeze({
+      name,
+      title,
+      unit,
+      better,
+      axis: `${title}, ${axis}`,
+      value: value ?? ((/** @type {Document} */ document) => at(name, document)),
+    }),
+  ),
+)
+
+const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
+
+/**
+ * The figure of that name, with or without the units of its sections.
+ * @param {string} name
+ * @returns {MeasureRow}
+ */
+export const measureNamed = (name) => {
+  const figure = byName.get(bare(name))
+  if (figure) return figure
+  const names = MEASURES.map((known) => known.name)
+  // p99 alone is most often that of the latency from the due time, the first that ends so.
+  const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
+  throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
+}
+
+/**
+ * All that was measured. A percentile with too few samples beyond it is left out.
+ * @param {Document} document
+ * @returns {Measure[]}
+ */
+export const measuresOf = (document) =>
+  MEASURES.flatMap(({ name, unit, better, value: read }) => {
+    const value = read(document)
+    const [, section, last] = /^(.*)\.([^.]+)$/.exec(name) ?? []
+    const within = partOf(section, document)
+    const samples = typeof within === 'object' && within !== null && 'p50' in within ? within : {}
+    if (value === null || !isSupported(samples, last)) return []
+    const spread = at(`${name}_uncertainty`, document)
+    return [{ name, value, unit, better, count: samples.count ?? null, spread }]
+  })

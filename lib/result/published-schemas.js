@@ -1,0 +1,63 @@
+// The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
+import { CONSUMER, PRODUCER, SECOND } from './schemas.js'
+
+const number = { type: 'number' }
+const text = { type: 'string' }
+const dialect = 'http://json-schema.org/draft-07/schema#'
+
+const measure = {
+  type: 'object',
+  properties: {
+    name: text,
+    value: number,
+    unit: { enum: ['us', 'ms', 'pct', 'bytes', 'mb', 'count', 'rate', 'ratio'] },
+    better: { enum: ['less', 'more', 'neither'] },
+    count: { type: ['integer', 'null'], description: 'independent samples behind it; null: not counted' },
+    spread: { type: ['number', 'null'], description: 'the value is known to within this; null: not known' },
+  },
+  required: ['name', 'value', 'unit', 'better', 'count', 'spread'],
+}
+
+/** @param {{ properties: object, required: string[] }} document @param {'producer' | 'consumer'} kind */
+const ofKind = (document, kind) => ({
+  ...document,
+  properties: {
+    ...document.properties,
+    kind: { const: kind },
+    command_line: text,
+    state: { enum: ['valid', 'partial', 'not-valid'] },
+    measures: { type: 'array', items: measure },
+  },
+  required: [...document.required, 'kind', 'valid', 'state', 'interrupted', 'measures'],
+})
+
+const stamped = { run: text, epoch_ms: { type: 'integer', minimum: 0 }, at_ms: number }
+
+/** By the names of their files. @type {Readonly<Record<string, object>>} */
+export const publishedSchemas = Object.freeze({
+  'run.schema.json': {
+    $schema: dialect,
+    title: 'run.json: the result of a run',
+    type: 'object',
+    properties: { kind: { enum: ['producer', 'consumer'] } },
+    required: ['kind'],
+    if: { type: 'object', properties: { kind: { const: 'producer' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: ofKind(PRODUCER, 'producer'),
+    else: ofKind(CONSUMER, 'consumer'),
+  },
+  'intervals.schema.json': {
+    $schema: dialect,
+    title: 'A line of intervals.ndjson: a second of a run',
+    ...SECOND,
+    properties: { ...SECOND.properties, ...stamped },
+    required: ['run', 'epoch_ms', 'at_ms', 'client', 'nodes'],
+  },
+  'events.schema.json': {
+    $schema: dialect,
+    title: 'A line of events.ndjson: something that happened in a run',
+    type: 'object',
+    properties: { ...stamped, kind: text, text },
+    required: ['run', 'epoch_ms', 'at_ms', 'kind', 'text'],
+  },
+})

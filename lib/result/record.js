@@ -1,0 +1,203 @@
+// A results folder read back: what reports, charts and comparisons are made of.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { plainText } from '../base/units.js'
+import { OptionError } from '../errors.js'
+import { isHistogram, mergedCurve } from '../measure/latency.js'
+import { faultIn } from '../shape.js'
+import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
+
+/**
+ * @typedef {import('./document.js').RunDocument} RunDocument
+ * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ *
+ * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
+ *
+ * @typedef {object} Second a line of intervals.ndjson; what was not measured is null or absent
+ * @property {number} at_ms
+ * @property {number} over_ms since the line before
+ * @property {string} phase
+ * @property {Record<string, number>} [items]
+ * @property {number | null} [achieved]
+ * @property {{ intended: SecondLatency | null, service: SecondLatency | null }} [latency_us]
+ * @property {SecondLatency | null} [bystander_us]
+ * @property {Record<string, number | null>} [client]
+ * @property {NodeRow[]} [nodes]
+ * @property {number | null} [items_per_s] of a consumer, as are these
+ * @property {SecondLatency | null} [duration_us]
+ * @property {SecondLatency | null} [ids_us]
+ * @property {SecondLatency | null} [values_us]
+ * @property {SecondLatency | null} [freshness_us]
+ *
+ * @typedef {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us'} FetchTime
+ *
+ * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
+ * @typedef {{ intended: Curve, service: Curve }} Distribution
+ *
+ * @typedef {object} RunRecord
+ * @property {'run'} kind
+ * @property {RunDocument} run
+ * @property {Second[]} seconds
+ * @property {Distribution} distribution
+ * @property {import('./experiment-document.js').ExperimentPhase[]} phases of an experiment's continuous run
+ *
+ * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null, pages: string[] }} ExperimentRecord pages: runs that have one
+ */
+
+/** @param {string} path @returns {Promise<string | null>} null: there is no such file */
+const textOf = (path) =>
+  readFile(path, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
+    throw new OptionError(`${path} cannot be read (${error.code ?? error})`, { cause: error })
+  })
+
+/** @param {string} path @returns {Promise<unknown>} undefined: there is no such file */
+const documentOf = async (path) => {
+  const text = await textOf(path)
+  if (text === null) return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new OptionError(`${path} is not JSON: was it written to the end?`, { cause })
+  }
+}
+
+/**
+ * The lines that are whole: a run that was killed may have left half of its last one.
+ * @param {string} path
+ * @returns {Promise<Omit<Second, 'over_ms'>[]>}
+ */
+const linesOf = async (path) => {
+  const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
+  return lines.flatMap((line, at) => {
+    /** @type {any} */
+    let read
+    try {
+      read = JSON.parse(line)
+    } catch (cause) {
+      if (at === lines.length - 1) return []
+      throw new OptionError(`${path}, line ${at + 1}, is not JSON`, { cause })
+    }
+    const fault = faultIn(read, SECOND)
+    if (fault) throw new OptionError(`${path}, line ${at + 1}, is not a second of a run: ${fault}`)
+    return [read]
+  })
+}
+
+/** Of those that a distribution is made of. @param {Pick<Second, 'latency_us'>} second */
+const histogramFault = ({ latency_us: latency }) => {
+  for (const name of /** @type {const} */ (['intended', 'service'])) {
+    const encoded = latency?.[name]?.hdr
+    if (encoded !== undefined && !isHistogram(encoded)) return `'latency_us.${name}.hdr' is no histogram`
+  }
+  return null
+}
+
+const kinds = { producer: PRODUCER, consumer: CONSUMER }
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * A document that is what its file is called; else a line that says what is wrong with it.
+ * @param {string} path
+ * @param {unknown} document
+ * @param {string} what
+ * @param {(document: Record<string, unknown>) => string | null} fault
+ * @returns {any}
+ */
+const checked = (path, document, what, fault) => {
+  if (!isObject(document)) throw new OptionError(`${path} is not the result of ${what}`)
+  if (document.schema !== 1)
+    throw new OptionError(
+      `${path}: its schema is ${plainText(String(document.schema)).slice(0, 40)}, and this version of Millrace reads 1`,
+    )
+  const wrong = fault(document)
+  if (wrong) throw new OptionError(`${path} is not the result of ${what}: ${wrong}`)
+  return document
+}
+
+/** @param {Second[]} seconds @returns {Distribution} */
+export const distributionOf = (seconds) => {
+  const curve = (/** @type {'intended' | 'service'} */ name) =>
+    mergedCurve(seconds.flatMap(({ latency_us: latency }) => latency?.[name]?.hdr ?? []))
+  return { intended: curve('intended'), service: curve('service') }
+}
+
+/**
+ * @param {RunDocument} run
+ * @param {Omit<Second, 'over_ms'>[]} lines
+ * @returns {RunRecord}
+ */
+export const runRecord = (run, lines) => {
+  const seconds = lines.map((line, at) => ({ ...line, over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0) }))
+  return { kind: 'run', run, seconds, distribution: distributionOf(seconds), phases: [] }
+}
+
+/**
+ * run.json alone.
+ * @param {string} folder
+ * @returns {Promise<RunDocument | null>} null: the folder holds no run
+ */
+export const readRunDocument = (folder) => readRunFile(join(folder, 'run.json'))
+
+/** @param {string} path @returns {Promise<RunDocument | null>} null: there is no such file */
+export const readRunFile = async (path) => {
+  const found = await documentOf(path)
+  if (found === undefined) return null
+  return checked(path, found, 'a run', (document) => {
+    const kind = String(document.kind)
+    if (!Object.hasOwn(kinds, kind)) return "'kind' must be producer or consumer"
+    return faultIn(document, kinds[/** @type {keyof typeof kinds} */ (kind)])
+  })
+}
+
+/**
+ * experiment.json alone.
+ * @param {string} folder
+ * @returns {Promise<ExperimentDocument | null>} null: the folder holds no experiment
+ */
+export const readExperiment = async (folder) => {
+  const path = join(folder, 'experiment.json')
+  const found = await documentOf(path)
+  return found === undefined
+    ? null
+    : checked(path, found, 'an experiment', (document) => faultIn(document, EXPERIMENT))
+}
+
+/**
+ * What a folder of results holds: an experiment, or a run with its seconds.
+ * @param {string} folder
+ * @returns {Promise<RunRecord | ExperimentRecord>}
+ */
+export const readRecord = async (folder) => {
+  const found = await readExperiment(folder)
+  if (found) {
+    const { timeline, phases } = found
+    const whole = timeline === undefined ? null : await runIn(join(folder, timeline))
+    const pages = found.rows
+      .flatMap((row) => row.runs)
+      .filter((name) => existsSync(join(folder, name, 'report.html')))
+    return { kind: 'experiment', experiment: found, timeline: whole && { ...whole, phases }, pages }
+  }
+  const record = await runIn(folder)
+  if (!record) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)
+  return record
+}
+
+/** @param {string} folder */
+const runIn = async (folder) => {
+  const document = await readRunDocument(folder)
+  if (!document) return null
+  const path = join(folder, 'intervals.ndjson')
+  const seconds = await linesOf(path)
+  try {
+    return runRecord(document, seconds)
+  } catch (cause) {
+    const at = seconds.findIndex((second) => histogramFault(second) !== null)
+    if (at < 0) throw cause
+    throw new OptionError(`${path}, line ${at + 1}: ${histogramFault(seconds[at])}`, { cause })
+  }
+}

@@ -1,0 +1,64 @@
+// What a user installs: the package that npm makes of this folder, in an empty one.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { commands } from '../../lib/cli/commands.js'
+import { testEnvironment } from '../../scripts/test.js'
+import { faultsIn, ownFolder } from '../helpers/programs.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const limitMs = 300_000
+// npm could not reach its registry, and its cache lacks a package.
+const isOffline = (/** @type {string} */ log) =>
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH/.test(log)
+
+test('npm pack, and npm install of the package in an empty folder', async (t) => {
+  const home = ownFolder(t, 'package')
+  const run = (/** @type {string} */ program, /** @type {string[]} */ args, cwd = home) =>
+    spawnSync(program, args, {
+      cwd,
+      encoding: 'utf8',
+      timeout: limitMs,
+      env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: home, NODE_V8_COVERAGE: undefined },
+    })
+  const packed = run('npm', ['pack', '--silent', '--pack-destination', home], root)
+  assert.equal(packed.status, 0, packed.stderr)
+  const [archive] = readdirSync(home).filter((name) => name.endsWith('.tgz'))
+  const install = [
+    'install',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    home,
+    join(home, archive),
+  ]
+  const installed = run('npm', install)
+  if (installed.status !== 0 && isOffline(installed.stderr) && !process.env.CI)
+    return t.skip('the packages that it needs cannot be fetched')
+  assert.equal(installed.status, 0, installed.stderr)
+
+  const folder = join(home, 'node_modules/millrace')
+  for (const name of ['test', 'scripts', 'results', 'docs/data'])
+    assert.equal(existsSync(join(folder, name)), false, name)
+  const millrace = (/** @type {string} */ line) =>
+    run(join(home, 'node_modules/.bin/millrace'), line.split(' '))
+  // Each module is there, with all that it imports.
+  for (const name of Object.keys(commands)) {
+    const { status, stdout, stderr } = millrace(`${name} --help`)
+    assert.equal(status, 0, stderr)
+    assert.match(stdout, new RegExp(`^Usage: millrace ${name} `, 'm'))
+  }
+  const written = millrace('write -q 500 --duration 2 --stamp --run first --json --log-level warn')
+  assert.ok([0, 4].includes(Number(written.status)), written.stderr)
+  assert.deepEqual(faultsIn(JSON.parse(written.stdout)), [])
+  assert.ok(existsSync(join(home, 'results/first/report.html')))
+  const dry = millrace('write -f results/first --dry-run')
+  assert.equal(dry.status, 0, dry.stderr)
+  assert.match(dry.stdout, /SETEX item:1 3 <128 B>/)
+  assert.match(millrace('report results/first --out pages').stdout, /files in pages; report\.html/)
+  assert.match(millrace('experiment list').stdout, /^sorted-set|^list /m)
+})

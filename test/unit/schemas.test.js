@@ -1,0 +1,63 @@
+// The schemas that ship with the package, against what is written, and what an earlier version wrote against what is read.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { resultDocument } from '../../lib/result/document.js'
+import { measuresOf } from '../../lib/result/measures.js'
+import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { PRODUCER } from '../../lib/result/schemas.js'
+import { faultIn } from '../../lib/shape.js'
+import { sampleParts } from '../helpers/sample-run.js'
+
+const root = new URL('../..', import.meta.url)
+const jsonOf = (/** @type {string} */ path) => JSON.parse(readFileSync(new URL(path, root), 'utf8'))
+
+test('the shipped files are the schemas of the code, and ajv takes them as they are', () => {
+  for (const [name, schema] of Object.entries(publishedSchemas)) {
+    const shipped = jsonOf(`docs/schemas/${name}`)
+    assert.deepEqual(shipped, JSON.parse(JSON.stringify(schema)))
+    new Ajv({ allowUnionTypes: true, strictRequired: false }).compile(shipped)
+  }
+})
+
+test('a run is what its schema says; without measures, or with a measure of no unit, it is not', () => {
+  const schema = publishedSchemas['run.schema.json']
+  const run = resultDocument(sampleParts())
+  assert.equal(faultIn(run, schema), null)
+  const { measures, ...without } = run
+  assert.match(faultIn(without, schema) ?? '', /'measures' is missing/)
+  const wrong = { ...run, measures: [{ ...measures[0], unit: 'parsec' }] }
+  assert.match(faultIn(wrong, schema) ?? '', /measures\.0\.unit/)
+})
+
+test('results of before, without measures, are read and have the same measures by the same names', () => {
+  const old = jsonOf('docs/data/add-shard.run.json')
+  assert.equal(faultIn(old, PRODUCER), null)
+  const { measures, ...stripped } = resultDocument(sampleParts())
+  assert.deepEqual(measuresOf(stripped), measures)
+  const names = measuresOf(old).map(({ name }) => name)
+  for (const name of ['rate.achieved', 'server.cpu_us_per_item', 'latency.intended.p99', 'bystander.p99'])
+    assert.ok(names.includes(name), name)
+})
+
+test('a measure has its unit, its direction, its samples and its spread', () => {
+  const { server, latency_us: latency } = sampleParts()
+  const { measures } = resultDocument(
+    sampleParts({
+      server: { ...server, cpu_us_per_item_net: 4.2, cpu_us_per_item_net_uncertainty: 0.1 },
+      latency_us: { ...latency, intended: { ...latency.intended, count: 5000 } },
+    }),
+  )
+  const named = (/** @type {string} */ wanted) => measures.find(({ name }) => name === wanted)
+  assert.deepEqual(named('server.cpu_us_per_item_net'), {
+    name: 'server.cpu_us_per_item_net',
+    ...{ value: 4.2, unit: 'us', better: 'less', count: null, spread: 0.1 },
+  })
+  assert.deepEqual(named('latency.intended.p99'), {
+    name: 'latency.intended.p99',
+    ...{ value: 31_890, unit: 'us', better: 'less', count: 5000, spread: null },
+  })
+  assert.equal(named('rate.achieved')?.better, 'more')
+  assert.equal(named('rate.nominal')?.better, 'neither')
+})
