@@ -18,6 +18,8 @@
  * @property {readonly Option[]} [passed] options that are taken as they were typed, and handed on
  * @property {boolean} [isPrivate] its options come from the command line alone
  * @property {boolean} [takesWords]
+ * @property {(typed: import('./command-line.js').Typed) => Promise<import('./command-line.js').Typed>} [placed] adds the
+ *   address that its words lead to
  * @property {() => readonly string[]} [words] what they may be, for a shell that completes them
  * @property {(asked: Asked) => Promise<number>} work returns the exit code
  */

@@ -67,18 +67,20 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
       passed = [],
       isPrivate = false,
       takesWords = false,
+      placed = async (line) => line,
       work,
     } = await commandNamed(name)
-    const typed = typedLine(argv, [...options, ...passed])
-    if (typed.help) {
-      const look = { columns: stdout.columns ?? 80, whole: typed.help === 'all' }
+    const line = typedLine(argv, [...options, ...passed])
+    if (line.help) {
+      const look = { columns: stdout.columns ?? 80, whole: line.help === 'all' }
       stdout.write(`${helpText({ ...about, as }, options, look)}\n`)
       return ExitCode.done
     }
-    if (typed.version) {
+    if (line.version) {
       stdout.write(`${millraceVersion()}\n`)
       return ExitCode.done
     }
+    const typed = await placed(line)
     const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
     redact.learn(...secretsIn([], variablesIn(dotenvText)))
     const settings = settingsOf(typed, options, { env: isPrivate ? {} : env, dotenvText, takesWords })

@@ -14,7 +14,6 @@ import { findEmbedded } from '../../target/embedded.js'
 import { openTarget } from '../../target/open.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { refuseWords } from '../command-line.js'
-import { settingsOf } from '../options.js'
 import { withPassword } from '../password.js'
 
 /** @typedef {import('../../../settings.js').ReaderSettings} ReaderSettings */
@@ -58,33 +57,41 @@ const checkAttached = ({ run, target, nodes }) => {
     )
 }
 
+const namesOfAddress = ['host', 'url', 'port']
+
 /**
- * Where to look: the target that is named on the command line, else that of the run, by the node that was away least.
- * @param {any} document
- * @param {import('../commands.js').Asked} asked
- * @returns {ReaderSettings}
+ * Without an address it looks where the run wrote, at the node that was away least.
+ * @param {import('../command-line.js').Typed} typed
  */
-const placed = (document, { settings, typed, env, dotenvText }) => {
-  const { target, nodes } = document
-  if (['host', 'url', 'port'].some((name) => settings.given[name] === 'command line')) return settings
-  if (target?.origin !== 'address') {
-    checkAttached(document)
-    const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
-    return { ...settings, host: undefined, port: undefined, cluster: target.kind === 'cluster', given }
-  }
+const placed = async (typed) => {
+  const [folder] = typed.words
+  if (folder === undefined || namesOfAddress.some((name) => typed.options.has(name))) return typed
+  const { target, nodes } = await documentIn(folder)
+  if (target?.origin !== 'address') return typed
   const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
   const among = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
   const [{ address }] = [...among].sort((a, b) => a.gaps - b.gaps)
   const { host, port } = endpointOf(address)
-  const named = [
-    ['host', host],
-    ['port', String(port)],
-  ].map(([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]))
-  const there = { ...typed, options: new Map([...typed.options, ...named]) }
-  const own = /** @type {ReaderSettings} */ (
-    settingsOf(there, options, { env, dotenvText, takesWords: true })
+  const named = { host, port: String(port), ...(target.kind === 'cluster' && { cluster: 'true' }) }
+  const added = Object.entries(named).map(
+    ([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]),
   )
-  return { ...own, cluster: target.kind === 'cluster' }
+  return { ...typed, options: new Map([...typed.options, ...added]) }
+}
+
+/**
+ * The servers of a run that were started for it are found as a consumer finds them.
+ * @param {any} document
+ * @param {ReaderSettings} settings
+ * @returns {ReaderSettings}
+ */
+const attached = (document, settings) => {
+  if (namesOfAddress.some((name) => settings.given[/** @type {'host'} */ (name)] === 'command line'))
+    return settings
+  checkAttached(document)
+  const given = { ...settings.given, cluster: /** @type {const} */ ('command line') }
+  const cluster = document.target.kind === 'cluster'
+  return { ...settings, host: undefined, port: undefined, cluster, given }
 }
 
 /** @param {import('../../run/check-written.js').Checked} checked @param {any} document */
@@ -160,12 +167,13 @@ export const command = {
   },
   options,
   takesWords: true,
+  placed,
   work: async (asked) => {
-    const { typed, redact } = asked
+    const { typed, redact, settings: own } = asked
     const [folder, ...words] = typed.words
     refuseWords({ ...typed, words }, options)
     const document = await documentIn(folder)
-    const settings = await withPassword(placed(document, asked), redact)
+    const settings = await withPassword(attached(document, /** @type {ReaderSettings} */ (own)), redact)
     const checked = await checkedIn(document, settings)
     if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
     else process.stdout.write(`${sentencesOf(checked, document)}\n`)
