@@ -16,7 +16,7 @@ const prefixShape = /^[^{}\s]*$/
 export const prefixOfPlan = (key) => (key.endsWith(planName) ? key.slice(0, -planName.length) : null)
 
 /**
- * Tells the prefix that a key of a built-in strategy with such a name would have; null when it cannot be one.
+ * Returns the prefix that a key of a built-in strategy with such a name would have; null when it cannot be one.
  * @returns {(key: string) => string | null}
  */
 export const prefixReader = () => {

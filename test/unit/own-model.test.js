@@ -151,7 +151,7 @@ test('retries: what is done twice by a command is never retried', () => {
   assert.deepEqual(repeats('INCR c:{n}'), [false])
 })
 
-test('memory per item is told where a key stands for an item, or one holds each once', () => {
+test('memory per item is reported where a key stands for an item, or one holds each once', () => {
   const countedBy = (/** @type {string[]} */ ...lines) => {
     const { countedBy: by, keysAnItem } = strategyOf(
       planFor(loadCommands(lines), { quantity: 1000 }),

@@ -248,8 +248,8 @@ Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experim
     if (word === 'run') return run(asked, words)
     throw new OptionError(
       word === undefined
-        ? 'a command is missing: list, show, run (--help tells more)'
-        : `'${plainText(word).slice(0, 40)}' is no command: list, show, run (--help tells more)`,
+        ? 'a command is missing: list, show, run (see --help)'
+        : `'${plainText(word).slice(0, 40)}' is no command: list, show, run (see --help)`,
     )
   },
 }
