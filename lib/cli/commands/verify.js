@@ -31,10 +31,13 @@ const reasonAgainst = ({ plan, written }) => {
   return null
 }
 
+/** @param {string} folder */
+const fileIn = (folder) => (folder.endsWith('.json') ? folder : join(folder, 'run.json'))
+
 /** @param {string | undefined} folder */
 const documentIn = async (folder) => {
   if (folder === undefined) throw new OptionError('name the folder of a run: millrace verify results/<run>')
-  const path = folder.endsWith('.json') ? folder : join(folder, 'run.json')
+  const path = fileIn(folder)
   /** @type {any} */
   const document = await readRunFile(path)
   if (document === null) throw new OptionError(`${path} cannot be read (ENOENT)`)
@@ -60,14 +63,17 @@ const checkAttached = ({ run, target, nodes }) => {
 const namesOfAddress = ['host', 'url', 'port']
 
 /**
- * Without an address it looks where the run wrote, at the node that was away least.
+ * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, and so
+ * no model is known: what is wrong with the document is said when it is read to be checked.
  * @param {import('../command-line.js').Typed} typed
  */
 const placed = async (typed) => {
   const [folder] = typed.words
   if (folder === undefined || namesOfAddress.some((name) => typed.options.has(name))) return typed
-  const { target, nodes } = await documentIn(folder)
-  if (target?.origin !== 'address') return typed
+  /** @type {any} */
+  const document = await readRunFile(fileIn(folder))
+  if (document?.target?.origin !== 'address' || faultIn(document, VERIFIABLE)) return typed
+  const { target, nodes } = document
   const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
   const among = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
   const [{ address }] = [...among].sort((a, b) => a.gaps - b.gaps)
