@@ -58,7 +58,10 @@ const flowRules = [
       if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
       return false
     }
-    const odd = ofClients.find(typed)
+    const odd = ofClients.find((key) => typed(key) && key !== 'connections' && key !== 'pipeline')
+    const ofSockets = /** @type {const} */ (['connections', 'pipeline']).find(typed)
+    if (ofSockets && s.driver === 'ioredis')
+      return `${named(ofSockets)} is for plain sockets: ioredis has one connection to every node`
     if (odd) return `${named(odd)} is an option of lookups; add --strategy lookup-get`
     return (
       s.periodMs < 1 &&

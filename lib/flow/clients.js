@@ -1,11 +1,12 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { systemTimers } from '../base/timers.js'
-import { refresherOf } from '../drivers/refresher.js'
-import { slotMapOf } from '../drivers/slot-map.js'
-import { storyOf } from '../drivers/story.js'
-import { verdictOf } from '../drivers/verdict.js'
 import { TargetError } from '../errors.js'
+import { refresherOf } from '../transport/refresher.js'
+import { silenceOf } from '../transport/silence.js'
+import { slotMapOf } from '../transport/slot-map.js'
+import { storyOf } from '../transport/story.js'
+import { verdictOf } from '../transport/verdict.js'
 import { outBuffer } from '../workloads/stencil.js'
 import { asking, clientConnection } from './client-connection.js'
 
@@ -31,7 +32,7 @@ import { asking, clientConnection } from './client-connection.js'
  * @property {() => number} draw what the next one is about; -1: there is none any more
  * @property {{ due: (i: number) => number, limit: number } | null} schedule when operation i is due, in milliseconds after the
  *   start; null: a closed loop
- * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
@@ -45,8 +46,6 @@ import { asking, clientConnection } from './client-connection.js'
 const reconnectMs = [50, 100, 200, 500, 1000]
 const laterMs = 40
 const maxAttempts = 8
-/** Without a byte for so long although some are owed: a fresh connection decides. */
-const silentLimitMs = 5000
 const writeBytes = 65_536
 
 /** @param {ClientsNeeds} needs */
@@ -83,8 +82,6 @@ export const clientsFlow = async (needs) => {
   let next = 0 // of a schedule
   let turn = 0 // whose client it is at an open rate
   let lastSettledMs = 0
-  /** @type {Set<string>} addresses that a fresh connection is made to, to see whether they are silent */
-  const probed = new Set()
   /** @type {() => void} */
   let finish = () => {}
   const offered = new Promise((resolve) => {
@@ -401,30 +398,7 @@ export const clientsFlow = async (needs) => {
     finish()
   }
 
-  /** Connections that are silent while a new one to their node is answered are given up. @param {string} address */
-  const probe = async (address) => {
-    if (probed.has(address)) return
-    probed.add(address)
-    try {
-      const fresh = await target.dial(address, { onBytes: () => {}, onClose: () => {} })
-      fresh.destroy()
-      const silent = allConnections().filter((each) => each.address === address && isSilent(each))
-      if (silent.length === 0) return
-      const longestMs = Math.max(...silent.map((connection) => connection.silentMs()))
-      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
-      onEvent(
-        'half-open',
-        `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
-      )
-      for (const connection of silent) connection.cut()
-    } catch {
-      // The server itself is silent.
-    } finally {
-      probed.delete(address)
-    }
-  }
-
-  const isSilent = (/** @type {ClientConnection} */ connection) => connection.silentMs() > silentLimitMs
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
   const allConnections = () => pools.flatMap((pool) => [...pool.values()])
 
   const connectAll = async () => {
@@ -460,7 +434,7 @@ export const clientsFlow = async (needs) => {
     /** Once a second: silent connections, the age of the map, and what happened. */
     watch() {
       if (closed) return
-      for (const connection of allConnections()) if (isSilent(connection)) probe(connection.address)
+      listen(allConnections)
       const nowMs = clock()
       for (let client = 0; client < plan.clients; client++) if (retries[client].length > 0) more(client)
       if (schedule && running) due(nowMs)

@@ -7,8 +7,8 @@
 export const clientsPart = (settings, facts) => {
   const {
     quantity,
-    connections,
-    pipeline,
+    connections = 50,
+    pipeline = 1,
     ratio,
     order,
     arrivals,
@@ -34,6 +34,8 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
+    connections,
+    windowCommands: pipeline,
     clients: { connections, pipeline, ratio, order, arrivals, fill },
   }
 }

@@ -13,7 +13,7 @@ import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../measure/acked-ranges.js').Written} Written
- * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
  *
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
  * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set. lost: items that are

@@ -28,8 +28,6 @@ const defaults = {
   cautions: [],
   givenBy: {},
   fill: false,
-  connections: 50,
-  pipeline: 1,
   ratio: [1, 10],
   order: 'uniform',
   arrivals: 'constant',
