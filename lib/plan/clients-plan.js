@@ -9,8 +9,8 @@ import { strategyNamed } from '../workloads/index.js'
 export const clientsPart = (settings, facts) => {
   const {
     quantity,
-    connections,
-    pipeline,
+    connections = 50,
+    pipeline = 1,
     ratio,
     order,
     arrivals,
@@ -37,6 +37,8 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
+    connections,
+    windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
     own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
     clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },

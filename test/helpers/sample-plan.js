@@ -31,8 +31,6 @@ const defaults = {
   partitions: 1,
   ids: 'hex',
   falsePositives: 0.01,
-  connections: 50,
-  pipeline: 1,
   ratio: [1, 10],
   order: 'uniform',
   arrivals: 'constant',
