@@ -18,6 +18,7 @@ export const clientsPart = (settings, facts) => {
     rate = 'max',
     maxBehindMs = 5000,
   } = settings
+  const resolved = { ...settings, connections, pipeline }
   const { passes, options } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
@@ -40,7 +41,7 @@ export const clientsPart = (settings, facts) => {
     connections,
     windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
-    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
+    own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
     clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
   }
 }
