@@ -24,7 +24,7 @@ import { strategyOf } from '../workloads/of-plan.js'
 const asked = (s) => ({
   strategy: s.strategy,
   quantity: s.quantity,
-  ttlS: typedLifetime(s),
+  ttlS: s.ttlLeastS === null ? s.ttlS : typedLifetime(s),
   valueBytes: s.valueSizes ?? s.valueBytes,
   payload: s.payload,
   seed: s.seed,
@@ -37,7 +37,7 @@ const asked = (s) => ({
 /** The same of a card. @param {PlanCard} card */
 const held = (card) => ({
   ...card,
-  ttlS: typedLifetime(card),
+  ttlS: card.ttlLeastS === undefined ? card.ttlS : typedLifetime(card),
   valueBytes: card.valueSizes ?? card.valueBytes,
   sortedSets: Math.max(1, card.sets.length),
 })

@@ -26,4 +26,4 @@ export const lifetimeWords = ({ ttlS, ttlLeastS = null }) =>
 
 /** As --ttl has it. @param {Omit<LifetimeTerms, 'seed'>} terms */
 export const typedLifetime = ({ ttlS, ttlLeastS = null }) =>
-  ttlLeastS === null ? String(ttlS) : `${ttlLeastS}s-${ttlS}s`
+  ttlLeastS === null ? `${ttlS}s` : `${ttlLeastS}s-${ttlS}s`
