@@ -10,10 +10,10 @@ export interface RunOptions {
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
   items?: number | string
-  /** lifetime of an item */
-  ttl?: number | string
-  /** size of a value */
-  valueSize?: number | string
+  /** lifetime of an item; a range such as 60s-600s gives each item its own */
+  ttl?: string
+  /** size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE with a size and a number of values in each line (docs/traffic.md) */
+  valueSize?: string
   /** random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero */
   payload?: 'random' | 'sparse' | 'zero'
   /** number of sorted sets; item i is in set i mod N */
