@@ -4,7 +4,7 @@ import { bytes, count, plainText, several } from '../base/units.js'
 import { ExitCode, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { rhythmWords } from '../plan/rhythm.js'
+import { lengthWords, rhythmWords } from '../plan/rhythm.js'
 import { tickValues } from '../plan/tick-values.js'
 import { agentWords, readerWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
@@ -20,7 +20,7 @@ import { withUndo } from '../undo.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { twoColumns } from './help.js'
-import { logTo } from './log.js'
+import { logLine, logTo } from './log.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -113,7 +113,10 @@ export const lookedAt = async (settings, { stop }) => {
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
   const warn = (/** @type {import('../result/ruling.js').Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
-    const target = await unlessInterrupted(stop, openTarget(settings, { say: (line) => log.info(line) }))
+    const target = await unlessInterrupted(
+      stop,
+      openTarget(settings, { say: (line) => log.info(logLine(process.stderr, line)) }),
+    )
     undo(() => target.close())
     const { allow } = settings
     /** @type {string | null} */
@@ -174,7 +177,7 @@ export const dryRunOfWriter = async (settings, { stop }) => {
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [
-    { title: 'plan', lines: [rhythmWords(plan), model.join(', ')] },
+    { title: 'plan', lines: [`${rhythmWords(plan)}, ${lengthWords(plan)}`, model.join(', ')] },
     { title: 'this process', lines: [shareWords(settings, plan, leases, isNext)] },
     { title: 'target', lines: [...lines, ...warnings.map((warning) => `warning: ${warning}`)] },
     { title: 'first item', lines: commands },

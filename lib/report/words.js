@@ -1,6 +1,7 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
+import { rhythmWords } from '../plan/rhythm.js'
 
 /** @typedef {Record<string, any>} Run run.json */
 
@@ -29,18 +30,13 @@ const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity
 
 /** What a writer's plan sends, and how often. @param {Run['plan']} plan */
 const ticksWords = (plan) => {
-  const { quantity, periodMs, chunks, spacingMs, pacing, nominalHz, items = quantity } = plan
+  const { quantity, items = quantity } = plan
   const writers = writersWords(plan)
-  if (plan.rate === 'max')
-    return `as many items/s as possible (${count(items)} over and over)${writers && `, ${writers}`}`
-  if (pacing === 'closed')
-    return `${count(items)} items, then ${period(periodMs)} of rest${writers && `, ${writers}`}`
-  const burst = spacingMs
-    ? pacing === 'smooth'
-      ? ', evenly spaced'
-      : `, ${count(items / chunks)} every ${period(spacingMs)}`
-    : ''
-  return `${rate(nominalHz)} items/s${burst}${writers && `, ${writers}`}`
+  const rhythm =
+    plan.rate === 'max'
+      ? `as many items/s as possible (${count(items)} over and over)`
+      : rhythmWords({ ...plan, quantity: items })
+  return [rhythm, writers].filter(Boolean).join(', ')
 }
 
 /** @param {Run['plan']} plan */
@@ -50,7 +46,7 @@ const clientsWords = ({ quantity, nominalHz, clients }) => {
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'evenly spaced'}`
+      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'at an even rate (--rate)'}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 

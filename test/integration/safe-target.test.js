@@ -69,7 +69,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const [load, found, memory] = messages(stderr)
       assert.match(
         load,
-        /^writes \S+ items\/s in bursts of \S+ every \S+ m?s \(--rate \d+ spaces them evenly\), for /,
+        /^writes \S+: \S+ items\/s in bursts of \S+ every \S+ m?s, as published \(-q, -c, -p\), for /,
       )
       const address = `${place.server.host}:${place.server.port}`
       assert.match(
