@@ -174,7 +174,7 @@ const refusal = (option, text) => {
   )
     return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
   const like = option.choices && nearest(text, option.choices)
-  return `${must}, not '${shown(text)}'${like ? `; did you mean ${like}?` : ''}`
+  return like ? `'${shown(text)}': did you mean ${like}? It ${must}` : `${must}, not '${shown(text)}'`
 }
 
 /**

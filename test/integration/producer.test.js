@@ -224,7 +224,9 @@ describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
     await new Promise((resolve) => taken.close(resolve))
     assertRefused(
       await runProducer(t, `${brief} --host 127.0.0.1 --port ${port}`),
-      new RegExp(`^127\\.0\\.0\\.1:${port}: nothing listens there; correct --host and --port[^\\n]*\\n$`),
+      new RegExp(
+        `^127\\.0\\.0\\.1:${port}: nothing listens there; correct the address \\(--url, or --host and --port\\)[^\\n]*\\n$`,
+      ),
     )
   })
 
