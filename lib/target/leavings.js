@@ -15,13 +15,15 @@ import { planKey, plansUnder } from './plan-key.js'
  * @property {number} removed
  */
 
-/** @param {Target} target @param {string} prefix */
-const noPlan = async (target, prefix) => {
+/** There is none, or none that this version can read. @param {Target} target @param {string} holder @param {string} prefix */
+const noPlan = async (target, holder, prefix) => {
   const under = prefix ? `under the prefix '${prefix}'` : 'without a prefix'
-  const { faults } = await plansUnder(target, prefix)
+  const type = await target.control(holder).type(planKey(prefix))
+  const [fault = 'it is not what a writer leaves'] =
+    type === 'hash' ? (await plansUnder(target, prefix)).faults : []
   return new TargetError(
-    faults.length > 0
-      ? `${target.address}: the plan ${under} cannot be read, so nothing there is known to be of Millrace: ${faults[0]}; clean up with the version that wrote it`
+    type !== 'none'
+      ? `${target.address}: the plan ${under} (${planKey(prefix)}) cannot be read, so nothing there is known to be of Millrace: ${fault}; clean up with the version that wrote it`
       : `${target.address}: found no plan of Millrace ${under}, so nothing there is known to be of Millrace; correct --prefix (a plan is removed with the last of its keys)`,
     { code: 'NO_PLAN' },
   )
@@ -43,7 +45,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   const holder = masters[owners ? owners[slotOf(marker)] : 0]
   const prefixes = await plannedPrefixes(target, { under: prefix, most: Number.POSITIVE_INFINITY })
   const typesFor = ownersBook(target, nowMs, { prefixes })
-  if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, prefix)
+  if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, holder, prefix)
   let looked = 0
   let removed = 0
   const results = /** @type {Leavings[]} */ ([])

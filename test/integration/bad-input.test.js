@@ -233,6 +233,12 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
       onlyLine(stderr),
       /the plan of Millrace 9\.0 there is of the strategy 'bitmap', which this version/,
     )
+    const cleaned = await startProgram(t, files.cleanup, '--prefix later:', { env, out: false }).ended
+    assert.deepEqual([cleaned.code, cleaned.stdout], [3, ''])
+    assert.match(
+      onlyLine(cleaned.stderr),
+      /the plan under the prefix 'later:' .* cannot be read.*'bitmap', which this version/,
+    )
   })
   refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct the address/, () => ({
     env: local(1),
@@ -295,7 +301,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     program: 'cleanup',
     line: '--yes',
   }))
-  refused('no server to attach to', 3, /no address is given, and no producer/, () => ({
+  refused('no server to attach to', 3, /no address is given, and no writer/, () => ({
     program: 'cleanup',
     env: nothing,
   }))
