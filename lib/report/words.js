@@ -177,7 +177,7 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
   const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
   if (kind === 'consumer')
     return facts([
-      `${rate(achieved)}${nominal === null ? '' : ` of ${rate(nominal)}`} fetches/s`,
+      `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
       `${rate(read.items)} items/s`,
       `${bytes(read.value_bytes)}/s of values`,
     ])
@@ -275,5 +275,6 @@ export const clockWords = ({ clocks = [] }) => {
   if (offsets.length === 0) return ''
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
   const rtt = Math.max(...clocks.map((/** @type {any} */ { rtt_ms: rttMs }) => rttMs))
-  return `clocks of the servers ${low.toFixed(2)} to ${high.toFixed(2)} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
+  const apart = [...new Set([low.toFixed(2), high.toFixed(2)])].join(' to ')
+  return `clocks of the servers ${apart} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
 }
