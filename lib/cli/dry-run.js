@@ -1,6 +1,6 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
-import { bytes, count, plainText, several } from '../base/units.js'
+import { bytes, count, period, plainText, several } from '../base/units.js'
 import { ExitCode, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
@@ -213,7 +213,7 @@ export const dryRunOfReader = (given, { stop }) =>
     const { kind, origin, address, versions } = target
     const values = plan.values && reader.value ? [`then ${plan.valuesBy.toUpperCase()} of each value`] : []
     const where = `${kind === 'cluster' ? 'cluster on ' : ''}${address}, version ${versions.join(', ')}, ${several(target.nodes().length, 'node')}`
-    const how = `a fetch every ${plan.periodMs} ms from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
+    const how = `a fetch every ${period(plan.periodMs)} from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
     print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
       { title: 'plan', lines: [...lines, how] },
       { title: 'this process', lines: [readerWords(plan)] },

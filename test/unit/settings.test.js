@@ -857,6 +857,12 @@ test('the examples of --help can be pasted', () => {
 })
 
 test('letters that mean something else in other tools are obeyed with a warning', () => {
+  assert.match(
+    read('--host h -p 7001').cautions[0],
+    /^-p 7001 is a period of 7\.001 s; the port is --port 7001/,
+  )
+  for (const line of ['--host h -p 2500', '--host h --port 1 -p 7001', '-p 7001', '--host h -p 7001ms'])
+    assert.deepEqual(read(line).cautions, [], line)
   assert.match(read('-p 6379').cautions[0], /^-p 6379 is a period of 6\.379 s; the port is --port 6379/)
   assert.match(read('-p 26379').cautions[0], /the port is --port 26379/)
   assert.match(

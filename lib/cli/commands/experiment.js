@@ -224,9 +224,19 @@ Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code
       help: 'measured, of every run or phase',
     },
     { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', help: 'seconds before that' },
-    { name: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1', help: 'random seed of the order' },
+    {
+      name: 'seed',
+      type: 'integer',
+      range: ['0', '4294967295'],
+      default: '1',
+      help: 'random seed of the order',
+    },
     { name: 'out', type: 'path', otherwise: 'results/experiments', help: 'folder of the results' },
-    { name: 'dry-run', type: 'flag', help: 'print the cells, the rounds and how long they take; run nothing' },
+    {
+      name: 'dry-run',
+      type: 'flag',
+      help: 'print the cells, the rounds and how long they take; run nothing',
+    },
     {
       name: 'resume',
       type: 'flag',
