@@ -36,8 +36,7 @@ test('every command has a help, and is what its file and its script start', asyn
     const lines = help.split('\n')
     assert.ok(lines.length < 48, `${name}: ${lines.length} lines`)
     const whole = helpText({ ...about, as: `millrace ${name}` }, options, { columns: 80, whole: true })
-    for (const line of [...lines, ...whole.split('\n')])
-      assert.ok(line.length <= 80, line)
+    for (const line of [...lines, ...whole.split('\n')]) assert.ok(line.length <= 80, line)
   }
   const [{ code, stderr }, old, ofScript] = await Promise.all([
     millrace(t, 'write --no-such-option'),
