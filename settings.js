@@ -62,6 +62,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [certFile]
  * @property {string} [keyFile]
  * @property {string} [serverBin]
+ * @property {readonly (readonly [string, string])[]} serverConfig lines of a local server's configuration
  * @property {number} shards
  * @property {number} replicas
  * @property {readonly Allowance[]} allow what the preflight would refuse
@@ -360,6 +361,9 @@ const groups = {
     { name: 'server-bin', key: 'serverBin', type: 'path', for: ['producer', 'reshard'],
       otherwise: 'redis-server or valkey-server from PATH',
       help: 'server program of a local target' },
+    { name: 'server-config', key: 'serverConfig', type: 'configuration', repeatable: ',', default: 'none',
+      help: 'configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated',
+      brief: 'its configuration: hash-max-listpack-entries=64' },
     { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
       help: 'masters of a local cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',

@@ -5,7 +5,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module'
   /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
@@ -138,6 +138,8 @@ export interface RunOptions {
   key?: string
   /** server program of a local target */
   serverBin?: string
+  /** configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated */
+  serverConfig?: string | readonly string[]
   /** masters of a local cluster */
   shards?: number | string
   /** replicas of each master of a local cluster */

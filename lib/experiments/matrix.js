@@ -21,7 +21,8 @@ import { scaledLoad } from './options.js'
  * @property {number} shards
  * @property {number} replicas
  * @property {string | null} server by its name among the peers, or its path; null: what is installed
- * @property {readonly [string, string][]} [config] lines of its configuration beside our own
+ * @property {readonly (readonly [string, string])[]} [config] lines of its configuration beside our own
+ * @property {string | null} [module] that they load, by its name among the peers
  * @property {boolean} own no other cell uses them
  *
  * @typedef {object} Cell
@@ -92,6 +93,11 @@ export const cellsOf = (experiment, { scale }) => {
             shards,
             replicas,
             server: cell.server ?? variant.server ?? null,
+            module: cell.module ?? variant.module ?? null,
+            config: Object.entries({ ...variant.config, ...cell.config }).map(([name, value]) => [
+              name,
+              String(value),
+            ]),
             own: changes || cell.ownTarget === true,
           },
           legs,

@@ -1,5 +1,6 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
 import { readSettings } from '../cli/options.js'
+import { VALUE_TYPES } from '../cli/values.js'
 import { OptionError } from '../errors.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
@@ -27,11 +28,13 @@ import { argumentsOf, ownOptions } from './options.js'
  * @property {Phase[]} [phases]
  * @property {number | 'each'} [processes] of the writer; each: a process an agent
  * @property {string} [server] another server, by its name among the peers
+ * @property {string} [module] that its servers load, by its name among the peers
+ * @property {Readonly<Record<string, string | number>>} [config] lines of the configuration of its servers
  * @property {boolean} [ownTarget] servers that no other case uses
  * @property {string[]} [variants] only these
  * @property {number} [published]
  *
- * @typedef {{ name: string, options?: Options, processes?: number | 'each', server?: string }} Variant
+ * @typedef {Pick<Case, 'name' | 'options' | 'processes' | 'server' | 'module' | 'config'>} Variant
  *
  * @typedef {object} Ratio
  * @property {string} [name]
@@ -122,6 +125,14 @@ const optionsOf = (program) => (value, path, tell) => {
   }
 }
 
+/** @type {Check} */
+const config = (value, path, tell) => {
+  if (!isObject(value)) return tell(path, "must be an object of a server's configuration")
+  for (const [key, given] of Object.entries(value))
+    if (VALUE_TYPES.configuration.read(`${key}=${given}`, /** @type {any} */ ({})) === undefined)
+      tell([...path, key], 'is no line of configuration that an experiment may set')
+}
+
 const phase = objectOf(
   {
     name,
@@ -142,13 +153,18 @@ const cell = objectOf(
     phases: listOf(phase),
     processes,
     server: words,
+    module: words,
+    config,
     ownTarget: flag,
     variants: listOf(name),
     published: whole(0, 100),
   },
   ['name'],
 )
-const variant = objectOf({ name, options: optionsOf('producer'), processes, server: words }, ['name'])
+const variant = objectOf(
+  { name, options: optionsOf('producer'), processes, server: words, module: words, config },
+  ['name'],
+)
 const ratio = objectOf(
   {
     name: words,

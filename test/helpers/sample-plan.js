@@ -47,6 +47,7 @@ const defaults = {
   tls: false,
   shards: 3,
   replicas: 1,
+  serverConfig: [],
   askPassword: false,
   tlsInsecure: false,
   allow: [],

@@ -207,6 +207,27 @@ describe('the matrix', () => {
     )
   })
 
+  test('a cell has lines of configuration and a module beside those of its variant', () => {
+    const text = JSON.stringify({
+      id: 'mine',
+      question: 'q',
+      variants: [{ name: 'v', config: { hz: 50, save: '' } }],
+      cells: [
+        { name: 'a', config: { hz: 10 } },
+        { name: 'b', module: 'redisbloom' },
+      ],
+    })
+    assert.throws(() => experimentIn(text, 'f'), /config\.save is no line of configuration/)
+    const found = cellsOf(experimentIn(text.replace(',"save":""', ''), 'f'), { scale: 1 })
+    assert.deepEqual(
+      found.map(({ place }) => [place.module, place.config]),
+      [
+        [null, [['hz', '10']]],
+        ['redisbloom', [['hz', '50']]],
+      ],
+    )
+  })
+
   test('rounds are shuffled, then mirrored; a seed gives its order again', () => {
     const cells = cellsOf(experimentById('lua-batch'), { scale: 1 })
     const order = (/** @type {number} */ seed, /** @type {number} */ round) =>

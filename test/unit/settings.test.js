@@ -114,6 +114,7 @@ test('defaults', () => {
     verbose: false,
     logLevel: 'info',
     serverBin: undefined,
+    serverConfig: [],
     shards: 3,
     replicas: 1,
     dryRun: false,
@@ -279,6 +280,14 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--host h --tls --ca a.pem', 'caFile', 'a.pem'],
   ['--host h --tls --cert c.pem --key k.pem', 'keyFile', 'k.pem'],
   ['--server-bin /opt/valkey-server', 'serverBin', '/opt/valkey-server'],
+  [
+    '--server-config hz=50 --server-config loadmodule=/a/b.so',
+    'serverConfig',
+    [
+      ['hz', '50'],
+      ['loadmodule', '/a/b.so'],
+    ],
+  ],
   ['--cluster --shards 1', 'shards', 1],
   ['--cluster --replicas 0', 'replicas', 0],
 ])
