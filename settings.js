@@ -32,7 +32,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
- * @property {boolean} fill the key space first
+ * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
+ * @property {boolean} snapshot saved, emptied and loaded again after the load
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
@@ -90,7 +91,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'flush'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -119,6 +120,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {import('./lib/cli/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {string} [bare] what a choice is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
@@ -230,8 +232,12 @@ const groups = {
       help: 'most unanswered bytes on one connection' },
   ],
   Lookups: [
-    { name: 'fill', key: 'fill', type: 'flag',
-      help: 'write every key once before the run, and check that they are there' },
+    { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
+      help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
+        'itself (DEBUG POPULATE), with values of its own' },
+    { name: 'snapshot', key: 'snapshot', type: 'flag',
+      help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
+        'how long another client waits; on a local server, or with --allow flush' },
     { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'], default: '50',
       help: 'clients; each has a connection to every node' },
     { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'], default: '1',
@@ -370,11 +376,11 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'none'],
+    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'flush', 'none'],
       default: 'none',
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
-        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several ' +
-        'with commas' },
+        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock), or empty it ' +
+        'for --snapshot (flush); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

@@ -42,8 +42,10 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
-  /** write every key once before the run, and check that they are there */
-  fill?: boolean
+  /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
+  fill?: 'keys' | 'populate' | 'none'
+  /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
+  snapshot?: boolean
   /** clients; each has a connection to every node */
   connections?: number | string
   /** operations that a client has in flight at most */
@@ -144,7 +146,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock), or empty it for --snapshot (flush); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

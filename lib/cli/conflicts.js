@@ -47,6 +47,7 @@ const ofTicks = /** @type {const} */ ([
 ])
 const ofClients = /** @type {const} */ ([
   'fill',
+  'snapshot',
   'connections',
   'pipeline',
   'ratio',

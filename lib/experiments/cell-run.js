@@ -98,6 +98,7 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
         ...servers.args,
         ...servers.writerArgs,
         ...(roles.writer.flow === 'ticks' ? ['-a', agent] : []),
+        ...(options.snapshot && servers.mayFlush ? ['--allow', 'flush'] : []),
         ...times,
       ],
       outDir: folder,

@@ -21,6 +21,7 @@ import { argumentsOf } from './options.js'
  * @property {NodeJS.ProcessEnv} secrets variables that no process list may show
  * @property {() => Promise<void>} empty
  * @property {() => Promise<string>} removeShard says in words what was done
+ * @property {boolean} mayFlush nobody else has data there
  * @property {() => Promise<void>} close
  */
 
@@ -69,6 +70,7 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
   return {
     args: cluster ? ['--cluster'] : [],
     writerArgs: [],
+    mayFlush: true,
     env: { REDIS_HOST: host, REDIS_PORT: String(port) },
     secrets: { REDIS_PASSWORD: access.password },
     empty: async () => {
@@ -153,6 +155,7 @@ const settingsFor = (target, env) => {
  * @returns {Servers}
  */
 const given = (target, env, restMs) => ({
+  mayFlush: false,
   args: argumentsWhere(target, (name) => name !== 'url' && readersNames.includes(name)),
   writerArgs: argumentsWhere(target, (name) => !readersNames.includes(name)),
   env: {},

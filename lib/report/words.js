@@ -129,7 +129,7 @@ const writingWords = (plan) => {
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
     clients && orderWords(clients.order),
-    clients?.fill && 'keys filled before the run',
+    clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
     clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
     `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
     ticks && `ttl ${ttlS} s`,

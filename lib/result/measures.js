@@ -178,6 +178,14 @@ const rows = [
     'less',
     ofPass('others', ({ counts, operations }) => counts.known / operations),
   ],
+  ...['save', 'flush', 'load'].flatMap(
+    (step) =>
+      /** @type {Row[]} */ ([
+        [`snapshot.${step}.total_ms`, `time to ${step} all data`, 'ms', 'less'],
+        [`snapshot.${step}.longest_ms`, `time to ${step} one master's data`, 'ms', 'less'],
+        [`snapshot.${step}.bystander_max`, `longest wait of another client, ${step}`, 'us', 'less'],
+      ]),
+  ),
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),

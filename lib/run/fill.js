@@ -5,6 +5,7 @@ import { clientsFlow } from '../flow/clients.js'
 import { operationsOf } from '../measure/operations.js'
 import { eachOnce } from '../plan/draws.js'
 import { payloadMatcher } from '../plan/payload.js'
+import { longCommand } from '../target/long-command.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
 
@@ -87,6 +88,7 @@ export const prepareKeys = async (needs) => {
 /** Writes every key once, and counts what is there then. @param {Needs} needs */
 export const fillKeys = async (needs) => {
   const { plan, strategy, target, clock, say, stop } = needs
+  if (plan.clients?.fill === 'populate') return populate(needs)
   const operation = strategy.fill()
   if (!operation) return
   const startMs = clock()
@@ -102,6 +104,31 @@ export const fillKeys = async (needs) => {
   say(
     `filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by ${isCounted ? 'DBSIZE and ' : ''}a sample`,
   )
+}
+
+/**
+ * The server makes the keys itself, from key:0 on: that one is not ours. Its values are 'value:<n>' and zeros.
+ * @param {Needs} needs
+ */
+const populate = async ({ plan, strategy, target, clock, say }) => {
+  const { address } = target
+  const startMs = clock()
+  const name = `${plan.prefix}key`
+  const sizes = [String(plan.items + 1), name, String(plan.valueBytes)]
+  await longCommand(target, address, ['DEBUG', 'POPULATE', ...sizes])
+  const control = target.control(address)
+  await control.del(`${name}:0`)
+  const [there, first, last] = await Promise.all([
+    control.dbsize(),
+    control.strlen(strategy.keyOf(1)),
+    control.strlen(strategy.keyOf(plan.items)),
+  ])
+  if (there < plan.items || first !== plan.valueBytes || last !== plan.valueBytes)
+    throw new TargetError(
+      `--fill populate: ${address} has ${count(there)} keys, with ${first} and ${last} bytes in the first and last of ${count(plan.items)}`,
+    )
+  const seconds = (clock() - startMs) / 1000
+  say(`${address} made ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by DBSIZE`)
 }
 
 const sampled = 100

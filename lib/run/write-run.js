@@ -49,7 +49,7 @@ const begin = async (run, target, announce, stop) => {
   const members = gathered(target, strategy)
   const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
   const before = { ...held(sampler, ids), dataBytes }
-  if (run.plan.clients?.fill) await unlessInterrupted(stop, run.fill())
+  if (run.plan.clients && run.plan.clients.fill !== 'none') await unlessInterrupted(stop, run.fill())
   await unlessInterrupted(stop, run.prepare())
   const startedEpochMs = Date.now()
   await window.prepare()

@@ -40,7 +40,7 @@ const unexpected = (passes) =>
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
   workload: 'membership',
-  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline']),
+  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot']),
   passes: Object.freeze([
     Object.freeze({ name: 'misses', play: 'add' }),
     Object.freeze({ name: 'hits', play: 'add' }),
