@@ -54,7 +54,7 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
     ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
     ['--strategy lookup-get --arrivals poisson', /^--arrivals poisson needs --rate with a number/],
     ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
-    ['--fill', /^--fill is an option of lookup; add --strategy lookup-get/],
+    ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
     ['--rate 500 -p 5', /^--rate and --period exclude each other/],
   ])) {
     const { code, stderr } = await runProducer(t, line)

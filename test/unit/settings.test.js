@@ -63,7 +63,8 @@ test('defaults', () => {
     once: false,
     maxMembers: undefined,
     maxBehindMs: undefined,
-    fill: false,
+    fill: 'none',
+    snapshot: false,
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
@@ -448,7 +449,7 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, clock, none, or several with commas'
+const allowances = 'one of foreign-keys, replica, memory, clock, flush, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],

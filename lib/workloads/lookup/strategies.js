@@ -24,7 +24,7 @@ const common = {
     (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
       s.fill === 'populate' &&
       s.cluster &&
-      `${named('fill')} populate: a server of a cluster makes keys of every slot; ${named('fill')} alone writes them`,
+      `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
   ]),
   anyServer: true,
   keepsKeys: true,
