@@ -21,8 +21,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} sortedSets
  * @property {'plain' | 'same-slot' | 'spread'} placement
  * @property {number} extraSortedSets
- * @property {number} ttlS
- * @property {number} valueBytes
+ * @property {number} ttlS of all items, or the longest
+ * @property {number | null} ttlLeastS the shortest; null: all items have one
+ * @property {number} valueBytes of all values, or on average
+ * @property {string | null} valueSizes as lib/traffic/sizes.js reads it; null: all values have one size
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {boolean} stamp
  * @property {boolean} once
@@ -37,8 +39,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
- * @property {number} connections clients, each with a connection to every node
- * @property {number} pipeline operations in flight of each
+ * @property {number} [connections] to every node
+ * @property {number} [pipeline] commands in flight on each
  * @property {readonly [number, number]} ratio writes, reads
  * @property {string} order uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%
  * @property {'constant' | 'poisson'} arrivals
@@ -91,7 +93,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'flush'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -181,11 +183,14 @@ const groups = {
         'lookups the number of keys, key:1 and on',
       helpFor: { consumer: 'number of different items' },
       briefFor: { producer: 'different items; by default what --rate writes in 1 s' } },
-    { name: 'ttl', for: both, key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
-      help: 'lifetime of an item', briefFor: { producer: 'lifetime of an item' } },
-    { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'],
+    { name: 'ttl', for: both, key: 'ttlS', type: 'lifetime', range: ['1s', '8760h'], unit: 's', default: '3s',
+      help: 'lifetime of an item; a range such as 60s-600s gives each item its own',
+      briefFor: { producer: 'lifetime of an item; 60s-600s: each its own' } },
+    { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'sizes', range: ['1B', '512MB'],
       default: '128B',
-      help: 'size of a value', briefFor: { producer: 'size of a value' } },
+      help: 'size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE ' +
+        'with a size and a number of values in each line (docs/traffic.md)',
+      briefFor: { producer: 'size of a value; or lognormal:, histogram:' } },
     { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },
@@ -230,6 +235,12 @@ const groups = {
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
+    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
+      otherwise: '1; 50 for lookups',
+      help: 'connections to every node, as of so many application instances; each item goes by the same one' },
+    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
+      otherwise: 'as --window allows; 1 for lookups',
+      help: 'most unanswered commands on one connection' },
   ],
   Lookups: [
     { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
@@ -238,10 +249,6 @@ const groups = {
     { name: 'snapshot', key: 'snapshot', type: 'flag',
       help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
         'how long another client waits; on a local server, or with --allow flush' },
-    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'], default: '50',
-      help: 'clients; each has a connection to every node' },
-    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'], default: '1',
-      help: 'operations that a client has in flight at most' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
     { name: 'order', key: 'order', type: 'order', default: 'uniform',
@@ -376,11 +383,12 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'flush', 'none'],
-      default: 'none',
+    { name: 'allow', key: 'allow', type: 'choices', default: 'none',
+      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'none'],
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
-        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock), or empty it ' +
-        'for --snapshot (flush); several with commas' },
+        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for ' +
+        '--snapshot (flush); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

@@ -10,10 +10,10 @@ export interface RunOptions {
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
   items?: number | string
-  /** lifetime of an item */
-  ttl?: number | string
-  /** size of a value */
-  valueSize?: number | string
+  /** lifetime of an item; a range such as 60s-600s gives each item its own */
+  ttl?: string
+  /** size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE with a size and a number of values in each line (docs/traffic.md) */
+  valueSize?: string
   /** random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero */
   payload?: 'random' | 'sparse' | 'zero'
   /** number of sorted sets; item i is in set i mod N */
@@ -42,14 +42,14 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
+  /** connections to every node, as of so many application instances; each item goes by the same one */
+  connections?: number | string
+  /** most unanswered commands on one connection */
+  pipeline?: number | string
   /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
   fill?: 'keys' | 'populate' | 'none'
   /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
   snapshot?: boolean
-  /** clients; each has a connection to every node */
-  connections?: number | string
-  /** operations that a client has in flight at most */
-  pipeline?: number | string
   /** writes to reads of lookup-mix */
   ratio?: string
   /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
@@ -146,7 +146,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock), or empty it for --snapshot (flush); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for --snapshot (flush); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

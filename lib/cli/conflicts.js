@@ -1,6 +1,8 @@
 // What must not stand together: one function a rule, which returns the sentence to say, or nothing.
 import { stampBytes } from '../plan/payload.js'
+import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, strategyNamed } from '../workloads/index.js'
+import { lifetimeFault, storesValues } from '../workloads/uses.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -58,6 +60,9 @@ const ofClients = /** @type {const} */ ([
   'falsePositives',
 ])
 
+// These, writers in ticks have as well.
+const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline'])
+
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
 const firstOf = (rules, s, named) => {
   for (const rule of rules) {
@@ -77,7 +82,10 @@ const flowRules = [
       if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
       return firstOf(rules, s, named)
     }
-    const odd = ofClients.find(typed)
+    const ofSockets = ofBoth.find(typed)
+    if (ofSockets && s.driver === 'ioredis')
+      return `${named(ofSockets)} is for plain sockets: ioredis has one connection to every node`
+    const odd = ofClients.find((key) => typed(key) && !ofBoth.includes(key))
     const owner = odd && allStrategies().find((one) => one.options.includes(odd))
     if (owner) return `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
     return (
@@ -97,6 +105,21 @@ const flowRules = [
 ]
 
 /** @type {readonly Rule[]} */
+const trafficRules = [
+  (s, named) =>
+    s.given.valueBytes === 'command line' &&
+    !storesValues(s.strategy) &&
+    `${named('valueBytes')}: ${s.strategy} stores no values`,
+
+  (s, named) => {
+    const fault = s.ttlLeastS === null ? null : lifetimeFault(s.strategy)
+    return (
+      fault !== null && `${named('ttlS')} from ${s.ttlLeastS} to ${s.ttlS} s: ${fault}; give one lifetime`
+    )
+  },
+]
+
+/** @type {readonly Rule[]} */
 const writerRules = [
   (s, named) =>
     s.quantity < s.totalAgents &&
@@ -112,8 +135,8 @@ const writerRules = [
 
   (s, named) =>
     s.stamp &&
-    s.valueBytes < stampBytes &&
-    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${s.valueBytes}`,
+    sizeLimits(s).least < stampBytes &&
+    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${sizeLimits(s).least}`,
 
   (s, named) =>
     s.script === 'return-zero' &&
@@ -254,6 +277,7 @@ export function conflictIn(settings, named) {
       : 'quantity' in settings
         ? [
             ...flowRules,
+            ...trafficRules,
             ...(strategyNamed(settings.strategy).roles.writer.flow === 'ticks' ? writerRules : []),
           ]
         : []

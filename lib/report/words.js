@@ -2,6 +2,9 @@
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 
+import { lifetimeWords } from '../traffic/lifetimes.js'
+import { shownSizes } from '../traffic/sizes.js'
+
 /** @typedef {Record<string, any>} Run run.json */
 
 /** Between facts; a line may break here. */
@@ -107,7 +110,7 @@ const setsWords = ({ sets = [], extraSets = [], placement }) => {
 const readingWords = (plan) =>
   facts([
     plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
-    `ttl ${plan.ttlS} s`,
+    `ttl ${lifetimeWords(plan)}`,
     setsWords(plan),
     plan.verify && 'every value verified',
     `driver ${plan.driver}`,
@@ -123,7 +126,8 @@ const orderWords = (order) => {
 
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
-  const { valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } = plan
+  const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
+    plan
   const members = plan.membersInCommand ?? plan.maxMembers
   const ticks = !clients
   return facts([
@@ -131,8 +135,8 @@ const writingWords = (plan) => {
     clients && orderWords(clients.order),
     clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
     clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
-    `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
-    ticks && `ttl ${ttlS} s`,
+    `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
+    ticks && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',
     setsWords(plan),
     ticks && (members ? `at most ${count(members)} members per command` : 'commands not cut'),

@@ -2,11 +2,13 @@
 // compared byte by byte, and looked for in its sorted set where it has one.
 
 import { count, plainText } from '../base/units.js'
-import { ReadError } from '../drivers/read-driver.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { lifetimeOf } from '../traffic/lifetimes.js'
+import { sizesIn } from '../traffic/sizes.js'
+import { ReadError } from '../transport/read-driver.js'
 import { noValues, plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
@@ -14,7 +16,7 @@ import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../measure/acked-ranges.js').Written} Written
- * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
  *
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
  * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set. lost: items that are
@@ -54,6 +56,8 @@ export const contradictionIn = ({ plan, written, items }) => {
     return `it is of the model '${plainText(strategy).slice(0, 40)}'; add --model with its file`
   if (!isStrategy(strategy))
     return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
+  if (plan.valueSizes && !sizesIn(plan.valueSizes))
+    return `its sizes of values '${plainText(plan.valueSizes).slice(0, 40)}' are unknown to this version`
   const outside = agents.find(
     ({ first, count }) => first < 1 || count < chunks || first + count - 1 > quantity,
   )
@@ -131,14 +135,15 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const example = (/** @type {string} */ text) => {
     if (checked.examples.length < shownExamples) checked.examples.push(text)
   }
-  /** A generous bound: an item cannot be gone before. @param {number} atMs */
-  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000 - clockSlackMs
+  const lifetimeS = lifetimeOf(/** @type {any} */ (plan))
+  /** A generous bound: an item cannot be gone before. @param {number} n @param {number} atMs */
+  const isOver = (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs
   const gone = (
     /** @type {number} */ n,
     /** @type {number} */ atMs,
     /** @type {'missing' | 'unranked'} */ what,
   ) => {
-    if (isOver(atMs)) {
+    if (isOver(n, atMs)) {
       checked.expired++
       return
     }

@@ -57,7 +57,9 @@ test('defaults', () => {
     placement: 'plain',
     extraSortedSets: 0,
     ttlS: 3,
+    ttlLeastS: null,
     valueBytes: 128,
+    valueSizes: null,
     payload: 'random',
     stamp: false,
     once: false,
@@ -68,8 +70,8 @@ test('defaults', () => {
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
-    connections: 50,
-    pipeline: 1,
+    connections: undefined,
+    pipeline: undefined,
     ratio: [1, 10],
     order: 'uniform',
     arrivals: 'constant',
@@ -240,6 +242,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
+  ['--connections 50 --pipeline 10', 'connections', 50],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
   ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
@@ -390,8 +393,9 @@ test('every option is read by its own name and by its variable', () => {
     const text = {
       integer: '3',
       bytes: '64kB',
+      sizes: '64kB',
+      lifetime: '9s',
       duration: '9s',
-      seconds: '9s',
       flag: 'true',
       agents: '1',
       share: '0.1',
@@ -449,7 +453,8 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, clock, flush, none, or several with commas'
+const allowances =
+  'one of foreign-keys, replica, memory, clock, named-hosts, flush, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
@@ -501,12 +506,16 @@ const bad = /** @type {[string, string][]} */ ([
   ['--duration constructor', "not 'constructor'"],
   [
     '--ttl 500ms',
-    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), not '500ms'",
+    "--ttl must be whole seconds from 1s to 8760h (250ms, 60s, 1m30s, 1h; a plain number is s), or a range such as 60s-600s, not '500ms'",
   ],
-  ['--value-size 0', "--value-size must be a size from 1B to 512MB, not '0'"],
+  [
+    '--value-size 0',
+    "--value-size must be a size from 1B to 512MB, lognormal:p50=200B,p99=4kB, or histogram:FILE, not '0'",
+  ],
   ['--value-size 1.5B', "not '1.5B'"],
   ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
   ['--rate abc', "--rate must be max or a number of operations a second, such as 20000 or 20k, not 'abc'"],
+  ['--connections 5 --driver ioredis', '--connections is for plain sockets: ioredis has one connection'],
   [
     '--rate 300k --items 100',
     '--rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more',

@@ -13,18 +13,22 @@
  * @property {{ values: TickValues, commands: number }} pass what was patched for the tick under way
  * @property {{ from: number, to: number }[]} busy bytes that a socket still holds
  *
- * @typedef {Batch & { kept: Kept | null }} Tape
+ * @typedef {Batch & { kept: Kept | null, connection: number }} Tape connection: by which of those to its server it goes
  * @typedef {{ bytes: Buffer, to: number, release: (() => void) | null }} Cut bytes of commands up to `to`; `release` when the socket has let go of them
  */
 
 export const writeBytes = 65_536
 
-/** What a batch would take on a tape: the size of its first command stands for the others.
- * @param {Batch} batch */
+const sampled = 32
+
+/** What a batch would take on a tape, by a sample of its commands. @param {Batch} batch */
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
-  const last = batch.count - 1
-  return Math.ceil(((batch.size(0) + batch.size(last)) / 2) * batch.count)
+  const looks = Math.min(sampled, batch.count)
+  let bytes = 0
+  for (let k = 0; k < looks; k++)
+    bytes += batch.size(Math.floor((k * (batch.count - 1)) / Math.max(1, looks - 1)))
+  return Math.ceil((bytes / looks) * batch.count)
 }
 
 /**
@@ -79,10 +83,11 @@ const keep = (batch, values) => {
  * @param {Batch} batch
  * @param {TickValues} values what the holes hold until the first tick
  * @param {boolean} kept
+ * @param {number} [connection]
  * @returns {Tape}
  */
-export const tapeOf = (batch, values, kept) =>
-  Object.assign(batch, { kept: kept ? keep(batch, values) : null })
+export const tapeOf = (batch, values, kept, connection = 0) =>
+  Object.assign(batch, { kept: kept ? keep(batch, values) : null, connection })
 
 /**
  * The first place in an ascending array that is not below `value`.
