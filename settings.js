@@ -252,8 +252,8 @@ const groups = {
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
     { name: 'order', key: 'order', type: 'order', default: 'uniform',
-      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
-        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
+      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), split (each ' +
+        'connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],

@@ -52,7 +52,7 @@ export interface RunOptions {
   snapshot?: boolean
   /** writes to reads of lookup-mix */
   ratio?: string
-  /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
+  /** which key is next: uniform (each as likely), sequential (in order, round and round), split (each connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
   order?: string
   /** when operations of a --rate are due: at even distances, or as independent users come */
   arrivals?: 'constant' | 'poisson'

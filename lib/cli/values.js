@@ -280,8 +280,8 @@ export const VALUE_TYPES = Object.freeze({
   order: {
     read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
     expects: () =>
-      'uniform, sequential, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
-    shape: () => 'uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%',
+      'uniform, sequential, split, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
+    shape: () => 'uniform, sequential, split, zipf:THETA, hot:KEYS%:DRAWS%',
   },
   share: ranged(
     (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),

@@ -121,6 +121,7 @@ const readingWords = (plan) =>
 /** @param {string} order */
 const orderWords = (order) => {
   if (order === 'uniform') return 'each key as likely'
+  if (order === 'split') return 'each connection reads its own keys in order'
   return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
 }
 

@@ -42,7 +42,9 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
-    draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ order: clients.order, count: items, seed }),
+    draw: strategy.declared.passes
+      ? eachOnce(items)
+      : drawsOf({ order: clients.order, count: items, seed, clients: clients.connections }),
     schedule:
       nominalHz === null
         ? null
