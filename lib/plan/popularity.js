@@ -1,6 +1,6 @@
 // How popular keys are: key 1 most of all, none left out. Exact, and without tables, so that a key space may have any size.
 
-/** @typedef {{ kind: 'uniform' } | { kind: 'sequential' | 'split' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
+/** @typedef {{ kind: 'uniform' } | { kind: 'sequential' } | { kind: 'split' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
 
 const words = 2 ** 32
 
@@ -63,7 +63,7 @@ const hot = (count, { keys, draws }, next) => {
 
 /**
  * Numbers 1..count as often as an order says.
- * @param {Exclude<Order, { kind: 'sequential' | 'split' }>} order
+ * @param {Exclude<Order, { kind: 'sequential' } | { kind: 'split' }>} order
  * @param {number} count
  * @param {() => number} next 32 random bits
  * @returns {() => number}

@@ -85,11 +85,11 @@ test('split: every client goes through its own keys in order, and all keys are d
   assert.deepEqual(
     Array.from({ length: 5 }, () => [draw(0), draw(1), draw(2)]),
     [
-      [1, 5, 8],
-      [2, 6, 9],
-      [3, 7, 10],
-      [4, 5, 8],
-      [1, 6, 9],
+      [1, 4, 7],
+      [2, 5, 8],
+      [3, 6, 9],
+      [1, 4, 10],
+      [2, 5, 7],
     ],
   )
   const few = drawsOf({ order: 'split', count: 2, seed: 1, clients: 3 })
