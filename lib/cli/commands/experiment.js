@@ -218,9 +218,9 @@ Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experim
     {
       name: 'repeat',
       type: 'integer',
-      range: ['3', '1000'],
+      range: ['1', '1000'],
       default: '3',
-      help: 'rounds, in shuffled, then mirrored order',
+      help: 'rounds, in shuffled, then mirrored order; an interval needs three',
     },
     {
       name: 'seconds',
