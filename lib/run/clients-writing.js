@@ -87,9 +87,9 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       lastSettledMs,
       measuredTicks: () => 0,
       firstMeasuredMs: () => null,
-      /** @param {{ dataBytes: number | null }} [before] the data of the masters before anything was prepared */
-      start(before) {
-        if (passing) passing.start(before?.dataBytes ?? null)
+      /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
+      start(unpreparedBytes) {
+        if (passing) passing.start(unpreparedBytes)
         else flow.start()
         if (durationMs !== null) endBy(durationMs)
       },

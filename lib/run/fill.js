@@ -8,6 +8,7 @@ import { payloadMatcher } from '../plan/payload.js'
 import { longCommand } from '../target/long-command.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
+import { dataBytesIn } from './baseline.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -73,13 +74,18 @@ const playOnce = async ({ plan, target, clock, onEvent, stop }, operation, numbe
   return { acked: ledger.whole.acked, causes: causes.join(', ') || 'no answer' }
 }
 
-/** What a strategy needs before its first pass. @param {Needs} needs */
+/**
+ * What a strategy needs before its first pass.
+ * @param {Needs} needs
+ * @returns {Promise<number | null>} bytes of data on the masters before it; null: nothing was needed
+ */
 export const prepareKeys = async (needs) => {
   const { strategy, target, stop } = needs
   const prepared = strategy.prepare()
-  if (!prepared) return
+  if (!prepared) return null
+  const dataBytes = await dataBytesIn(target)
   const { acked, causes } = await playOnce(needs, prepared.operation, prepared.count, () => {})
-  if (stop.aborted || acked === prepared.count) return
+  if (stop.aborted || acked === prepared.count) return dataBytes
   throw new TargetError(
     `${target.address}: ${count(acked)} of ${count(prepared.count)} structures were reserved (${causes}); those of an earlier run are removed by scripts/cleanup.js`,
   )

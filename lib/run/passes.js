@@ -60,7 +60,7 @@ export const encodingsOf = async (target, { keyBytes, ownerOf, numbers }) => {
 /**
  * @param {object} needs
  * @param {readonly Pass[]} needs.passes
- * @param {number | null} needs.dataBytes of the masters before anything was written
+ * @param {number | null} needs.dataBytes of the masters before anything was prepared; null: nothing was
  * @param {Target} needs.target
  * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {(limitMs: number) => Promise<boolean>} needs.settle
@@ -80,7 +80,8 @@ export const playPasses = async (needs) => {
     return { cpuS, bytes, replies: tally(), acked: acked() }
   }
   const results = /** @type {PassResult[]} */ ([])
-  let before = { ...(await look()), bytes: dataBytes }
+  let before = await look()
+  before.bytes = dataBytes ?? before.bytes
   for (const [i, pass] of passes.entries()) {
     const fromMs = elapsed()
     await play(pass, i === 0)

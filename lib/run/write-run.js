@@ -50,14 +50,14 @@ const begin = async (run, target, announce, stop) => {
   const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
   const before = { ...held(sampler, ids), dataBytes }
   if (run.plan.clients && run.plan.clients.fill !== 'none') await unlessInterrupted(stop, run.fill())
-  await unlessInterrupted(stop, run.prepare())
+  const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
   const startedEpochMs = Date.now()
   await window.prepare()
   health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
-  writing.start(before)
+  writing.start(unpreparedBytes)
   return { startedEpochMs, before }
 }
 

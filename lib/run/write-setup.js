@@ -156,7 +156,7 @@ export const setUpWriting = async (needs) => {
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing =
-    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress'> & { start: (before: { dataBytes: number | null }) => void, stop: () => void, progress: () => void } | null} */ (
+    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress'> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
       null
     )
   const elapsed = () => writing?.elapsed() ?? 0

@@ -126,24 +126,25 @@ describe('stored as declared', () => {
 })
 
 describe('a filter by module', () => {
-  const line = `--strategy membership-bloom-module --items ${items} --partitions 4 --connections 4 --pipeline 20`
+  const many = 50_000
+  const line = `--strategy membership-bloom-module --items ${many} --partitions 4 --connections 4 --pipeline 50`
 
   test('is reserved before the first pass, filled, and removed', async (t) => {
     const module = peer(t, 'redisbloom')
     if (!module) return
     const own = await startServer(t, { config: { loadmodule: module } })
-    const run = await runProducer(t, `${line} --false-positives 0.05`, { env: at(own) })
+    const run = await runProducer(t, `${line} --false-positives 0.001`, { env: at(own) })
     assertDone(run)
     const [misses, hits, others] = run.document.passes
-    assert.deepEqual(hits.counts, { new: 0, known: items })
+    assert.deepEqual(hits.counts, { new: 0, known: many })
     const share = others.counts.known / others.operations
-    assert.ok(share > 0.005 && share < 0.1, String(share))
+    assert.ok(share > 0 && share < 0.002, String(share))
     // Its filters are as large from the start: they are counted too.
-    assert.ok(misses.memory_bytes > items / 2, String(misses.memory_bytes))
+    assert.ok(misses.memory_bytes > many, String(misses.memory_bytes))
     assert.equal(await cli(own, 'TYPE', 'bench:bfad:02:3'), 'MBbloom--')
     const [, inserted] =
       /Number of items inserted\n(\d+)/.exec(await cli(own, 'BF.INFO', 'bench:bfad:02:3')) ?? []
-    assert.ok(Number(inserted) > items / 8, inserted)
+    assert.ok(Number(inserted) > many / 8, inserted)
 
     const again = await runProducer(t, line, { env: at(own) })
     assert.equal(again.code, 3)
