@@ -1,4 +1,4 @@
-import { axisLook, chart, legendOf, lyingAxis, uprightAxis } from '../lib/report/chart-parts.js'
+import { axisLook, chart, lyingAxis, uprightAxis } from '../lib/report/chart-parts.js'
 
 /**
  * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -46,6 +46,8 @@ export const pointsOf = (document, { rows: head }, figure) =>
     const value = power === undefined ? null : figureOf(document, label, figure)
     return value === null ? [] : [/** @type {Point} */ ([Number(power), value])]
   })
+
+const legend = () => ({ ...chart({}).legend, data: [...structures.map(({ name }) => name), 'published'] })
 
 const partitionsAxis = (/** @type {object} */ more = {}) =>
   lyingAxis('partitions, as a power of 2', 'count', {
@@ -112,7 +114,7 @@ export const membershipMemory = (document, ids) => {
     height: 420,
     option: chart({
       tooltip: { show: false },
-      legend: { ...legendOf(series), data: [...series.map(({ name }) => name), 'published'] },
+      legend: legend(),
       xAxis: partitionsAxis(),
       yAxis: uprightAxis('bytes per id', 'bytes', { min: 0 }),
       series: [
@@ -181,7 +183,7 @@ export const membershipRates = (document, ids) => {
     height: 400,
     option: chart({
       tooltip: { show: false },
-      legend: { ...legendOf([]), data: [...structures.map(({ name }) => name), 'published'] },
+      legend: legend(),
       grid: [
         { left: 50, width: 370, top: 100, bottom: 56 },
         { left: 500, width: 370, top: 100, bottom: 56 },
@@ -192,6 +194,7 @@ export const membershipRates = (document, ids) => {
           gridIndex,
           min: 0,
           max: 1.4,
+          interval: 0.2,
           axisLabel: { ...axisLook.axisLabel, formatter: '@ratio' },
         }),
       ),
