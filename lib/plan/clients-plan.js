@@ -18,7 +18,7 @@ export const clientsPart = (settings, facts) => {
     rate = 'max',
     maxBehindMs = 5000,
   } = settings
-  const { passes, options } = strategyNamed(settings.strategy)
+  const { passes, options, delivery, drivers } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
@@ -39,6 +39,17 @@ export const clientsPart = (settings, facts) => {
     maxBehindMs,
     /** Settings that the strategy alone reads. */
     own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
-    clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
+    driver: drivers.includes(settings.driver) ? settings.driver : drivers[0],
+    clients: {
+      connections: delivery ? 1 : connections,
+      pipeline,
+      ratio,
+      order,
+      arrivals,
+      fill,
+      passes: passes !== null,
+      delivery,
+      /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
+    },
   }
 }

@@ -8,6 +8,7 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { chunksWriting } from './chunks-writing.js'
 import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { onGuard } from './guard.js'
@@ -104,6 +105,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
     passes: () => null,
+    finish: async () => null,
   }
 }
 
@@ -172,10 +174,9 @@ export const setUpWriting = async (needs) => {
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
   const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
-  const opening =
-    plan.flow === 'clients'
-      ? clientsWriting(flowNeeds)
-      : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const opening = plan.clients
+    ? (plan.clients.delivery ? chunksWriting : clientsWriting)(flowNeeds)
+    : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
@@ -208,6 +209,7 @@ export const setUpWriting = async (needs) => {
     strategy,
     counts: flow.counts,
     passes: flow.passes,
+    finish: flow.finish,
     fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,

@@ -31,6 +31,8 @@ const defaults = {
   partitions: 1,
   ids: 'hex',
   falsePositives: 0.01,
+  structure: 'zset',
+  chunkSize: 1000,
   connections: 50,
   pipeline: 1,
   ratio: [1, 10],
