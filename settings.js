@@ -39,6 +39,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} [counters] undefined = as many as increments
  * @property {'zset' | 'hash' | 'string'} structure of the counters
  * @property {number} chunkSize increments in one
+ * @property {number} [delayMs] added to each round trip; undefined: there is no proxy
+ * @property {number} [loseEvery]
  * @property {number} connections clients, each with a connection to every node
  * @property {number} pipeline operations in flight of each
  * @property {readonly [number, number]} ratio writes, reads
@@ -261,6 +263,11 @@ const groups = {
       help: 'what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR)' },
     { name: 'chunk-size', key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
       help: 'increments in a pipeline, a script call, a function call or a transaction' },
+    { name: 'delay', key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
+      help: 'add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows ' +
+        'what the proxy itself takes' },
+    { name: 'lose-every', key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
+      help: 'the proxy of --delay drops the reply to every so many requests, and ends the connection' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,

@@ -58,6 +58,8 @@ const ofClients = /** @type {const} */ ([
   'counters',
   'structure',
   'chunkSize',
+  'delayMs',
+  'loseEvery',
 ])
 
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */

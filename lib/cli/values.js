@@ -39,6 +39,12 @@ export const byteUnits = new Map([
   ['gib', 2 ** 30],
 ])
 
+const shortUnits = new Map([
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+])
+
 const timeUnits = new Map([
   ['ms', 1],
   ['s', 1e3],
@@ -97,6 +103,12 @@ const milliseconds = (text, { unit = 's' }) => {
 function wholeSeconds(text, option) {
   const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
   return Number.isInteger(seconds) ? seconds : undefined
+}
+
+/** Milliseconds and parts of them. @param {string} text */
+function shortTime(text) {
+  const us = scaled(text, shortUnits)
+  return us === undefined ? undefined : us / 1000
 }
 
 /** @param {Option} option */
@@ -197,6 +209,11 @@ export const VALUE_TYPES = Object.freeze({
     () => 'a size',
   ),
   duration: ranged(milliseconds, () => 'a time', durationHint),
+  shortTime: ranged(
+    shortTime,
+    () => 'a time',
+    () => ' (500us, 0.5ms, 5ms)',
+  ),
   seconds: ranged(wholeSeconds, () => 'whole seconds', durationHint),
   /** @type {ValueType} */
   flag: {

@@ -50,6 +50,8 @@ export const clientsPart = (settings, facts) => {
       passes: passes !== null,
       delivery,
       /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
+      delayMs: settings.delayMs ?? null,
+      loseEvery: settings.loseEvery ?? null,
     },
   }
 }

@@ -4,7 +4,10 @@ import { performance } from 'node:perf_hooks'
 import { chunksFlow } from '../flow/chunks.js'
 import { ioredisCarrier } from '../flow/chunks-ioredis.js'
 import { socketCarrier } from '../flow/chunks-socket.js'
+import { addressOf, endpointOf } from '../target/address.js'
+import { delayProxy, throughProxy } from '../target/delay.js'
 import { libraryIn } from '../target/scripts.js'
+import { slotOf } from '../wire/slot.js'
 import { passesOf } from './clients-writing.js'
 import { counted } from './counted.js'
 
@@ -46,6 +49,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     /** @type {unknown} */ (records.ledger)
   )
   const compare = await counted(strategy, target)
+  const proxy = await proxyOf(plan, target, strategy.keyOf(1))
   const flow = await chunksFlow({
     plan: { chunkSize, items: plan.items },
     key: strategy.keyOf(1),
@@ -56,18 +60,21 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
             delivery,
             stencil,
             access: target.access,
-            placeOf: async (at) => at,
+            placeOf: proxy.placeOf,
             clock,
             ...on,
           })
-        : socketCarrier({ delivery, stencil, target, clock, ...on }),
-    target,
+        : socketCarrier({ delivery, stencil, target: proxy.target, clock, ...on }),
+    target: proxy.target,
     scripts: strategy.scripts,
     ledger,
     latency: records.latency,
     clock,
     random: Math.random,
     onEvent,
+  }).catch((error) => {
+    proxy.close()
+    throw error
   })
   let used = performance.eventLoopUtilization()
   /** @type {ReturnType<typeof timeOf> | null} */
@@ -81,7 +88,11 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     return flow.offered
   }
   const passing = passesOf({ plan, strategy, target, records, flow, play, counts: () => ({}), onEvent })
-  const { elapsed, settle, lastSettledMs, watch, abandon, close, waitingBytes } = flow
+  const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
+  const close = () => {
+    flow.close()
+    proxy.close()
+  }
   return {
     driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
     writing: {
@@ -104,7 +115,36 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     async finish() {
       const sum = await compare(ledger.whole).catch(() => null)
       await unload(target, strategy.scripts)
-      return { delivery, size: chunkSize, calls: flow.calls(), time_ms: time, sum }
+      const delay = await proxy.figures()
+      return { delivery, size: chunkSize, calls: flow.calls(), time_ms: time, delay, sum }
+    },
+  }
+}
+
+/**
+ * The way to the servers: through a proxy that adds to the round trip, where it is asked for.
+ * @param {Plan} plan
+ * @param {Target} target
+ * @param {string} key
+ */
+const proxyOf = async ({ clients }, target, key) => {
+  const { delayMs = null, loseEvery = null } = clients ?? {}
+  const placeOf = async (/** @type {string} */ address) => address
+  if (delayMs === null) return { target, placeOf, figures: async () => null, close: () => {} }
+  const proxy = await delayProxy({ delayMs, loseEvery, access: target.access })
+  const { masters, owners } = target.topology
+  const measured = await proxy
+    .measure(endpointOf(masters[owners ? owners[slotOf(key)] : 0]))
+    .catch(async (error) => {
+      await proxy.close()
+      throw error
+    })
+  return {
+    target: throughProxy(target, proxy),
+    placeOf: async (/** @type {string} */ address) => addressOf(await proxy.placeOf(endpointOf(address))),
+    figures: async () => ({ ...measured, ...(await proxy.figures()) }),
+    close: () => {
+      proxy.close()
     },
   }
 }

@@ -108,8 +108,8 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   data.end()
   const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
   const sampled = sampler.summary()
-  driver.close()
   const chunks = await untilStopped(stopNow, run.finish(), null)
+  driver.close()
   health.stop()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable, chunks }

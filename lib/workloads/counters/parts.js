@@ -114,17 +114,22 @@ export const common = Object.freeze({
   // As published.
   defaultItems: 50_992,
   keepsKeys: true,
-  rules: Object.freeze([
-    /** @type {Rule} */ (
+  rules: Object.freeze(
+    /** @type {Rule[]} */ ([
       (s, named) =>
-        typeof s.rate === 'number' && `${named('rate')}: increments go as fast as the server answers`
-    ),
-    /** @type {Rule} */ (
+        typeof s.rate === 'number' && `${named('rate')}: increments go as fast as the server answers`,
       (s, named) =>
         s.given.durationMs === 'command line' &&
-        `${named('durationMs')}: the run ends after --items increments`
-    ),
-  ]),
+        `${named('durationMs')}: the run ends after --items increments`,
+      (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
+      (s, named) =>
+        s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --delay`,
+      (s, named) =>
+        s.cluster &&
+        s.driver === 'ioredis' &&
+        `${named('driver')}: counters run over ioredis on one server only`,
+    ]),
+  ),
   reasons: (
     /** @type {any} */ _counts,
     /** @type {any} */ _plan,
