@@ -21,8 +21,9 @@ const resultOf = (settled) => (settled.status === 'fulfilled' ? [null, settled.v
  * @returns {Promise<Results>}
  */
 const played = async (client, delivery, commands) => {
-  if (delivery === 'pipeline') return (await client.pipeline(commands).exec()) ?? []
-  if (delivery === 'transaction') return (await client.multi(commands).exec()) ?? []
+  const batch = () => commands.map(([name, ...args]) => ['call', name, args])
+  if (delivery === 'pipeline') return (await client.pipeline(batch()).exec()) ?? []
+  if (delivery === 'transaction') return (await client.multi(batch()).exec()) ?? []
   const calls = commands.map(([name, ...args]) => client.call(name, args))
   return (await Promise.allSettled(calls)).map(resultOf)
 }

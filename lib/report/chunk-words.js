@@ -23,7 +23,7 @@ export const chunksWords = ({ quantity, clients, driver }) => {
 const timeWords = ({ whole, ...parts }) => {
   const shares = Object.entries(parts)
     .filter(([, ms]) => ms !== null)
-    .map(([name, ms]) => `${percent(/** @type {number} */ ((ms) / whole) * 100)} ${name}`)
+    .map(([name, ms]) => `${percent(/** @type {number} */ (ms / whole) * 100)} ${name}`)
   return `${micros(whole * 1000)}: ${shares.join(', ')}`
 }
 

@@ -8,7 +8,7 @@ import { dial } from './dial.js'
  * @typedef {import('./address.js').Endpoint} Endpoint
  * @typedef {import('./dial.js').Access} Access
  *
- * @typedef {object} Delay round trips in ms, medians of PINGs before the run
+ * @typedef {object} Delay round trips in ms, of PINGs before the run: medians, but the shortest of the proxy's own
  * @property {number} asked
  * @property {number} direct to the server without the proxy
  * @property {number} proxy by which the proxy without a delay is longer: a part of what was asked
@@ -22,10 +22,7 @@ const ping = Buffer.from('*1\r\n$4\r\nPING\r\n')
 const mostPings = 101
 const pingsMs = 1000
 
-/** @param {number[]} values */
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
-
-/** The median round trip of PINGs in ms. @param {Endpoint} endpoint @param {Access} access @param {number} pings */
+/** The round trips of PINGs in ms. @param {Endpoint} endpoint @param {Access} access @param {number} pings */
 const roundTrip = async (endpoint, access, pings) => {
   const times = /** @type {number[]} */ ([])
   /** @type {(reason?: unknown) => void} */
@@ -51,7 +48,8 @@ const roundTrip = async (endpoint, access, pings) => {
     failed = () => {}
     socket.destroy()
   }
-  return median(times)
+  times.sort((a, b) => a - b)
+  return { least: times[0], median: times[times.length >> 1] }
 }
 
 /**
@@ -97,23 +95,19 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
   return {
     placeOf,
     /**
-     * Measures the proxy without a delay, sets the delay so that both together add what was asked, corrects it by what is
-     * measured then, and measures what comes of it.
+     * Measures the proxy without a delay, sets the delay so that both together add what was asked, and measures again.
      * @param {Endpoint} endpoint
      */
     async measure(endpoint) {
       const place = await placeOf(endpoint)
       const pings = Math.max(5, Math.min(mostPings, Math.floor(pingsMs / Math.max(1, delayMs))))
       const direct = await roundTrip(endpoint, access, mostPings)
-      const proxy = (await roundTrip(place, access, mostPings)) - direct
-      let heldMs = Math.max(0, delayMs - proxy)
-      worker.postMessage({ holdMs: heldMs / 2 })
-      const first = (await roundTrip(place, access, pings)) - direct
-      heldMs = Math.max(0, heldMs + delayMs - first)
-      worker.postMessage({ holdMs: heldMs / 2 })
-      const added = (await roundTrip(place, access, pings)) - direct
+      // What a busy machine adds now is no part of the proxy's own way.
+      const proxy = Math.max(0, (await roundTrip(place, access, mostPings)).least - direct.least)
+      worker.postMessage({ holdMs: Math.max(0, (delayMs - proxy) / 2) })
+      const added = (await roundTrip(place, access, pings)).median - direct.median
       if (loseEvery !== null) worker.postMessage({ loseEvery })
-      return { asked: delayMs, direct, proxy, added }
+      return { asked: delayMs, direct: direct.median, proxy, added }
     },
     async figures() {
       const given = message((one) => one.lost !== undefined)
