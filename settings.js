@@ -21,8 +21,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} sortedSets
  * @property {'plain' | 'same-slot' | 'spread'} placement
  * @property {number} extraSortedSets
- * @property {number} ttlS
- * @property {number} valueBytes
+ * @property {number} ttlS of all items, or the longest
+ * @property {number | null} ttlLeastS the shortest; null: all items have one
+ * @property {number} valueBytes of all values, or on average
+ * @property {string | null} valueSizes as lib/traffic/sizes.js reads it; null: all values have one size
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {boolean} stamp
  * @property {boolean} once
@@ -183,11 +185,14 @@ const groups = {
         'lookups the number of keys, key:1 and on',
       helpFor: { consumer: 'number of different items' },
       briefFor: { producer: 'different items; by default what --rate writes in 1 s' } },
-    { name: 'ttl', for: both, key: 'ttlS', type: 'seconds', range: ['1s', '8760h'], unit: 's', default: '3s',
-      help: 'lifetime of an item', briefFor: { producer: 'lifetime of an item' } },
-    { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'bytes', range: ['1B', '512MB'],
+    { name: 'ttl', for: both, key: 'ttlS', type: 'lifetime', range: ['1s', '8760h'], unit: 's', default: '3s',
+      help: 'lifetime of an item; a range such as 60s-600s gives each item its own',
+      briefFor: { producer: 'lifetime of an item; 60s-600s: each its own' } },
+    { name: 'value-size', also: ['data-size'], for: both, key: 'valueBytes', type: 'sizes', range: ['1B', '512MB'],
       default: '128B',
-      help: 'size of a value', briefFor: { producer: 'size of a value' } },
+      help: 'size of a value; or lognormal:p50=200B,p99=4kB (two percentiles; min= and max= cut it), or histogram:FILE ' +
+        'with a size and a number of values in each line (docs/traffic.md)',
+      briefFor: { producer: 'size of a value; or lognormal:, histogram:' } },
     { name: 'payload', for: both, key: 'payload', type: 'choice', choices: ['random', 'sparse', 'zero'],
       default: 'random',
       help: 'random (seeded, the same for an item at every tick), sparse (the first 4 bytes differ) or zero' },

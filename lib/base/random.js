@@ -22,3 +22,11 @@ export const normals = (seed) => {
     }
   }
 }
+
+/** A 32-bit mix (murmur3's finalizer): neighbours in, far apart out. */
+export const mix = (/** @type {number} */ n) => {
+  let h = n | 0
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}

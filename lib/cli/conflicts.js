@@ -1,6 +1,8 @@
 // What must not stand together: one function a rule, which returns the sentence to say, or nothing.
 import { stampBytes } from '../plan/payload.js'
+import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, strategyNamed } from '../workloads/index.js'
+import { lifetimeFault, storesValues } from '../workloads/uses.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -102,6 +104,21 @@ const flowRules = [
 ]
 
 /** @type {readonly Rule[]} */
+const trafficRules = [
+  (s, named) =>
+    s.given.valueBytes === 'command line' &&
+    !storesValues(s.strategy) &&
+    `${named('valueBytes')}: ${s.strategy} stores no values`,
+
+  (s, named) => {
+    const fault = s.ttlLeastS === null ? null : lifetimeFault(s.strategy)
+    return (
+      fault !== null && `${named('ttlS')} from ${s.ttlLeastS} to ${s.ttlS} s: ${fault}; give one lifetime`
+    )
+  },
+]
+
+/** @type {readonly Rule[]} */
 const writerRules = [
   (s, named) =>
     s.quantity < s.totalAgents &&
@@ -117,8 +134,8 @@ const writerRules = [
 
   (s, named) =>
     s.stamp &&
-    s.valueBytes < stampBytes &&
-    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${s.valueBytes}`,
+    sizeLimits(s).least < stampBytes &&
+    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${sizeLimits(s).least}`,
 
   (s, named) =>
     s.script === 'return-zero' &&
@@ -259,6 +276,7 @@ export function conflictIn(settings, named) {
       : 'quantity' in settings
         ? [
             ...flowRules,
+            ...trafficRules,
             ...(strategyNamed(settings.strategy).roles.writer.flow === 'ticks' ? writerRules : []),
           ]
         : []

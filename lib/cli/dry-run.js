@@ -16,6 +16,8 @@ import { leasesUnder } from '../target/leavings.js'
 import { openTarget } from '../target/open.js'
 import { refuseRival } from '../target/plan-key.js'
 import { preflight } from '../target/preflight.js'
+import { lifetimeWords } from '../traffic/lifetimes.js'
+import { shownSizes } from '../traffic/sizes.js'
 import { withUndo } from '../undo.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -166,11 +168,13 @@ export const dryRunOfWriter = async (settings, { stop }) => {
   const commands = firstCommands(plan, nowMs)
   const isNext = settings.agent === 'auto' && target.origin === 'address'
   const { flow } = strategyNamed(settings.strategy).roles.writer
-  const { valueBytes, ttlS, strategy, driver } = plan
+  const { valueBytes, valueSizes, strategy, driver } = plan
   const model = [
     strategy,
-    `values of ${bytes(valueBytes)}`,
-    ...(flow === 'ticks' ? [`ttl ${ttlS} s`] : []),
+    valueSizes === null
+      ? `values of ${bytes(valueBytes)}`
+      : `values ${shownSizes(valueSizes)}, ${bytes(valueBytes)} on average`,
+    ...(flow === 'ticks' ? [`ttl ${lifetimeWords(plan)}`] : []),
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [

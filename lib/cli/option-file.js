@@ -6,6 +6,7 @@ import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
+import { typedLifetime } from '../traffic/lifetimes.js'
 import { namesOf } from './command-line.js'
 import { shown } from './values.js'
 
@@ -81,8 +82,7 @@ const ofLines = (document, path, options) => {
 /** How a value of the settings is typed. @param {Option} option @param {any} value */
 const typedValue = ({ type, values = {} }, value) => {
   if (type === 'duration') return `${value}ms`
-  if (type === 'seconds') return `${value}s`
-  if (type === 'bytes') return `${value}B`
+  if (type === 'bytes' || (type === 'sizes' && typeof value === 'number')) return `${value}B`
   if (type === 'ratio') return value.join(':')
   return Object.keys(values).find((choice) => values[choice] === value) ?? String(value)
 }
@@ -115,9 +115,11 @@ const settingsIn = (plan) => {
   const isWriter = 'agents' in plan && !('limit' in plan)
   return {
     ...rest,
+    ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
     ...clients,
     ...(isWriter ? rhythmOf(plan) : { periodMs }),
     ...(clients ? { pacing: null, totalAgents: null, once: null, ttlS: null } : {}),
+    valueBytes: plan.valueSizes ?? plan.valueBytes,
     sortedSets: sets?.length,
     extraSortedSets: extraSets?.length || null,
     maxMembers: maxMembers === DEFAULT_MAX_MEMBERS && scriptMembers === 0 ? null : maxMembers,
@@ -136,12 +138,14 @@ const withoutWriters = ({
   extraSets,
   placement,
   ttlS,
+  ttlLeastS,
   valueBytes,
+  valueSizes,
   payload,
   ...rest
 }) => {
   const { seed, stamp, once, ...own } = rest
-  return rest.source === 'target' ? own : { strategy, quantity, sets, placement, ttlS, ...rest }
+  return rest.source === 'target' ? own : { strategy, quantity, sets, placement, ttlS, ttlLeastS, ...rest }
 }
 
 /** Local servers as the run had them. @param {any} document */

@@ -6,6 +6,7 @@ import { OPTIONS, optionsOf } from '../../settings.js'
 import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
 import { millraceVersion } from '../run/versions.js'
+import { sizesIn } from '../traffic/sizes.js'
 import { strategyNamed } from '../workloads/index.js'
 import { cautionsIn } from './cautions.js'
 import { refuseWords, typedLine } from './command-line.js'
@@ -250,7 +251,7 @@ function settled(options, offers, cautions) {
     values.port ??= values.sentinel === undefined ? 6379 : 26379
   }
 
-  Object.assign(values, derivedFrom(/** @type {any} */ ({ ...values, given })))
+  Object.assign(values, spreadOf(values), derivedFrom(/** @type {any} */ ({ ...values, given })))
   const settings = /** @type {Settings} */ (
     Object.freeze({
       ...values,
@@ -262,6 +263,22 @@ function settled(options, offers, cautions) {
   const sentence = conflictIn(settings, (key) => namedSetting(key, settings, options, counting.get(key)))
   if (sentence) throw new OptionError(sentence)
   return settings
+}
+
+/**
+ * Of sizes that differ the mean is what is reported and forecast, of lifetimes the longest is what indexes are cut by.
+ * @param {Record<string, any>} values
+ */
+const spreadOf = ({ valueBytes, ttlS }) => {
+  const sizes = typeof valueBytes === 'string' ? sizesIn(valueBytes) : undefined
+  const [least, most] = Array.isArray(ttlS) ? ttlS : [null, ttlS]
+  if (valueBytes === undefined) return {}
+  return {
+    valueBytes: sizes?.mean ?? valueBytes,
+    valueSizes: sizes?.text ?? null,
+    ttlS: most,
+    ttlLeastS: least,
+  }
 }
 
 /**

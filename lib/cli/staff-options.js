@@ -3,10 +3,10 @@ import { extname } from 'node:path'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { loadOf } from '../answers/staffing-series.js'
+import { byteUnits, countUnits } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
 import { ownOptions } from './commands.js'
-import { byteUnits, countUnits } from './values.js'
 
 /**
  * @typedef {import('../answers/staffing-series.js').LoadUnit} LoadUnit

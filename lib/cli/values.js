@@ -1,7 +1,9 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
+import { byteUnits, countUnits, scaled, timeUnits } from '../base/scaled.js'
 import { orderOf } from '../plan/popularity.js'
 import { absoluteThreshold } from '../result/thresholds.js'
+import { sizesIn } from '../traffic/sizes.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
 /**
@@ -22,48 +24,11 @@ import { loadCommands, loadModel } from '../workloads/own/load.js'
  * @property {true} [tls]
  */
 
-export const countUnits = new Map([
-  ['', 1],
-  ['k', 1e3],
-  ['M', 1e6],
-])
-
-export const byteUnits = new Map([
-  ['', 1],
-  ['b', 1],
-  ['kb', 1e3],
-  ['mb', 1e6],
-  ['gb', 1e9],
-  ['kib', 2 ** 10],
-  ['mib', 2 ** 20],
-  ['gib', 2 ** 30],
-])
-
 const shortUnits = new Map([
   ['us', 1],
   ['ms', 1e3],
   ['s', 1e6],
 ])
-
-const timeUnits = new Map([
-  ['ms', 1],
-  ['s', 1e3],
-  ['m', 60e3],
-  ['h', 3600e3],
-])
-
-/**
- * A number and its unit as a whole number, else undefined.
- * @param {string} text
- * @param {ReadonlyMap<string, number>} units
- */
-function scaled(text, units) {
-  const [, digits, unit] = /^(\d+(?:_\d+)*(?:\.\d+)?) ?([a-z]*)$/i.exec(text) ?? []
-  const scale = units.get(unit) ?? units.get(unit?.toLowerCase())
-  if (scale === undefined) return
-  const value = Number((Number(digits.replaceAll('_', '')) * scale).toPrecision(15))
-  return Number.isSafeInteger(value) ? value : undefined
-}
 
 /**
  * @param {(text: string, option: Option) => number | undefined} number
@@ -194,6 +159,13 @@ function listenerOf(text) {
     : undefined
 }
 
+const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
+
+const size = ranged(
+  (text) => scaled(text, byteUnits),
+  () => 'a size',
+)
+
 /** Every type an option may have. */
 export const VALUE_TYPES = Object.freeze({
   integer: ranged(
@@ -204,17 +176,33 @@ export const VALUE_TYPES = Object.freeze({
     (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
     () => 'a number',
   ),
-  bytes: ranged(
-    (text) => scaled(text, byteUnits),
-    () => 'a size',
-  ),
+  bytes: size,
+  /** @type {ValueType} */
+  sizes: {
+    read: (text, option) => {
+      const sizes = sizesIn(text, true)
+      return sizes ? sizes.text : size.read(text, option)
+    },
+    expects: (option) => `${size.expects(option)}, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
+    shape: (option) => `${size.shape(option)}, lognormal:PERCENTILES, histogram:FILE`,
+  },
   duration: ranged(milliseconds, () => 'a time', durationHint),
+  /** @type {ValueType} */
+  lifetime: {
+    read: (text, option) => {
+      const ends = text.split('-').map((end) => lifetime.read(end, option))
+      if (ends.includes(undefined) || ends.length > 2) return
+      const [least, most = least] = /** @type {number[]} */ (ends)
+      return least < most ? Object.freeze([least, most]) : least === most ? most : undefined
+    },
+    expects: (option) => `${lifetime.expects(option)}, or a range such as 60s-600s`,
+    shape: (option) => `${lifetime.shape(option)}, or a range`,
+  },
   shortTime: ranged(
     shortTime,
     () => 'a time',
     () => ' (500us, 0.5ms, 5ms)',
   ),
-  seconds: ranged(wholeSeconds, () => 'whole seconds', durationHint),
   /** @type {ValueType} */
   flag: {
     read: (text) => flagWords.get(text.toLowerCase()),

@@ -10,6 +10,7 @@ import { OptionError } from '../errors.js'
 import { slug } from '../experiments/matrix.js'
 import { argumentsOf, ownOptions } from '../experiments/options.js'
 import { findServerBinary } from '../target/embedded-binary.js'
+import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNames } from '../workloads/index.js'
 import { isModelFile } from '../workloads/own/load.js'
 
@@ -176,7 +177,7 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   })
   if (!('quantity' in settings)) throw new OptionError('--help and --version are no options of a comparison')
   // As numbers, since the runner computes with them.
-  const options = { ...all, quantity: settings.quantity, ttl: `${settings.ttlS}s` }
+  const options = { ...all, quantity: settings.quantity, ttl: typedLifetime(settings) }
   return {
     id,
     name,

@@ -19,12 +19,16 @@
 
 export const writeBytes = 65_536
 
-/** What a batch would take on a tape: the size of its first command stands for the others.
- * @param {Batch} batch */
+const sampled = 32
+
+/** What a batch would take on a tape, by a sample of its commands. @param {Batch} batch */
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
-  const last = batch.count - 1
-  return Math.ceil(((batch.size(0) + batch.size(last)) / 2) * batch.count)
+  const looks = Math.min(sampled, batch.count)
+  let bytes = 0
+  for (let k = 0; k < looks; k++)
+    bytes += batch.size(Math.floor((k * (batch.count - 1)) / Math.max(1, looks - 1)))
+  return Math.ceil((bytes / looks) * batch.count)
 }
 
 /**

@@ -46,7 +46,18 @@ const loadMs = ({ legs, processes }, timing) => {
 
 /** How long the items of a cell live on, in ms. @param {Cell} cell */
 export const restMs = ({ legs }) =>
-  1000 + 1000 * Math.max(...legs.map(({ options }) => Number.parseFloat(String(options.ttl ?? 3)) || 3))
+  1000 +
+  1000 *
+    Math.max(
+      ...legs.map(
+        ({ options }) =>
+          Number.parseFloat(
+            String(options.ttl ?? 3)
+              .split('-')
+              .at(-1) ?? '',
+          ) || 3,
+      ),
+    )
 
 /**
  * One turn of a cell, on servers that run already unless it wants its own.

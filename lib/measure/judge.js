@@ -1,6 +1,7 @@
 // Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
 // it is kept; an id without its value is asked for again before anything is said against it.
 import { itemOfValue, payloadMatcher, stampBytes } from '../plan/payload.js'
+import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
 import { scoreIn } from '../wire/id-list.js'
 import { strategyOf } from '../workloads/of-plan.js'
 
@@ -62,7 +63,7 @@ const noCounts = () => ({
  * @param {(ms: number) => Promise<void>} needs.sleep
  */
 export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
-  const { quantity, once, ttlS, startedMs, writePeriodMs } = plan
+  const { quantity, once, startedMs, writePeriodMs } = plan
   const stamp = plan.stamp && readAtMaster !== null
   const place = plan.masters === 1 ? 'one' : 'several'
   const counts = noCounts()
@@ -71,11 +72,12 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const { itemNumberOf: numberOf } = strategyOf(plan)
   const matches = plan.knowsBytes ? payloadMatcher(plan) : () => true
   const itemIn = itemOfValue(plan)
-  const ttlMs = ttlS * 1000
+  const lifetimeS = lifetimeOf(plan)
+  const ttlMs = (/** @type {number} */ n) => lifetimeS(n) * 1000
   // Undated, it may be dead: written only once, or not again before its ttl is over.
-  const mayBeOver = once || (writePeriodMs !== null && ttlMs < writePeriodMs)
+  const mayBeOver = once || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
   // Undated items may be of the plan before this one until they have been written anew.
-  const settledMs = reader.dated ? startedMs : startedMs + Math.max(ttlMs, plan.writePeriodMs ?? 0)
+  const settledMs = reader.dated ? startedMs : startedMs + Math.max(plan.ttlS * 1000, plan.writePeriodMs ?? 0)
   let suspects = 0
   /** @type {Set<Promise<void>>} */
   const open = new Set()
@@ -84,12 +86,12 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const example = (/** @type {string} */ text) => {
     if (examples.length < shownExamples) examples.push(text)
   }
-  const isOver = (/** @type {number} */ score, /** @type {number} */ nowMs) =>
-    nowMs >= score + ttlMs - clockSlackMs
+  const isOver = (/** @type {number} */ n, /** @type {number} */ score, /** @type {number} */ nowMs) =>
+    nowMs >= score + ttlMs(n) - clockSlackMs
 
-  /** Whether the stamp says that the value is older than it may be. @param {number} stampMs @param {number} score @param {number} nowMs */
-  const isStale = (stampMs, score, nowMs) =>
-    Number.isNaN(score) ? stampMs < nowMs - ttlMs - clockSlackMs : stampMs < score
+  /** Whether the stamp says that the value is older than it may be. @param {number} n @param {number} stampMs @param {number} score @param {number} nowMs */
+  const isStale = (n, stampMs, score, nowMs) =>
+    Number.isNaN(score) ? stampMs < nowMs - ttlMs(n) - clockSlackMs : stampMs < score
 
   /** @param {Suspect} suspect @param {number} nowMs @returns {Promise<boolean>} whether it is settled */
   const askAgain = async (suspect, nowMs) => {
@@ -105,7 +107,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
         counts.corrupt++
         example(`${id}: other bytes on its master`)
         settled = true
-      } else if (!stamp || !isStale(scoreIn(value, 0, stampBytes), score, nowMs)) {
+      } else if (!stamp || !isStale(n, scoreIn(value, 0, stampBytes), score, nowMs)) {
         if (wasAway(suspect)) missing(suspect, 'had no value for a while, on its master either')
         else counts.lagging++
         settled = true
@@ -115,10 +117,10 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   }
 
   /** Overdue, and not there for a while. @param {Suspect} suspect */
-  const wasAway = ({ score, absentFromMs, absentToMs }) =>
+  const wasAway = ({ n, score, absentFromMs, absentToMs }) =>
     absentToMs - absentFromMs >= absentMs[place] &&
-    absentToMs - score >= Math.min(overdueMs[place], ttlMs / 2) &&
-    !isOver(score, absentToMs)
+    absentToMs - score >= Math.min(overdueMs[place], ttlMs(n) / 2) &&
+    !isOver(n, score, absentToMs)
 
   const missing = (/** @type {Suspect} */ { id }, /** @type {string} */ words) => {
     counts.missing++
@@ -132,12 +134,15 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
       if (waitMs > 0) await sleep(waitMs)
       const nowMs = nowAt(server)
       const settled = await Promise.all(
-        left.map((suspect) => (suspect.stale || !isOver(suspect.score, nowMs)) && askAgain(suspect, nowMs)),
+        left.map(
+          (suspect) =>
+            (suspect.stale || !isOver(suspect.n, suspect.score, nowMs)) && askAgain(suspect, nowMs),
+        ),
       )
       left = left.filter((_, i) => !settled[i])
       // Its time is over meanwhile, and it was not away for long: that cannot be held against anybody.
       const expired = left.filter(
-        (suspect) => !suspect.stale && isOver(suspect.score, nowAt(server)) && !wasAway(suspect),
+        (suspect) => !suspect.stale && isOver(suspect.n, suspect.score, nowAt(server)) && !wasAway(suspect),
       )
       counts.expired += expired.length
       left = left.filter((suspect) => !expired.includes(suspect))
@@ -233,7 +238,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
             const score = list.scoreOf(i)
             const stampMs = scoreIn(bytes, from, from + stampBytes)
             const nowMs = Number.isNaN(score) ? nowAt(server) : 0
-            if (isStale(stampMs, score, nowMs)) suspect(i, n, true, nowAt(server))
+            if (isStale(n, stampMs, score, nowMs)) suspect(i, n, true, nowAt(server))
           }
         },
         nil(i) {
@@ -246,7 +251,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
           }
           const nowMs = nowAt(server)
           const score = list.scoreOf(i)
-          if (isOver(score, nowMs)) counts.expired++
+          if (isOver(n, score, nowMs)) counts.expired++
           else if (Number.isNaN(score) && mayBeOver) counts.expired++
           else suspect(i, n, false, nowMs)
         },

@@ -1,5 +1,6 @@
 // Whether fetches find what must be alive by the writers' plan while they are at work.
 import { hasDead, leastAlive } from '../plan/live-items.js'
+import { shortestS } from '../traffic/lifetimes.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
@@ -20,7 +21,9 @@ const leastFetches = 3
  * @param {() => number} needs.now epoch, by the clock of the server that holds the card
  */
 export const liveShareOf = ({ card, limit, dated, now }) => {
-  const alive = card ? leastAlive(card) : 0
+  // An id lives as long as any item, a value as long as its own.
+  const plan = card && { ...card, ttlS: dated ? card.ttlS : shortestS(card) }
+  const alive = plan ? leastAlive(plan) : 0
   const expected = limit > 0 ? Math.min(limit, alive) : alive
   // Without a schedule nobody knows how many there are.
   const isTold = card?.paced === true && expected > 0 && (dated || limit === 0)
@@ -36,7 +39,7 @@ export const liveShareOf = ({ card, limit, dated, now }) => {
     fetched({ ids, values, durationMs, failedBy }) {
       if (!isTold || !card || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
       // Some die while they are read.
-      const died = hasDead(card) ? (card.quantity * durationMs) / card.periodMs : 0
+      const died = plan && hasDead(plan) ? (card.quantity * durationMs) / card.periodMs : 0
       if (expected > died) pending.push((dated ? ids : values) / (expected - died))
     },
     /** The card was read. @param {boolean} live its writers are at work */

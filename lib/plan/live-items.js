@@ -30,7 +30,7 @@ export const keptItems = (plan) => {
 }
 
 /**
- * Items of a plan that are alive at any moment at least, once it has been written for a ttl and an interval.
+ * Items of a plan that are alive for its ttl at any moment at least, once it has been written for a ttl and an interval.
  * @param {Pick<Lives, 'quantity' | 'periodMs' | 'chunks' | 'ttlS' | 'once'>} plan
  */
 export const leastAlive = (plan) => {

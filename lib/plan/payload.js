@@ -1,5 +1,7 @@
 // The bytes of a value: a pure function of seed, payload and item, so that a reader can tell what must be there.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { mix } from '../base/random.js'
+import { sizeLimits, sizeOf } from '../traffic/sizes.js'
 
 /** Bytes that --stamp takes of a value: epoch milliseconds. */
 export const stampBytes = 13
@@ -29,14 +31,6 @@ const randomPool = (seed, length) => {
   return pool
 }
 
-/** A 32-bit mix (murmur3's finalizer): neighbours in, far apart out. */
-export const mix = (/** @type {number} */ n) => {
-  let h = n | 0
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
-  return (h ^ (h >>> 16)) >>> 0
-}
-
 /**
  * The item's number in `width` letters, lowest digit first: different for every item below 64^width.
  * @param {number} n
@@ -62,23 +56,25 @@ const identity = (n, width) => {
 export const identityWidth = (payload, valueBytes) =>
   payload === 'zero' ? 0 : Math.min(payload === 'sparse' ? 4 : 8, valueBytes)
 
-/** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, seed: number, stamp: boolean }} PayloadTerms */
+/** @typedef {{ payload: 'random' | 'sparse' | 'zero', valueBytes: number, valueSizes?: string | null, seed: number, stamp: boolean }} PayloadTerms */
 
 /**
- * What stands behind the stamp: so many letters of identity, then bytes of a pool from a place of the item's own.
+ * What is behind the stamp: letters of identity, then bytes of a pool from a place of the item's own.
  * @param {PayloadTerms} terms
  */
-const bodyOf = ({ payload, valueBytes, seed, stamp }) => {
-  const bytes = valueBytes - (stamp ? stampBytes : 0)
-  const head = identityWidth(payload, bytes)
-  const tail = bytes - head
+const bodyOf = (terms) => {
+  const { payload, seed } = terms
+  const lead = terms.stamp ? stampBytes : 0
+  const most = sizeLimits(terms).most - lead
+  const whole = sizeOf(terms)
+  const letters = identityWidth(payload, most)
+  const common = { lead, letters, whole, widthOf: (/** @type {number} */ n) => whole(n) - lead }
   if (payload !== 'random')
-    return { head, tail, pool: Buffer.alloc(tail, payload === 'zero' ? 0 : '.'), placeOf: () => 0 }
+    return { ...common, pool: Buffer.alloc(most, payload === 'zero' ? 0 : '.'), placeOf: () => 0 }
   const salt = mix(seed)
   return {
-    head,
-    tail,
-    pool: randomPool(seed, poolBytes + tail),
+    ...common,
+    pool: randomPool(seed, poolBytes + most),
     placeOf: (/** @type {number} */ n) => mix(n ^ salt) % poolBytes,
   }
 }
@@ -88,52 +84,61 @@ const bodyOf = ({ payload, valueBytes, seed, stamp }) => {
  * @returns {(n: number) => import('../wire/encode.js').Part[]} the parts of item n's value
  */
 export const payloadOf = (terms) => {
-  const { head, tail, pool, placeOf } = bodyOf(terms)
+  const { letters, pool, placeOf, widthOf } = bodyOf(terms)
   const lead = terms.stamp ? [/** @type {const} */ ({ hole: 'stamp', width: stampBytes })] : []
   return (n) => {
     const from = placeOf(n)
-    return [...lead, identity(n, head), pool.subarray(from, from + tail)]
+    const width = widthOf(n)
+    const head = Math.min(letters, width)
+    return [...lead, identity(n, head), pool.subarray(from, from + width - head)]
   }
 }
 
 /**
- * The same bytes behind the stamp, put in place.
+ * The bytes of a value behind the stamp: how many each item has, and how they are put in place.
  * @param {PayloadTerms} terms
- * @returns {(n: number, out: Buffer, at: number) => void}
  */
-export const payloadPutter = (terms) => {
-  const { head, tail, pool, placeOf } = bodyOf(terms)
-  return (n, out, at) => {
-    let rest = n
-    for (let i = 0; i < head; i++) {
-      const next = Math.floor(rest / 64)
-      out[at + i] = codes[rest - next * 64]
-      rest = next
-    }
-    const from = placeOf(n)
-    pool.copy(out, at + head, from, from + tail)
+export const payloadBody = (terms) => {
+  const { letters, pool, placeOf, widthOf } = bodyOf(terms)
+  const { least, most } = sizeLimits(terms)
+  const lead = terms.stamp ? stampBytes : 0
+  return {
+    least: least - lead,
+    most: most - lead,
+    widthOf,
+    /** @param {number} n @param {Buffer} out @param {number} at @param {number} width */
+    put: (n, out, at, width) => {
+      const head = letters < width ? letters : width
+      let rest = n
+      for (let i = 0; i < head; i++) {
+        const next = Math.floor(rest / 64)
+        out[at + i] = codes[rest - next * 64]
+        rest = next
+      }
+      const from = placeOf(n)
+      pool.copy(out, at + head, from, from + width - head)
+    },
   }
 }
 
 /**
- * Whether bytes[from, to) are what `payloadOf` makes of item n; the digits of a stamp are not looked at.
+ * Whether bytes[from, to) are what `payloadOf` makes of item n; the digits of a stamp are not compared.
  * @param {PayloadTerms} terms
  * @returns {(n: number, bytes: Buffer, from: number, to: number) => boolean}
  */
 export const payloadMatcher = (terms) => {
-  const { head, tail, pool, placeOf } = bodyOf(terms)
-  const lead = terms.stamp ? stampBytes : 0
-  const size = lead + head + tail
+  const { lead, letters, whole, pool, placeOf } = bodyOf(terms)
   return (n, bytes, from, to) => {
-    if (to - from !== size) return false
+    if (to - from !== whole(n)) return false
     let rest = n
-    for (let at = from + lead; at < from + lead + head; at++) {
+    const body = from + lead + Math.min(letters, to - from - lead)
+    for (let at = from + lead; at < body; at++) {
       const next = Math.floor(rest / 64)
       if (bytes[at] !== codes[rest - next * 64]) return false
       rest = next
     }
     const place = placeOf(n)
-    return tail === 0 || pool.compare(bytes, to - tail, to, place, place + tail) === 0
+    return body === to || pool.compare(bytes, body, to, place, place + to - body) === 0
   }
 }
 
@@ -143,12 +148,13 @@ export const payloadMatcher = (terms) => {
  * @returns {(bytes: Buffer, from: number, to: number) => number}
  */
 export const itemOfValue = (terms) => {
-  const lead = terms.stamp ? stampBytes : 0
-  const head = identityWidth(terms.payload, terms.valueBytes - lead)
+  const { lead, letters } = bodyOf(terms)
   const digits = new Int8Array(256).fill(-1)
   for (const [digit, code] of codes.entries()) digits[code] = digit
+  const { least } = sizeLimits(terms)
   return (bytes, from, to) => {
-    if (to - from < lead + head) return -1
+    if (to - from < least) return -1
+    const head = Math.min(letters, to - from - lead)
     let n = 0
     for (let at = from + lead + head - 1; at >= from + lead; at--) {
       const digit = digits[bytes[at]]

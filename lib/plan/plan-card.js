@@ -1,6 +1,7 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
 import { plainText } from '../base/units.js'
+import { sizesIn } from '../traffic/sizes.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'
@@ -20,7 +21,9 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} taggedItems
  * @property {number} buckets
  * @property {number} ttlS
+ * @property {number} [ttlLeastS]
  * @property {number} valueBytes
+ * @property {string} [valueSizes]
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {number} seed
  * @property {boolean} stamp
@@ -83,12 +86,14 @@ const optionsOfTerms = [
   ['totalAgents', '-t'],
   ['once', '--once'],
   ['ttlS', '--ttl'],
+  ['ttlLeastS', '--ttl from'],
   ['periodMs', '-p'],
   ['chunks', '-c'],
   ['sets', '--ns'],
   ['extraSets', '--extra-sorted-sets'],
   ['placement', '--spread or --same-slot'],
   ['valueBytes', '--value-size'],
+  ['valueSizes', '--value-size'],
   ['payload', '--payload'],
   ['seed', '--seed'],
   ['stamp', '--stamp'],
@@ -131,7 +136,9 @@ export const cardOf = (plan, version) => ({
   taggedItems: plan.taggedItems,
   buckets: plan.buckets,
   ttlS: plan.ttlS,
+  ...(plan.ttlLeastS !== null && { ttlLeastS: plan.ttlLeastS }),
   valueBytes: plan.valueBytes,
+  ...(plan.valueSizes !== null && { valueSizes: plan.valueSizes }),
   payload: plan.payload,
   seed: plan.seed,
   stamp: plan.stamp,
@@ -181,7 +188,9 @@ const fields = {
   taggedItems: isFlag,
   buckets: wholeIn(1, 1e6),
   ttlS: wholeIn(1, 31_536_000),
+  ttlLeastS: (value) => value === undefined || wholeIn(1, 31_536_000)(value),
   valueBytes: wholeIn(1, 512 * 2 ** 20),
+  valueSizes: (value) => value === undefined || (isText(value) && sizesIn(value) !== undefined),
   payload: among(['random', 'sparse', 'zero']),
   seed: wholeIn(0, 2 ** 32 - 1),
   stamp: isFlag,

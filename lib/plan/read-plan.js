@@ -2,6 +2,7 @@
 import { OPTIONS } from '../../settings.js'
 import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
+import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
@@ -23,8 +24,8 @@ import { strategyOf } from '../workloads/of-plan.js'
 const asked = (s) => ({
   strategy: s.strategy,
   quantity: s.quantity,
-  ttlS: s.ttlS,
-  valueBytes: s.valueBytes,
+  ttlS: s.ttlLeastS === null ? s.ttlS : typedLifetime(s),
+  valueBytes: s.valueSizes ?? s.valueBytes,
   payload: s.payload,
   seed: s.seed,
   stamp: s.stamp,
@@ -34,7 +35,12 @@ const asked = (s) => ({
 })
 
 /** The same of a card. @param {PlanCard} card */
-const held = (card) => ({ ...card, sortedSets: Math.max(1, card.sets.length) })
+const held = (card) => ({
+  ...card,
+  ttlS: card.ttlLeastS === undefined ? card.ttlS : typedLifetime(card),
+  valueBytes: card.valueSizes ?? card.valueBytes,
+  sortedSets: Math.max(1, card.sets.length),
+})
 
 /** @typedef {keyof ReturnType<typeof asked>} Term */
 
@@ -125,9 +131,14 @@ export const chosenCard = (settings, cards, isLive) => {
 /** What a published program would have written, where no plan says more. @param {ReaderSettings} settings */
 const cardOfSettings = (settings) => {
   const { prefix, sortedSets, placement, quantity, totalAgents } = settings
+  const { valueBytes, valueSizes, ttlS, ttlLeastS } = settings
   const { sortedSets: _, ...terms } = asked(settings)
   return {
     ...terms,
+    ttlS,
+    ...(ttlLeastS !== null && { ttlLeastS }),
+    valueBytes,
+    ...(valueSizes !== null && { valueSizes }),
     sets: setNames(prefix, sortedSets, placement),
     extraSets: /** @type {readonly string[]} */ ([]),
     taggedItems: strategyNamed(settings.strategy).oneSlot && placement === 'spread',
@@ -161,7 +172,9 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     taggedItems: written.taggedItems,
     buckets: written.buckets,
     ttlS: written.ttlS,
+    ttlLeastS: written.ttlLeastS ?? null,
     valueBytes: written.valueBytes,
+    valueSizes: written.valueSizes ?? null,
     payload: written.payload,
     seed: written.seed,
     stamp: written.stamp,

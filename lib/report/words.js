@@ -1,6 +1,8 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
+import { lifetimeWords } from '../traffic/lifetimes.js'
+import { shownSizes } from '../traffic/sizes.js'
 import { chunksWords } from './chunk-words.js'
 
 /** @typedef {Record<string, any>} Run run.json */
@@ -109,7 +111,7 @@ const setsWords = ({ sets = [], extraSets = [], placement }) => {
 const readingWords = (plan) =>
   facts([
     plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
-    `ttl ${plan.ttlS} s`,
+    `ttl ${lifetimeWords(plan)}`,
     setsWords(plan),
     plan.verify && 'every value verified',
     `driver ${plan.driver}`,
@@ -125,7 +127,8 @@ const orderWords = (order) => {
 
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
-  const { valueBytes, payload, ttlS, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } = plan
+  const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
+    plan
   const members = plan.membersInCommand ?? plan.maxMembers
   const ticks = !clients
   return facts([
@@ -133,8 +136,9 @@ const writingWords = (plan) => {
     clients && !clients.delivery && orderWords(clients.order),
     clients?.fill && 'keys filled before the run',
     clients?.ratio && !clients.delivery && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
-    !clients?.delivery && `value ${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
-    ticks && `ttl ${ttlS} s`,
+    !clients?.delivery &&
+      `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
+    ticks && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',
     setsWords(plan),
     ticks && (members ? `at most ${count(members)} members per command` : 'commands not cut'),

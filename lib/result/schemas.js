@@ -43,6 +43,7 @@ const plan = object(
     driver: text,
     ttlS: number,
     valueBytes: number,
+    valueSizes: nullable(text),
     payload: text,
     stamp: flag,
     once: flag,

@@ -7,6 +7,8 @@ import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { lifetimeOf } from '../traffic/lifetimes.js'
+import { sizesIn } from '../traffic/sizes.js'
 import { noValues, plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
@@ -54,6 +56,8 @@ export const contradictionIn = ({ plan, written, items }) => {
     return `it is of the model '${plainText(strategy).slice(0, 40)}'; add --model with its file`
   if (!isStrategy(strategy))
     return `its strategy '${plainText(strategy).slice(0, 40)}' is unknown to this version`
+  if (plan.valueSizes && !sizesIn(plan.valueSizes))
+    return `its sizes of values '${plainText(plan.valueSizes).slice(0, 40)}' are unknown to this version`
   const outside = agents.find(
     ({ first, count }) => first < 1 || count < chunks || first + count - 1 > quantity,
   )
@@ -131,14 +135,15 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
   const example = (/** @type {string} */ text) => {
     if (checked.examples.length < shownExamples) checked.examples.push(text)
   }
-  /** A generous bound: an item cannot be gone before. @param {number} atMs */
-  const isOver = (atMs) => now() >= atMs + plan.ttlS * 1000 - clockSlackMs
+  const lifetimeS = lifetimeOf(/** @type {any} */ (plan))
+  /** A generous bound: an item cannot be gone before. @param {number} n @param {number} atMs */
+  const isOver = (n, atMs) => now() >= atMs + lifetimeS(n) * 1000 - clockSlackMs
   const gone = (
     /** @type {number} */ n,
     /** @type {number} */ atMs,
     /** @type {'missing' | 'unranked'} */ what,
   ) => {
-    if (isOver(atMs)) {
+    if (isOver(n, atMs)) {
       checked.expired++
       return
     }

@@ -1,6 +1,7 @@
 // What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
 // cannot be told.
 import { bytes, count, period, several } from '../base/units.js'
+import { shortestS } from '../traffic/lifetimes.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -52,12 +53,12 @@ const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().mi
  * @param {number | null} writersBefore others that were at work before our first item
  */
 const reasonAgainst = (plan, strategy, before, stored, grown, elapsedMs, writersBefore) => {
-  const { once, ttlS, periodMs, masters, agents } = plan
+  const { once, periodMs, masters, agents } = plan
   if (strategy.holders().countedBy === null)
     return 'no key of the model stands for an item, and none holds each item once'
   if (stored === null || grown === null || before.keys === null || before.gathered === null)
     return 'a master did not say what it holds'
-  if (!once && ttlS * 1000 < periodMs)
+  if (!once && shortestS(plan) * 1000 < periodMs)
     return '--ttl is shorter than --period: items die before they are written again'
   if (elapsedMs < fullS(plan, strategy) * 1000)
     return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`

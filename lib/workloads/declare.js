@@ -16,7 +16,9 @@
  * @property {[from: number, to: number]} [range] of the numbers that `of` can make, `to` not among them
  * @property {boolean} [drawn] `of` draws a number from the range; else the number i of it is `of(i)`
  * @property {number} [width] of item n, in place: so many bytes that `put` writes
- * @property {(n: number, out: Buffer, at: number) => void} [put]
+ * @property {(n: number, out: Buffer, at: number, width: number) => void} [put]
+ * @property {(n: number) => number} [widthOf] of item n, where it is each item's own; `put` is given it
+ * @property {number} [most] of widthOf
  * @property {number} [shift] of a minute: how many before the one under way
  * @property {number} [plus] of a count
  * @property {number} [times]
@@ -184,7 +186,7 @@ export const made = (name, of) => variable(name, 'item', { of })
  * Bytes of a fixed width, written in place.
  * @param {string} name
  * @param {number} width
- * @param {(n: number, out: Buffer, at: number) => void} put
+ * @param {(n: number, out: Buffer, at: number, width: number) => void} put
  */
 export const fixed = (name, width, put) =>
   variable(name, 'item', {
@@ -192,7 +194,24 @@ export const fixed = (name, width, put) =>
     put,
     of: (i) => {
       const bytes = Buffer.alloc(width)
-      put(i, bytes, 0)
+      put(i, bytes, 0, width)
+      return [bytes]
+    },
+  })
+
+/**
+ * Bytes of each item's own width, written in place.
+ * @param {string} name
+ * @param {{ widthOf: (n: number) => number, most: number, put: (n: number, out: Buffer, at: number, width: number) => void }} body
+ */
+export const sized = (name, { widthOf, most, put }) =>
+  variable(name, 'item', {
+    widthOf,
+    most,
+    put,
+    of: (i) => {
+      const bytes = Buffer.alloc(widthOf(i))
+      put(i, bytes, 0, bytes.length)
       return [bytes]
     },
   })

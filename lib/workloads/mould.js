@@ -1,11 +1,13 @@
 // Arguments as bytes: made once for each combination of widths, then only what differs is put in place. 96 ns a GET,
 // where a template literal takes 275 and a table of encoded commands 320 (a million keys, cache misses).
-import { digitsOf, encode, sizeOf } from '../wire/encode.js'
+import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../wire/encode.js'
 
 /**
  * @typedef {import('./declare.js').Variable} Variable
  * @typedef {{ variable: Variable, at: number, end: number }} Place
- * @typedef {{ bytes: Buffer, places: Place[], size: number }} Mould
+ * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} Mould `cut`: what follows the bytes
+ * @typedef {{ lead: Mould & { shift: number }, own: Variable, width: number, after: Mould }} Cut an argument of the item's
+ *   own width, behind fixed parts, and the arguments after it
  * @typedef {string | number | Buffer | Variable} MouldPart
  */
 
@@ -33,28 +35,31 @@ const isVariable = (/** @type {MouldPart} */ part) =>
   typeof part === 'object' && !(part instanceof Uint8Array) ? part : null
 
 /**
- * Arguments whose variables are numbers, of fixed width, or a tick's: a mould for each combination of the numbers'
- * widths. Null where one is a text made of the item.
+ * Arguments whose variables are numbers, of fixed width, each item's own width, or a tick's: a mould for each
+ * combination of the numbers' widths. Null where one is a text made of the item.
  * @param {string | null} name of a whole command; null: arguments in the middle of one
  * @param {readonly (readonly MouldPart[])[]} args what each is made of
+ * @param {number} [total] arguments of the whole command
  * @returns {((n: number) => Mould) | null}
  */
-export const mouldsOf = (name, args) => {
+export const mouldsOf = (name, args, total = args.length) => {
   const variables = args.flatMap((arg) => arg.flatMap((part) => isVariable(part) ?? []))
   const numbers = variables.filter(({ put, hole }) => !put && !hole)
   if (numbers.length > 6 || numbers.some(({ of }) => typeof of?.(0) !== 'number')) return null
+  const cut = args.findIndex((arg) => arg.some((part) => isVariable(part)?.widthOf))
+  if (cut >= 0) return cutMoulds(name, args, cut, total)
+  const lead = name === null ? Buffer.alloc(0) : leadOf(name, total)
   const known = /** @type {Mould[]} */ ([])
 
   /** @param {number} widths @param {number} n @returns {Mould} */
   const make = (widths, n) => {
     const encoded = args.map((arg) => arg.map((part) => asPart(part, n)))
-    const whole = sizeOf([name ?? '', ...encoded])
-    const bytes = Buffer.alloc(whole)
-    encode([name ?? '', ...encoded], bytes, 0, blank)
-    const lead = headerOf(args.length + 1) + lineOf(name ?? '')
+    const size = encoded.reduce((sum, arg) => sum + argumentSize(arg), lead.length)
+    const bytes = Buffer.alloc(size)
+    lead.copy(bytes)
     const places = /** @type {Place[]} */ ([])
-    let at = name === null ? 0 : lead
-    for (const arg of args) {
+    let at = lead.length
+    for (const [a, arg] of args.entries()) {
       const widthsOf = arg.map((part) => widthOf(part, n))
       let place = at + headerOf(widthsOf.reduce((sum, width) => sum + width, 0))
       for (const [i, part] of arg.entries()) {
@@ -62,10 +67,9 @@ export const mouldsOf = (name, args) => {
         if (variable) places.push({ variable, at: place, end: place + widthsOf[i] })
         place += widthsOf[i]
       }
-      at = place + 2
+      at = putArgument(bytes, at, encoded[a], blank)
     }
-    const own = name === null ? bytes.subarray(lead) : bytes
-    known[widths] = { bytes: own, places, size: own.length }
+    known[widths] = { bytes, places, size, cut: null }
     return known[widths]
   }
 
@@ -73,6 +77,71 @@ export const mouldsOf = (name, args) => {
     let widths = 0
     for (let v = 0; v < numbers.length; v++) widths = widths * 16 + digitsOf(numberOf(numbers[v], n))
     return known[widths] ?? make(widths, n)
+  }
+}
+
+/** `*3\r\n$3\r\nSET\r\n` @param {string} name @param {number} total arguments behind it */
+const leadOf = (name, total) => {
+  const bytes = Buffer.alloc(countSize(total + 1) + argumentSize(name))
+  putArgument(bytes, putCount(bytes, 0, total + 1), name, blank)
+  return bytes
+}
+
+/**
+ * The same around an argument of each item's own width. What it returns is the same object each time.
+ * @param {string | null} name
+ * @param {readonly (readonly MouldPart[])[]} args
+ * @param {number} at the first such argument: fixed parts, and then the item's own
+ * @param {number} total
+ * @returns {((n: number) => Mould) | null}
+ */
+const cutMoulds = (name, args, at, total) => {
+  const before = mouldsOf(name, args.slice(0, at), total)
+  const after = mouldsOf(null, args.slice(at + 1))
+  const parts = args[at]
+  const own = isVariable(parts[parts.length - 1])
+  if (!before || !after || !own?.widthOf) return null
+  const { widthOf: widthOfItem } = own
+  const lead = mouldsOf(null, [parts.slice(0, -1)])?.(0)
+  if (!lead || parts.slice(0, -1).some((part) => isVariable(part) && !isVariable(part)?.hole)) return null
+  const widths = parts.slice(0, -1).map((part) => widthOf(part, 0))
+  const fixedWidth = widths.reduce((sum, width) => sum + width, 0)
+  const cut = {
+    // Of the argument's fixed parts without their header and end.
+    lead: { ...lead, bytes: lead.bytes.subarray(headerOf(fixedWidth), -2), shift: headerOf(fixedWidth) },
+    own,
+    width: 0,
+    after: /** @type {Mould} */ (lead),
+  }
+  const mould = /** @type {Mould} */ ({ ...lead, cut })
+  return (n) => {
+    const first = before(n)
+    cut.after = after(n)
+    cut.width = widthOfItem(n)
+    mould.bytes = first.bytes
+    mould.places = first.places
+    mould.size = first.size + headerOf(fixedWidth + cut.width) + fixedWidth + cut.width + 2 + cut.after.size
+    return mould
+  }
+}
+
+/**
+ * @param {readonly Place[]} places
+ * @param {number} n
+ * @param {Buffer} out
+ * @param {number} at
+ * @param {import('../wire/encode.js').TickValues} values
+ * @param {((hole: import('../wire/encode.js').Hole, at: number) => void) | undefined} note
+ */
+const putPlaces = (places, n, out, at, values, note) => {
+  for (let h = 0; h < places.length; h++) {
+    const { variable, at: place, end } = places[h]
+    if (variable.put) variable.put(n, out, at + place, end - place)
+    else if (variable.hole) {
+      const text = values[variable.hole.hole]
+      for (let d = 0; d < text.length; d++) out[at + place + d] = text.charCodeAt(d)
+      note?.(variable.hole, at + place)
+    } else putDigits(out, at + end, numberOf(variable, n))
   }
 }
 
@@ -86,23 +155,43 @@ export const mouldsOf = (name, args) => {
  * @param {(hole: import('../wire/encode.js').Hole, at: number) => void} [note]
  * @returns {number} where the next begins
  */
-export const putMould = ({ bytes, places, size }, n, out, at, values, note) => {
+export const putMould = ({ bytes, places, cut }, n, out, at, values, note) => {
   out.set(bytes, at)
-  for (let h = 0; h < places.length; h++) {
-    const { variable, at: place, end } = places[h]
-    if (variable.put) variable.put(n, out, at + place)
-    else if (variable.hole) {
-      const text = values[variable.hole.hole]
-      for (let d = 0; d < text.length; d++) out[at + place + d] = text.charCodeAt(d)
-      note?.(variable.hole, at + place)
-    } else putDigits(out, at + end, numberOf(variable, n))
+  putPlaces(places, n, out, at, values, note)
+  const end = at + bytes.length
+  return cut === null ? end : putCut(cut, n, out, end, values, note)
+}
+
+/**
+ * The argument of the item's own width, and what follows it.
+ * @param {Cut} cut
+ * @param {number} n
+ * @param {Buffer} out
+ * @param {number} begin
+ * @param {import('../wire/encode.js').TickValues} values
+ * @param {(hole: import('../wire/encode.js').Hole, at: number) => void} [note]
+ */
+const putCut = ({ lead, own, width, after }, n, out, begin, values, note) => {
+  const whole = lead.bytes.length + width
+  let at = begin + headerOf(whole)
+  out[begin] = 36
+  putDigits(out, at - 2, whole)
+  out[at - 2] = 13
+  out[at - 1] = 10
+  if (lead.bytes.length > 0) {
+    out.set(lead.bytes, at)
+    putPlaces(lead.places, n, out, at - lead.shift, values, note)
+    at += lead.bytes.length
   }
-  return at + size
+  own.put?.(n, out, at, width)
+  at += width
+  out[at] = 13
+  out[at + 1] = 10
+  return putMould(after, n, out, at + 2, values, note)
 }
 
 const digits = (/** @type {number} */ count) => '0'.repeat(count)
 const blank = { score: digits(13), minute: digits(8), floor: digits(13), stamp: digits(13) }
-const lineOf = (/** @type {string} */ text) => headerOf(text.length) + text.length + 2
 /** `$12\r\n` and `*3\r\n`. @param {number} n */
 const headerOf = (n) => 3 + digitsOf(n)
 

@@ -31,7 +31,7 @@ export const stencilOf = ({ name, args }, prefix) => {
   const keyParts = keyAt.family ? partsOf(keyAt.family, prefix) : []
   let most = 64 + name.length
   for (const part of parts.flat())
-    most += 16 + (typeof part === 'object' ? (part.width ?? 20) : String(part).length)
+    most += 16 + (typeof part === 'object' ? (part.most ?? part.width ?? 20) : String(part).length)
   return {
     name,
     most,

@@ -171,7 +171,10 @@ const playFlow = async (plays) => {
     latency: { record: () => {} },
     clock: () => 0,
     random: () => 0,
-    timers: { ...systemTimers, setTimeout: (then) => /** @type {any} */ (setImmediate(then)) },
+    timers: {
+      ...systemTimers,
+      setTimeout: /** @type {any} */ ((/** @type {() => void} */ then) => setImmediate(then)),
+    },
     onEvent: (kind) => events.push(kind),
   })
   flow.start()

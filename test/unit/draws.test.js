@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { drawsOf, eachOnce, picksOf, scheduleOf } from '../../lib/plan/draws.js'
+import { chiSquare as fit } from '../helpers/fit.js'
 
 const many = (/** @type {() => number} */ next, count = 100_000) => Array.from({ length: count }, next)
 
@@ -17,7 +18,7 @@ test('uniform keys: each about as often, by chi-square; the same for a seed', ()
 })
 
 /**
- * Against the stated shares of the numbers 1..count; those that are expected less than ten times are taken together.
+ * Against the stated shares of the numbers 1..count.
  * @param {string} order
  * @param {number} count
  * @param {(n: number) => number} weight
@@ -26,23 +27,12 @@ const chiSquare = (order, count, weight) => {
   const draws = 200_000
   const drawn = new Float64Array(count + 1)
   for (const n of many(drawsOf({ order, count, seed: 7 }), draws)) drawn[n]++
-  const whole = Array.from({ length: count }, (_, i) => weight(i + 1)).reduce((sum, one) => sum + one, 0)
-  let [chi, freedom, rare, found] = [0, -1, 0, 0]
-  const add = () => {
-    chi += (found - rare) ** 2 / rare
-    freedom++
-    rare = 0
-    found = 0
-  }
-  for (let n = 1; n <= count; n++) {
-    rare += (weight(n) / whole) * draws
-    found += drawn[n]
-    if (rare >= 10) add()
-  }
-  if (rare > 0) add()
-  // The normal approximation of Wilson and Hilferty.
-  const spread = 2 / (9 * freedom)
-  return { z: ((chi / freedom) ** (1 / 3) - (1 - spread)) / Math.sqrt(spread), freedom }
+  const weights = Array.from({ length: count }, (_, i) => weight(i + 1))
+  const whole = weights.reduce((sum, one) => sum + one, 0)
+  return fit(
+    drawn.subarray(1),
+    weights.map((one) => (one / whole) * draws),
+  )
 }
 
 test('popular keys: drawn as often as stated, by chi-square', () => {

@@ -1,5 +1,6 @@
 // The sorted set holds the values themselves: no keys of their own, no lifetime but the purge.
 import { identityWidth } from '../../plan/payload.js'
+import { sizeLimits } from '../../traffic/sizes.js'
 import { byCommand, many, strategy } from '../declare.js'
 import {
   asksOfSets,
@@ -16,7 +17,7 @@ import {
 const valueRankBytes = 105
 
 /** Members that the start of a value tells apart, at 6 bits a character. @param {any} s */
-const distinctValues = (s) => 64 ** identityWidth(s.payload, s.valueBytes)
+const distinctValues = (s) => 64 ** identityWidth(s.payload, sizeLimits(s).least)
 
 export const actualValue = strategy({
   workload,
@@ -36,7 +37,7 @@ export const actualValue = strategy({
       s.payload === 'zero' && `${named('payload')} with ${named('strategy')}: all members would be equal`,
     (s, named) =>
       distinctValues(s) < s.quantity &&
-      `${named('valueBytes')}: values of ${s.valueBytes} bytes (${named('payload')}) tell only ` +
+      `${named('valueBytes')}: values of ${sizeLimits(s).least} bytes (${named('payload')}) tell only ` +
         `${distinctValues(s)} of ${s.quantity} members of ${named('strategy')} apart`,
   ],
   keys: (t) => ({

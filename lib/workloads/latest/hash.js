@@ -8,6 +8,7 @@ import {
   rankItems,
   roles,
   setKeys,
+  ttl,
   value,
   workload,
 } from './parts.js'
@@ -32,7 +33,7 @@ export const hash = strategy({
     extra: extraSetKeys(t),
   }),
   operations: (t, k) => ({
-    store: rankItems(t, k, k.hash, [each('EVALSHA', [storeHash, 1, k.hash, t.ttlS, value(t)])]),
+    store: rankItems(t, k, k.hash, [each('EVALSHA', [storeHash, 1, k.hash, ttl(t), value(t)])]),
   }),
   roles,
   fetch: (t, k) => ({

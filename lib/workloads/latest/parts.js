@@ -1,6 +1,7 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
 import { minuteKeyS } from '../../plan/live-items.js'
-import { payloadPutter, stampBytes } from '../../plan/payload.js'
+import { payloadBody } from '../../plan/payload.js'
+import { lifetimeOf } from '../../traffic/lifetimes.js'
 import { listedKeys } from '../bind.js'
 import {
   all,
@@ -14,8 +15,10 @@ import {
   many,
   modulo,
   newest,
+  number,
   oldest,
   script,
+  sized,
   stamp,
   sum,
   time,
@@ -46,9 +49,18 @@ export const roles = Object.freeze({
 /** The shared options that are about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
+/** Seconds that the item lives. @param {import('../../traffic/lifetimes.js').LifetimeTerms} t */
+export const ttl = (t) => (t.ttlLeastS ? number('ttl', lifetimeOf(t)) : t.ttlS)
+
+/** @param {import('../../plan/payload.js').PayloadTerms} t */
+export const valueBody = (t) => {
+  const body = payloadBody(t)
+  return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)
+}
+
 /** The bytes of the item's value; in front of them, where it is stamped, the tick's time. @param {Terms} t */
 export const value = (t) => {
-  const body = fixed('value', t.valueBytes - (t.stamp ? stampBytes : 0), payloadPutter(t))
+  const body = valueBody(t)
   return t.stamp ? [stamp, body] : body
 }
 
@@ -114,7 +126,7 @@ export const keep = (key, everyMs, make) =>
   every(everyMs, 'EVAL', [keepKey, 1, key, /** @type {number} */ (key.lifetimeS), ...make])
 
 /** @param {Terms} t @param {{ item: Family }} k */
-export const storeItem = (t, k) => each('SETEX', [k.item, t.ttlS, value(t)])
+export const storeItem = (t, k) => each('SETEX', [k.item, ttl(t), value(t)])
 
 /** @param {Family} set @param {{ most: number, everyMs: number }} pace */
 const purged = (set, { most, everyMs }) =>

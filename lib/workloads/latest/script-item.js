@@ -1,6 +1,6 @@
 // Written through lua/store-item.lua: one call an item.
 import { each, script, strategy, time } from '../declare.js'
-import { countersOfSets, itemKeys, keepSets, roles, setKeys, value, workload } from './parts.js'
+import { countersOfSets, itemKeys, keepSets, roles, setKeys, ttl, value, workload } from './parts.js'
 import { checkRanked, fetchOfSets } from './sorted-set.js'
 
 const storeItem = script('store-item', { calls: ['SETEX', 'ZADD'] })
@@ -21,8 +21,8 @@ export const scriptItem = strategy({
         each(
           'EVALSHA',
           t.taggedItems
-            ? [storeItem, 2, k.set, k.item, t.ttlS, time, value(t)]
-            : [storeItem, 1, k.set, t.ttlS, time, value(t), k.item],
+            ? [storeItem, 2, k.set, k.item, ttl(t), time, value(t)]
+            : [storeItem, 1, k.set, ttl(t), time, value(t), k.item],
         ),
       ],
       k.item,

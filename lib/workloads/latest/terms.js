@@ -1,5 +1,7 @@
 // What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
 import { hasDead, keptItems, minuteKeyS, writtenHz } from '../../plan/live-items.js'
+import { meanLifetimeS } from '../../traffic/lifetimes.js'
+import { storedBytes } from '../../traffic/sizes.js'
 import { slotCount, tagsOf } from '../../wire/slot.js'
 
 /**
@@ -7,8 +9,10 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
  * @property {string} prefix
  * @property {number} quantity
  * @property {number} ttlS
+ * @property {number | null} [ttlLeastS]
  * @property {boolean} once
- * @property {number} valueBytes
+ * @property {number} valueBytes of all values, or on average
+ * @property {string | null} [valueSizes] as lib/traffic/sizes.js reads it; null: all values have one size
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {number} seed
  * @property {boolean} stamp
@@ -55,12 +59,6 @@ export const bucketsOf = ({ quantity }) => Math.max(1, Math.ceil(quantity / fiel
 export const spreadTags = (n) =>
   tagsOf(Array.from({ length: n }, (_, j) => Math.floor(((j + 0.5) * slotCount) / n)))
 
-/** What jemalloc hands out for so many bytes: four sizes a doubling. @param {number} bytes */
-const allocated = (bytes) => {
-  const step = bytes <= 128 ? 16 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 2)
-  return Math.ceil(bytes / step) * step
-}
-
 /** @param {number | null} durationMs */
 const minuteKeys = (durationMs) => Math.min(4, 2 + Math.floor((durationMs ?? 240_000) / 60_000))
 
@@ -73,7 +71,12 @@ const liveItems = (plan) => {
   if (!once) return { kept, items: quantity, ranked: quantity, inMinutes: minuteKeys(durationMs) * quantity }
   const within = (/** @type {number} */ seconds) =>
     quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
-  return { kept, items: within(ttlS), ranked: within(ttlS + purgeS), inMinutes: within(minuteKeyLifeS) }
+  return {
+    kept,
+    items: within(meanLifetimeS(plan)),
+    ranked: within(ttlS + purgeS),
+    inMinutes: within(minuteKeyLifeS),
+  }
 }
 
 /**
@@ -121,8 +124,8 @@ export const termsOf = (plan) => {
     mode: plan.mode ?? 'manual',
     /** Every id must come with its score. */
     scores: verify,
-    /** What a value takes of the server's memory. */
-    valueBytesStored: allocated(plan.valueBytes + 6),
+    /** What a value takes of the server's memory, on average. */
+    valueBytesStored: storedBytes(plan),
     /** Bytes by which the names of items are longer than those that costs were measured with. */
     longer: Math.max(0, plan.prefix.length + `item:${Math.ceil(live.ranked)}`.length - measuredKeyLength),
     /** Older scores than this have expired. What an earlier plan left may live on, but cannot be verified. @param {number} nowMs */

@@ -1,6 +1,6 @@
 // GET and SET of single keys of a key space, and both in a ratio.
-import { payloadPutter } from '../../plan/payload.js'
-import { each, family, fixed, strategy } from '../declare.js'
+import { each, family, strategy } from '../declare.js'
+import { valueBody } from '../latest/parts.js'
 
 // With a key of 10 characters, on Redis 7.0.15 with jemalloc.
 const keyBytes = 72
@@ -17,7 +17,7 @@ const common = {
   }),
   operations: (/** @type {any} */ t, /** @type {any} */ k) => ({
     get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
-    set: [each('SET', [k.key, fixed('value', t.valueBytes, payloadPutter(t))])],
+    set: [each('SET', [k.key, valueBody(t)])],
   }),
   fill: 'set',
   anyServer: true,

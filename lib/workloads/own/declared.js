@@ -16,7 +16,7 @@ import {
   sum,
   time,
 } from '../declare.js'
-import { value } from '../latest/parts.js'
+import { ttl, value } from '../latest/parts.js'
 import { modelDeclaration } from './model.js'
 import { patternOf } from './template.js'
 import { random, writer } from './words.js'
@@ -49,7 +49,7 @@ const atomsOf = (t, { name, args }) => {
   if (name === 'n') return [n]
   if (name === 'key') return ['item:', n]
   if (name === 'value') return [value(t)].flat()
-  if (name === 'ttl') return [t.ttlS]
+  if (name === 'ttl') return [ttl(t)]
   if (name === 'time') return [time]
   if (name === 'oldest') return [oldest]
   if (name === 'minute') return [minute]

@@ -8,7 +8,7 @@ import { MillraceError, OptionError } from '../../errors.js'
 import { stepsOf } from '../bind.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
-import { keep, value } from '../latest/parts.js'
+import { keep, ttl, value } from '../latest/parts.js'
 import { scriptSha } from '../lua.js'
 import { aritySentence, isKnown, keyIndexes, likeCommand, refusalOf, typeOfCommand } from './commands.js'
 import { modelDeclaration, sampleTerms } from './model.js'
@@ -25,7 +25,7 @@ const require = createRequire(import.meta.url)
 
 const { strategy, script, familyOf, partsOf, drawn, ...declaring } = words
 /** What a model's function is given. */
-export const modelWords = Object.freeze({ ...declaring, value, keep, writer, random })
+export const modelWords = Object.freeze({ ...declaring, value, keep, ttl, writer, random })
 
 const fields = /** @type {const} */ ({
   name: 'string',

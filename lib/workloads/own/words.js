@@ -1,5 +1,5 @@
 // Variables that user's models are made of beside those of declare.js; all are pure functions of the item.
-import { mix } from '../../plan/payload.js'
+import { mix } from '../../base/random.js'
 import { agentRange } from '../../plan/ranges.js'
 import { drawn } from '../declare.js'
 

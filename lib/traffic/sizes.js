@@ -1,0 +1,211 @@
+// Sizes of values: fixed, lognormal by two percentiles, or a histogram. The size of an item is a pure function of its
+// number and the seed, through a table of quantiles, so that a writer, a reader and a check agree on it.
+import { readFileSync } from 'node:fs'
+import { normalDensity, normalQuantile, normalTail } from '../base/distributions.js'
+import { mix } from '../base/random.js'
+import { byteUnits, scaled } from '../base/scaled.js'
+import { plainText } from '../base/units.js'
+import { OptionError } from '../errors.js'
+
+/**
+ * @typedef {object} Sizes
+ * @property {string} text as --value-size has it; a histogram whole, without its file
+ * @property {Uint32Array} table quantiles in ascending order, each as likely
+ * @property {number} mean of the table, rounded to whole bytes
+ * @property {number} least
+ * @property {number} most
+ *
+ * @typedef {{ valueBytes: number, valueSizes?: string | null, seed: number }} SizeTerms valueSizes: as Sizes.text
+ */
+
+const quantiles = 65_536
+const largest = 512 * 2 ** 20
+const mostBins = 1000
+const salt = 0x51ed270b
+
+/** Standard normal values at (i + 0.5) / 65,536. */
+const normalTable = () => {
+  const half = quantiles / 2
+  const table = new Float64Array(quantiles)
+  let z = normalQuantile(0.5 / quantiles)
+  for (let i = 0; i < half; i++) {
+    const tail = (i + 0.5) / quantiles
+    // Newton from the one before: two steps are right to 12 digits.
+    for (let step = 0; step < 3; step++) z += (normalTail(z) - tail) / normalDensity(z)
+    table[quantiles - 1 - i] = z
+    table[i] = -z
+    z -= 1 / quantiles / normalDensity(z)
+  }
+  return table
+}
+
+/** A size of at least a byte. @param {string | undefined} text */
+const bytesIn = (text) => {
+  const bytes = scaled(text ?? '', byteUnits)
+  return bytes !== undefined && bytes >= 1 && bytes <= largest ? bytes : undefined
+}
+
+/**
+ * `p50=200B,p99=4kB`, and `min=`, `max=` that cut it.
+ * @param {string} text
+ * @returns {Uint32Array | undefined}
+ */
+const lognormalTable = (text) => {
+  let [least, most] = [1, largest]
+  const points = /** @type {[z: number, log: number][]} */ ([])
+  for (const part of text.split(',')) {
+    const [name, value] = part.split('=').map((word) => word.trim())
+    const bytes = bytesIn(value)
+    const percent = Number(/^p(\d{1,2}(?:\.\d{1,3})?)$/.exec(name)?.[1])
+    if (bytes === undefined) return
+    if (name === 'min') least = bytes
+    else if (name === 'max') most = bytes
+    else if (percent > 0) points.push([normalQuantile(1 - percent / 100), Math.log(bytes)])
+    else return
+  }
+  const [[z1, log1], [z2, log2]] =
+    points.length === 2
+      ? points.sort(([a], [b]) => a - b)
+      : [
+          [0, 0],
+          [0, 0],
+        ]
+  if (z1 === z2 || log2 < log1 || least > most) return
+  const sigma = (log2 - log1) / (z2 - z1)
+  const mu = log1 - sigma * z1
+  return Uint32Array.from(normalTable(), (z) =>
+    Math.max(least, Math.min(most, Math.round(Math.exp(mu + sigma * z)))),
+  )
+}
+
+/**
+ * `100B=50,1kB=3`: sizes, and how often each.
+ * @param {string} text
+ * @returns {Uint32Array | undefined}
+ */
+const histogramTable = (text) => {
+  const bins = text.split(',').map((part) => {
+    const [, size, weight] = /^([^=]+)=(\d+(?:\.\d+)?)$/.exec(part) ?? []
+    return { bytes: bytesIn(size), weight: Number(weight) }
+  })
+  const whole = bins.reduce((sum, { weight }) => sum + weight, 0)
+  if (bins.length > mostBins || bins.some(({ bytes }) => bytes === undefined) || !(whole > 0)) return
+  bins.sort((a, b) => Number(a.bytes) - Number(b.bytes))
+  const rare = bins.find(({ weight }) => weight * quantiles < whole)
+  if (rare)
+    throw new OptionError(
+      `--value-size: ${rare.bytes} bytes are less than one in ${quantiles.toLocaleString('en')} of the histogram, and would never be drawn; leave them out`,
+    )
+  const table = new Uint32Array(quantiles)
+  let filled = 0
+  let sum = 0
+  for (const { bytes, weight } of bins) {
+    sum += weight
+    const to = Math.round((sum / whole) * quantiles)
+    table.fill(Number(bytes), filled, to)
+    filled = to
+  }
+  return table
+}
+
+/** A line a size: bytes and how many values have it, with a blank, a comma or a tab between. @param {string} path */
+const histogramIn = (path) => {
+  const where = `--value-size: ${plainText(path)}`
+  /** @type {string} */
+  let text
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new OptionError(`${where} cannot be read (${/** @type {NodeJS.ErrnoException} */ (cause).code})`, {
+      cause,
+    })
+  }
+  const bins = text.split('\n').flatMap((line, i) => {
+    const bare = line.replace(/#.*/, '').trim()
+    if (bare === '') return []
+    const [size, weight, ...more] = bare.split(/[\s,;]+/)
+    if (bytesIn(size) === undefined || !/^\d+(\.\d+)?$/.test(weight ?? '') || more.length > 0)
+      throw new OptionError(`${where}:${i + 1}: must be a size and how many values have it, as in '128 5000'`)
+    return [`${bytesIn(size)}=${weight}`]
+  })
+  if (bins.length === 0) throw new OptionError(`${where} has no sizes`)
+  if (bins.length > mostBins)
+    throw new OptionError(`${where} has ${bins.length} sizes, more than ${mostBins}`)
+  return bins.join(',')
+}
+
+/** @type {Map<string, Sizes | undefined>} */
+const known = new Map()
+
+/** @param {string} kind @param {string} rest @returns {Sizes | undefined} */
+const made = (kind, rest) => {
+  const table = kind === 'lognormal' ? lognormalTable(rest) : histogramTable(rest)
+  if (!table) return
+  const mean = table.reduce((sum, bytes) => sum + bytes, 0) / quantiles
+  return {
+    text: `${kind}:${rest}`,
+    table,
+    mean: Math.round(mean),
+    least: table[0],
+    most: table[quantiles - 1],
+  }
+}
+
+/**
+ * `lognormal:p50=200B,p99=4kB`, `histogram:100B=50,1kB=3` or `histogram:FILE`; undefined where it is none of these.
+ * @param {string} text
+ * @param {boolean} [mayRead] a file; what a target or a result says names none
+ * @returns {Sizes | undefined}
+ */
+export const sizesIn = (text, mayRead = false) => {
+  const [, kind, rest] = /^(lognormal|histogram):(.+)$/.exec(text) ?? []
+  if (kind === undefined) return
+  const whole = kind === 'histogram' && mayRead && !rest.includes('=') ? histogramIn(rest) : rest
+  const name = `${kind}:${whole}`
+  if (!known.has(name)) known.set(name, made(kind, whole))
+  return known.get(name)
+}
+
+/** @param {SizeTerms} terms @returns {Sizes | null} null: all values have one size */
+const spreadOf = ({ valueSizes }) => {
+  if (!valueSizes) return null
+  const sizes = sizesIn(valueSizes)
+  if (!sizes) throw new TypeError(`no sizes: ${valueSizes}`)
+  return sizes
+}
+
+/** A long histogram by its number of sizes. @param {string} text */
+export const shownSizes = (text) => {
+  const bins = text.split(',').length
+  return text.startsWith('histogram:') && bins > 4
+    ? `histogram of ${bins} sizes`
+    : plainText(text).slice(0, 80)
+}
+
+/** The smallest and the largest value. @param {SizeTerms} terms */
+export const sizeLimits = (terms) => {
+  const { least, most } = spreadOf(terms) ?? { least: terms.valueBytes, most: terms.valueBytes }
+  return { least, most }
+}
+
+/** The size of item n's value. @param {SizeTerms} terms @returns {(n: number) => number} */
+export const sizeOf = (terms) => {
+  const sizes = spreadOf(terms)
+  if (!sizes) return () => terms.valueBytes
+  const { table } = sizes
+  const own = mix(mix(terms.seed) ^ salt)
+  return (n) => table[mix(mix(n) ^ own) >>> 16]
+}
+
+/** What jemalloc hands out for so many bytes: four sizes a doubling. @param {number} bytes */
+const allocated = (bytes) => {
+  const step = bytes <= 128 ? 16 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 2)
+  return Math.ceil(bytes / step) * step
+}
+
+/** What a value takes of a server's memory on average. @param {SizeTerms} terms */
+export const storedBytes = (terms) => {
+  const sizes = spreadOf(terms)
+  if (!sizes) return allocated(terms.valueBytes + 6)
+  return sizes.table.reduce((sum, bytes) => sum + allocated(bytes + 6), 0) / quantiles
+}
