@@ -42,12 +42,12 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
+  /** connections to every node, as of so many application instances; each item goes by the same one */
+  connections?: number | string
+  /** most unanswered commands on one connection */
+  pipeline?: number | string
   /** write every key once before the run, and check that they are there */
   fill?: boolean
-  /** clients; each has a connection to every node */
-  connections?: number | string
-  /** operations that a client has in flight at most */
-  pipeline?: number | string
   /** writes to reads of lookup-mix */
   ratio?: string
   /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
@@ -152,7 +152,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

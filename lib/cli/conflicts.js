@@ -64,6 +64,9 @@ const ofClients = /** @type {const} */ ([
   'loseEvery',
 ])
 
+// These, writers in ticks have as well.
+const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline'])
+
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
 const firstOf = (rules, s, named) => {
   for (const rule of rules) {
@@ -84,7 +87,10 @@ const flowRules = [
         return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
       return firstOf(rules, s, named)
     }
-    const odd = ofClients.find(typed)
+    const ofSockets = ofBoth.find(typed)
+    if (ofSockets && s.driver === 'ioredis')
+      return `${named(ofSockets)} is for plain sockets: ioredis has one connection to every node`
+    const odd = ofClients.find((key) => typed(key) && !ofBoth.includes(key))
     const owner = odd && allStrategies().find((one) => one.options.includes(odd))
     if (owner) return `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
     return (

@@ -1,10 +1,10 @@
 // Chunks over ioredis, as an application would send them: by calls, a pipeline, calls at once that the library puts
 // into pipelines by itself, or a transaction. Nothing is retried by the library.
 import { Redis } from 'ioredis'
-import { connectClient } from '../drivers/ioredis-connect.js'
-import { refusalIn } from '../drivers/verdict.js'
 import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
+import { connectClient } from '../transport/ioredis-connect.js'
+import { refusalIn } from '../transport/verdict.js'
 
 /**
  * @typedef {import('./chunks-socket.js').Carrier} Carrier

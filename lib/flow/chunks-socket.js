@@ -33,7 +33,7 @@ const exec = Buffer.from('*1\r\n$4\r\nEXEC\r\n')
  * @param {object} needs
  * @param {Delivery} needs.delivery
  * @param {ChunkStencil} needs.stencil
- * @param {Pick<import('../drivers/socket.js').DriverTarget, 'dial'>} needs.target
+ * @param {Pick<import('../transport/socket.js').DriverTarget, 'dial'>} needs.target
  * @param {(nowMs: number) => void} needs.onDone all replies to the chunk are there, or will not come
  * @param {(error?: Error) => void} needs.onEnd the connection is gone
  * @param {() => number} needs.clock

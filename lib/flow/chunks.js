@@ -2,18 +2,19 @@
 // nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
 // items uncertain.
 import { systemTimers } from '../base/timers.js'
-import { verdictOf } from '../drivers/verdict.js'
+import { policyOf } from '../transport/policy.js'
+import { silenceOf } from '../transport/silence.js'
 import { slotOf } from '../wire/slot.js'
 
 /**
  * @typedef {import('./chunks-socket.js').Carrier} Carrier
  *
  * @typedef {object} ChunksNeeds
- * @property {{ chunkSize: number, items: number }} plan
+ * @property {{ chunkSize: number, items: number, maxBehindMs: number }} plan
  * @property {string} key that all chunks are about
  * @property {(items: number) => number} commandsOf how many commands carry so many items
  * @property {(on: { onDone: (nowMs: number) => void, onEnd: (error?: Error) => void }) => Carrier} carrierOf
- * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
  * @property {string[]} scripts
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
@@ -23,11 +24,7 @@ import { slotOf } from '../wire/slot.js'
  * @property {(kind: string, text: string) => void} onEvent
  */
 
-const laterMs = 40
-const maxAttempts = 8
 const reconnectMs = [50, 100, 200, 500, 1000]
-/** Without a byte for so long although some are owed: a fresh connection decides. */
-const silentLimitMs = 5000
 
 /** Redis 7 and Redis 6 name the script in an error that came from inside it: its first increments are done. @param {string} line */
 export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
@@ -41,6 +38,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   let kept = 0 // numbers that were refused: they go before new ones
   let attempts = 0
   let calls = 0
+  let dueMs = 0 // when its numbers were first sent
   let sentMs = 0
   let isMeasured = false
   let inFlight = false
@@ -50,13 +48,14 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   let closed = false
   let startMs = 0
   let lastSettledMs = 0
-  let probing = false
   /** @type {() => void} */
   let finish = () => {}
   const offered = new Promise((resolve) => {
     finish = () => resolve(undefined)
   })
 
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
   const address = () => {
     const { masters, owners } = target.topology
     return masters[owners ? owners[slotOf(key)] : 0]
@@ -80,6 +79,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       while (count < plan.chunkSize && next <= plan.items) ns[count++] = next++
       ledger.offered(count, isMeasured)
       attempts = 0
+      dueMs = clock()
     }
     kept = 0
     inFlight = true
@@ -91,7 +91,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
 
   const pause = () => {
     pausing = true
-    const waitMs = laterMs * 2 ** Math.min(4, attempts - 1) * (0.5 + random())
+    const waitMs = policy.waitFor(attempts) * (0.5 + random())
     timers.setTimeout(() => {
       pausing = false
       send()
@@ -101,9 +101,9 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   /** Returns what a retry needs first; null: there is none. @param {string} line @param {number} n */
   const refused = (line, n) => {
     ledger.commands.refused++
-    const { action, cause } = verdictOf(line, address())
+    const { action, cause, lost } = policy.refused(line, address(), dueMs, attempts)
     if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)
-    else if (action === 'give-up' || attempts > maxAttempts) ledger.lost('failed', cause, isMeasured)
+    else if (lost) ledger.lost(lost, cause, isMeasured)
     else {
       ledger.retried(cause)
       ns[kept++] = n
@@ -171,22 +171,6 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     },
   })
 
-  /** A connection that is silent while a new one is answered is given up. */
-  const probe = async () => {
-    probing = true
-    try {
-      const fresh = await target.dial(address(), { onBytes: () => {}, onClose: () => {} })
-      fresh.destroy()
-      if (carrier.silentMs() < silentLimitMs) return
-      onEvent('half-open', `${address()}: silent for 5 s, and a new connection is answered: given up`)
-      carrier.cut()
-    } catch {
-      // The server itself is silent.
-    } finally {
-      probing = false
-    }
-  }
-
   await carrier.connect(address())
 
   return {
@@ -205,7 +189,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       if (!inFlight) finish()
     },
     watch() {
-      if (!closed && !probing && carrier.silentMs() > silentLimitMs) probe()
+      if (!closed) listen(() => [{ address: address(), silentMs: carrier.silentMs, cut: carrier.cut }])
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
     async settle(limitMs, atOnce) {

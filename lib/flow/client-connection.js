@@ -1,5 +1,5 @@
 // One connection of one client: operations in flight in the order they were sent, and their replies.
-import { MillraceError } from '../errors.js'
+import { MillraceError, TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
 
 /**
@@ -104,6 +104,9 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
           },
         })
         if (closed) opened.destroy()
+        // It may have been closed again before we came to know of it.
+        else if (opened.destroyed)
+          throw new TargetError(`${address}: closed the connection`, { code: 'CONNECT' })
         else socket = opened
       } finally {
         opening = false

@@ -1,10 +1,10 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { systemTimers } from '../base/timers.js'
-import { refresherOf } from '../drivers/refresher.js'
-import { slotMapOf } from '../drivers/slot-map.js'
-import { storyOf } from '../drivers/story.js'
-import { verdictOf } from '../drivers/verdict.js'
+import { policyOf } from '../transport/policy.js'
+import { refresherOf } from '../transport/refresher.js'
+import { slotMapOf } from '../transport/slot-map.js'
+import { storyOf } from '../transport/story.js'
 import { asking } from './client-connection.js'
 import { clientsPool } from './clients-pool.js'
 import { writesOf } from './clients-writes.js'
@@ -33,7 +33,7 @@ import { writesOf } from './clients-writes.js'
  * @property {() => number} pick which of them is next
  * @property {() => number} draw what the next one is about; -1: there is none any more
  * @property {Schedule} schedule
- * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
@@ -47,8 +47,6 @@ import { writesOf } from './clients-writes.js'
  *   the owner of its slot
  */
 
-const laterMs = 40
-const maxAttempts = 8
 const askingBytes = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 
 /** Operations in flight that get their outcome: by a reply, a refusal, or the loss of their connection. @param {ClientsNeeds} needs */
@@ -59,6 +57,7 @@ const settlementOf = (needs) => {
   const inFlight = new Uint32Array(plan.clients)
   /** @type {Retry[][]} by client: they go first */
   const retries = Array.from({ length: plan.clients }, () => [])
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   let lastSettledMs = 0
   const refresher = refresherOf({
     ask: target.refresh,
@@ -125,14 +124,14 @@ const settlementOf = (needs) => {
       const operation = connection.operationAt(place)
       operation.attempts++
       ledger.commands.refused++
-      const { action, cause, slot, address } = verdictOf(line, connection.address)
-      const isLate = clock() - operation.dueMs > plan.maxBehindMs && operation.attempts > maxAttempts
-      if (action === 'give-up' || action === 'load' || isLate) return lose(client, operation, 'failed', cause)
+      const ruling = policy.refused(line, connection.address, operation.dueMs, operation.attempts)
+      const { action, cause, slot, address, lost } = ruling
+      if (lost || action === 'load') return lose(client, operation, 'failed', cause)
       ledger.retried(cause)
       story.refused(cause)
       // An address that the map does not know is not followed: first the cluster must confirm it.
-      const isKnown = address !== undefined && map.addresses().includes(address)
-      if (action === 'there' && isKnown && slot !== undefined && address !== undefined) {
+      const isKnown = address !== null && map.addresses().includes(address)
+      if (action === 'there' && isKnown && slot !== null) {
         const was = map.ownerOf(slot)
         if (was !== address) {
           map.move(slot, address)
@@ -142,7 +141,7 @@ const settlementOf = (needs) => {
       }
       if (action === 'asking' && isKnown) return retry(client, operation, address, true)
       refresher.request()
-      const waitMs = laterMs * 2 ** Math.min(4, operation.attempts - 1) * (0.5 + random())
+      const waitMs = policy.waitFor(operation.attempts) * (0.5 + random())
       retry(client, operation, null, false, waitMs)
       later(client, waitMs)
     },

@@ -9,8 +9,8 @@ import { strategyNamed } from '../workloads/index.js'
 export const clientsPart = (settings, facts) => {
   const {
     quantity,
-    connections,
-    pipeline,
+    connections = 50,
+    pipeline = 1,
     ratio,
     order,
     arrivals,
@@ -18,6 +18,7 @@ export const clientsPart = (settings, facts) => {
     rate = 'max',
     maxBehindMs = 5000,
   } = settings
+  const resolved = { ...settings, connections, pipeline }
   const { passes, options, delivery, drivers } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
@@ -37,8 +38,10 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
+    connections,
+    windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
-    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
+    own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
     driver: drivers.includes(settings.driver) ? settings.driver : drivers[0],
     clients: {
       connections: delivery ? 1 : connections,

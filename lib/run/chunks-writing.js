@@ -51,7 +51,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
   const compare = await counted(strategy, target)
   const proxy = await proxyOf(plan, target, strategy.keyOf(1))
   const flow = await chunksFlow({
-    plan: { chunkSize, items: plan.items },
+    plan: { chunkSize, items: plan.items, maxBehindMs: plan.maxBehindMs },
     key: strategy.keyOf(1),
     commandsOf: (items) => (stencil.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
     carrierOf: (on) =>

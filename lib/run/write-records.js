@@ -37,7 +37,7 @@ export const recordsOf = (plan, isMeasured = () => true) => {
     latency,
     /** By the bystander. */
     felt,
-    /** A tick's first byte was sent. @param {import('../drivers/connection.js').Tick} tick */
+    /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
       if (!account.measured || firstMs === null) return
       const behindMs = firstMs - dueMs

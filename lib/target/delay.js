@@ -123,7 +123,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
 
 /**
  * The same target, dialled through the proxy; what watches the servers goes there directly.
- * @template {{ dial: import('./open.js').Target['dial'], access: Access }} T
+ * @template {Pick<import('./open.js').Target, 'dial' | 'access' | 'admission'>} T
  * @param {T} target
  * @param {DelayProxy} proxy
  * @returns {T}
@@ -134,6 +134,9 @@ export const throughProxy = (target, proxy) =>
       value: async (
         /** @type {string} */ at,
         /** @type {Parameters<import('./open.js').Target['dial']>[1]} */ events,
-      ) => dial(await proxy.placeOf(endpointOf(at)), target.access, events),
+      ) =>
+        target.admission.isAdmitted(at)
+          ? dial(await proxy.placeOf(endpointOf(at)), target.access, events)
+          : target.dial(at, events),
     },
   })

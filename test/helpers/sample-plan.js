@@ -35,8 +35,6 @@ const defaults = {
   falsePositives: 0.01,
   structure: 'zset',
   chunkSize: 1000,
-  connections: 50,
-  pipeline: 1,
   ratio: [1, 10],
   order: 'uniform',
   arrivals: 'constant',

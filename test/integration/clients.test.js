@@ -48,6 +48,7 @@ const play = async (t, { masters, owners = null, access, refresh }, strategy, ho
       topology,
       dial: (at, events) => dial(endpointOf(at), access, events),
       refresh: refresh ?? (async () => topology),
+      follows: () => true,
     },
     ledger,
     latency: {

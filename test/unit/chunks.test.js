@@ -127,7 +127,7 @@ const playFlow = async (plays) => {
   const events = /** @type {string[]} */ ([])
   const ledger = operationsOf({ isMeasured: () => true })
   const flow = await chunksFlow({
-    plan: { chunkSize: 3, items: 7 },
+    plan: { chunkSize: 3, items: 7, maxBehindMs: -1 },
     key: 'k',
     commandsOf: (items) => items,
     carrierOf: ({ onDone, onEnd }) => {
@@ -162,6 +162,7 @@ const playFlow = async (plays) => {
     target: /** @type {any} */ ({
       topology: { masters: ['h:1'], owners: null },
       refresh: async () => {},
+      follows: () => true,
       loadScripts: async (/** @type {string} */ at, /** @type {string[]} */ names) => {
         loaded.push(`${names} on ${at}`)
       },

@@ -69,8 +69,13 @@ test('defaults', () => {
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
-    connections: 50,
-    pipeline: 1,
+    counters: undefined,
+    structure: 'zset',
+    chunkSize: 1000,
+    delayMs: undefined,
+    loseEvery: undefined,
+    connections: undefined,
+    pipeline: undefined,
     ratio: [1, 10],
     order: 'uniform',
     arrivals: 'constant',
@@ -234,8 +239,14 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy membership-set --partitions 4096', 'partitions', 4096],
   ['--strategy membership-hash --ids binary', 'ids', 'binary'],
   ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
+  ['--strategy counter-loop --counters 5', 'counters', 5],
+  ['--strategy counter-loop --structure hash', 'structure', 'hash'],
+  ['--strategy counter-script --chunk-size 10k', 'chunkSize', 10_000],
+  ['--strategy counter-script --delay 500us', 'delayMs', 0.5],
+  ['--strategy counter-script --delay 0.1ms --lose-every 2', 'loseEvery', 2],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
+  ['--connections 50 --pipeline 10', 'connections', 50],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
   ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
@@ -384,6 +395,7 @@ test('every option is read by its own name and by its variable', () => {
       flag: 'true',
       agents: '1',
       share: '0.1',
+      shortTime: '5ms',
     }[/** @type {string} */ (option.type)]
     const value =
       text ??
@@ -437,7 +449,7 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, clock, none, or several with commas'
+const allowances = 'one of foreign-keys, replica, memory, clock, named-hosts, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
@@ -498,6 +510,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--value-size 1.5B', "not '1.5B'"],
   ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
   ['--rate abc', "--rate must be max or a number of operations a second, such as 20000 or 20k, not 'abc'"],
+  ['--connections 5 --driver ioredis', '--connections is for plain sockets: ioredis has one connection'],
   [
     '--rate 300k --items 100',
     '--rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more',
@@ -526,7 +539,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
   ['redis://h --host g', '--url and --host exclude each other'],
   ['redis://h redis://g', 'a word too many on the command line (not shown: it may belong to --url)'],
-  ['--strategy lists', "membership-bitmap, membership-bloom, not 'lists'; did you mean list?"],
+  ['--strategy lists', "counter-function, counter-transaction, not 'lists'; did you mean list?"],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],
