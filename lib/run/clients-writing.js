@@ -63,8 +63,16 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     Object.fromEntries(
       Object.entries(strategy.replyNames).map(([reply, name]) => [name, tally[/** @type {'nil'} */ (reply)]]),
     )
+  const { play } = strategy.declared.roles.writer
+  /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
+  const playPass = ({ play: operation, beyond }, isFirst) => {
+    if (isFirst) flow.start()
+    const kind = play.indexOf(operation)
+    return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+  }
   const passing =
-    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
+    strategy.declared.passes &&
+    passesOf({ plan, strategy, target, records, flow, play: playPass, counts, onEvent })
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -99,22 +107,24 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    finish: async () => null,
   }
 }
 
 /**
+ * The passes of a strategy, one after the other.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
- * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
+ * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {() => Record<string, number>} needs.counts
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) => {
+export const passesOf = ({ plan, strategy, target, records, flow, play, counts, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
-  const { play } = strategy.declared.roles.writer
   const never = new AbortController().signal
   const ownerOf = (/** @type {Buffer} */ key) => {
     const { masters, owners } = target.topology
@@ -134,11 +144,7 @@ const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) =>
     results = await playPasses({
       passes,
       target,
-      play: ({ play: operation, beyond }, isFirst) => {
-        if (isFirst) flow.start()
-        const kind = play.indexOf(operation)
-        return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
-      },
+      play,
       settle: (limitMs) => flow.settle(limitMs, never),
       lastSettledMs: flow.lastSettledMs,
       counts,

@@ -9,6 +9,7 @@ import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { chunksWriting } from './chunks-writing.js'
 import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
@@ -106,6 +107,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
     passes: () => null,
+    finish: async () => null,
   }
 }
 
@@ -174,10 +176,9 @@ export const setUpWriting = async (needs) => {
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
   const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
-  const opening =
-    plan.flow === 'clients'
-      ? clientsWriting(flowNeeds)
-      : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const opening = plan.clients
+    ? (plan.clients.delivery ? chunksWriting : clientsWriting)(flowNeeds)
+    : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
@@ -211,6 +212,7 @@ export const setUpWriting = async (needs) => {
     strategy,
     counts: flow.counts,
     passes: flow.passes,
+    finish: flow.finish,
     fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,
