@@ -70,6 +70,11 @@ test('defaults', () => {
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
+    counters: undefined,
+    structure: 'zset',
+    chunkSize: 1000,
+    delayMs: undefined,
+    loseEvery: undefined,
     connections: undefined,
     pipeline: undefined,
     ratio: [1, 10],
@@ -240,6 +245,11 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy membership-set --partitions 4096', 'partitions', 4096],
   ['--strategy membership-hash --ids binary', 'ids', 'binary'],
   ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
+  ['--strategy counter-loop --counters 5', 'counters', 5],
+  ['--strategy counter-loop --structure hash', 'structure', 'hash'],
+  ['--strategy counter-script --chunk-size 10k', 'chunkSize', 10_000],
+  ['--strategy counter-script --delay 500us', 'delayMs', 0.5],
+  ['--strategy counter-script --delay 0.1ms --lose-every 2', 'loseEvery', 2],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--connections 50 --pipeline 10', 'connections', 50],
@@ -399,6 +409,7 @@ test('every option is read by its own name and by its variable', () => {
       flag: 'true',
       agents: '1',
       share: '0.1',
+      shortTime: '5ms',
     }[/** @type {string} */ (option.type)]
     const value =
       text ??
