@@ -159,7 +159,7 @@ const rows = [
         ]),
     ),
   ),
-  ...['misses', 'hits'].flatMap(
+  ...['misses', 'hits', 'increments'].flatMap(
     (name) =>
       /** @type {Row[]} */ ([
         [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'more', ofPass(name, (pass) => pass.rate)],
@@ -194,6 +194,14 @@ const rows = [
         [`snapshot.${step}.bystander_max`, `longest wait of another client, ${step}`, 'us', 'less'],
       ]),
   ),
+  ['chunks.time_ms.whole', 'time of all increments', 'ms', 'less'],
+  ...['waiting', 'preparing', 'sending', 'parsing', 'other'].map(
+    (part) =>
+      /** @type {Row} */ ([`chunks.time_ms.${part}`, `${part}, of the time of all increments`, 'ms', 'less']),
+  ),
+  ['chunks.calls', 'round trips of chunks', 'count', 'less'],
+  ['chunks.delay.added', 'round trip added by the proxy', 'ms', 'neither'],
+  ['chunks.delay.proxy', 'round trip that the proxy itself takes', 'ms', 'neither'],
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),

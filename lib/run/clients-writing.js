@@ -60,8 +60,16 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     random: Math.random,
     onEvent,
   })
+  const { play } = strategy.declared.roles.writer
+  /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
+  const playPass = ({ play: operation, beyond }, isFirst) => {
+    if (isFirst) flow.start()
+    const kind = play.indexOf(operation)
+    return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+  }
   const passing =
-    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, tally, onEvent })
+    strategy.declared.passes &&
+    passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -98,22 +106,24 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    finish: async () => null,
   }
 }
 
 /**
+ * The passes of a strategy, one after the other.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
- * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
+ * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {Tally} needs.tally
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-const passesOf = ({ plan, strategy, target, records, flow, tally, onEvent }) => {
+export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
-  const { play } = strategy.declared.roles.writer
   const never = new AbortController().signal
   const ownerOf = (/** @type {Buffer} */ key) => {
     const { masters, owners } = target.topology
@@ -134,11 +144,7 @@ const passesOf = ({ plan, strategy, target, records, flow, tally, onEvent }) => 
       passes,
       dataBytes,
       target,
-      play: ({ play: operation, beyond }, isFirst) => {
-        if (isFirst) flow.start()
-        const kind = play.indexOf(operation)
-        return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
-      },
+      play,
       settle: (limitMs) => flow.settle(limitMs, never),
       lastSettledMs: flow.lastSettledMs,
       tally: () => ({ ...tally }),
