@@ -34,7 +34,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
- * @property {boolean} fill the key space first
+ * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
+ * @property {boolean} snapshot saved, emptied and loaded again after the load
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
@@ -69,6 +70,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [certFile]
  * @property {string} [keyFile]
  * @property {string} [serverBin]
+ * @property {readonly (readonly [string, string])[]} serverConfig lines of a local server's configuration
  * @property {number} shards
  * @property {number} replicas
  * @property {readonly Allowance[]} allow what the preflight would refuse
@@ -96,7 +98,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -125,6 +127,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {import('./lib/cli/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {string} [bare] what a choice is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
@@ -245,13 +248,17 @@ const groups = {
       help: 'most unanswered commands on one connection' },
   ],
   Lookups: [
-    { name: 'fill', key: 'fill', type: 'flag',
-      help: 'write every key once before the run, and check that they are there' },
+    { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
+      help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
+        'itself (DEBUG POPULATE), with values of its own' },
+    { name: 'snapshot', key: 'snapshot', type: 'flag',
+      help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
+        'how long another client waits; on a local server, or with --allow flush' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
     { name: 'order', key: 'order', type: 'order', default: 'uniform',
-      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
-        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
+      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), split (each ' +
+        'connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],
@@ -385,6 +392,8 @@ const groups = {
     { name: 'server-bin', key: 'serverBin', type: 'path', for: ['producer', 'reshard'],
       otherwise: 'redis-server or valkey-server from PATH',
       help: 'server program of a local target' },
+    { name: 'server-config', key: 'serverConfig', type: 'configuration', repeatable: ',', default: 'none',
+      help: 'configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated' },
     { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
       help: 'masters of a local cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
@@ -392,11 +401,12 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'none'],
-      default: 'none',
+    { name: 'allow', key: 'allow', type: 'choices', default: 'none',
+      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'none'],
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
-        'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for ' +
+        '--snapshot (flush); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

@@ -49,6 +49,7 @@ const ofTicks = /** @type {const} */ ([
 ])
 const ofClients = /** @type {const} */ ([
   'fill',
+  'snapshot',
   'connections',
   'pipeline',
   'ratio',
@@ -257,7 +258,7 @@ const targetRules = [
 
   // A variable describes the embedded servers of whichever run has some; a typed option means this run.
   ...each(
-    ['serverBin', 'shards', 'replicas'],
+    ['serverBin', 'serverConfig', 'shards', 'replicas'],
     (key) => (s, named) =>
       s.given[key] === 'command line' &&
       s.host !== undefined &&

@@ -122,6 +122,7 @@ const readingWords = (plan) =>
 /** @param {string} order */
 const orderWords = (order) => {
   if (order === 'uniform') return 'each key as likely'
+  if (order === 'split') return 'each connection reads its own keys in order'
   return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
 }
 
@@ -134,7 +135,7 @@ const writingWords = (plan) => {
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
     clients && !clients.delivery && orderWords(clients.order),
-    clients?.fill && 'keys filled before the run',
+    clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
     clients?.ratio && !clients.delivery && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
     !clients?.delivery &&
       `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
