@@ -60,7 +60,6 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     random: Math.random,
     onEvent,
   })
-  const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   const { play } = strategy.declared.roles.writer
   /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
   const playPass = ({ play: operation, beyond }, isFirst) => {
@@ -71,6 +70,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
   const passing =
     strategy.declared.passes &&
     passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+  const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -119,7 +119,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
  * @param {import('./write-records.js').Records} needs.records
  * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
  * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
- * @param {Tally} needs.tally of replies
+ * @param {Tally} needs.tally
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {

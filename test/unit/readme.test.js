@@ -64,7 +64,7 @@ const models = () => {
 test('a result is taken without the figures that no table shows', (t) => {
   const folder = ownFolder(t, 'results')
   const [terms, ...turns] = fileText('docs/data/models.ndjson').trim().split('\n')
-  const document = models()
+  const document = documents().get('models') ?? assert.fail()
   const more = turns.map((line) => {
     const turn = JSON.parse(line)
     for (const leg of turn.legs) leg.figures['ticks.late'] = 1
@@ -109,7 +109,7 @@ test('.env.example changes nothing, as it is and with every line in force', () =
 })
 
 test('a picture is titled with what its data show, and with no more', () => {
-  const all = models()
+  const models = documents().get('models') ?? assert.fail()
   const titled = (/** @type {object} */ ours) =>
     modelsFinding({
       ...all,
