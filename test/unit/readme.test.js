@@ -54,13 +54,6 @@ test('published ratios follow from the runs in docs/data', (t) => {
   assert.notEqual(answersPart(documents(folder)), answersPart(documents()))
 })
 
-/** The experiment behind the table of models. */
-const models = () => {
-  const found = documents().get('models')
-  assert.ok(found)
-  return found
-}
-
 test('a result is taken without the figures that no table shows', (t) => {
   const folder = ownFolder(t, 'results')
   const [terms, ...turns] = fileText('docs/data/models.ndjson').trim().split('\n')
@@ -112,8 +105,8 @@ test('a picture is titled with what its data show, and with no more', () => {
   const models = documents().get('models') ?? assert.fail()
   const titled = (/** @type {object} */ ours) =>
     modelsFinding({
-      ...all,
-      ratios: all.ratios.map((ratio) => ({ ...ratio, ours: { ...ratio.ours, ...ours } })),
+      ...models,
+      ratios: models.ratios.map((ratio) => ({ ...ratio, ours: { ...ratio.ours, ...ours } })),
     })
   assert.equal(
     titled({ ratio: 0.75, low: 0.7, high: 0.8 }),
