@@ -81,7 +81,10 @@ const producerLines = [
   ['--warm-up 10 --duration 10', /^--warm-up must be shorter than --duration$/],
   ['--warm-up 3s --intervals 2', /^--warm-up must be shorter/],
   // words
-  ['--strategy sortedset', /^--strategy must be one of sorted-set,/],
+  [
+    '--strategy sortedset',
+    /^--strategy must not be 'sortedset'; did you mean sorted-set\? It must be one of sorted-set,/,
+  ],
   ['--strategy SORTED-SET', /^--strategy must/],
   ['--strategy __proto__', /^--strategy must/],
   ['--strategy constructor', /^--strategy must/],
@@ -161,7 +164,7 @@ const producerLines = [
   ['--cluster --shards 33', /^--shards must/],
   ['--cluster --replicas 6', /^--replicas must/],
   ['--allow everything', /^--allow must be one of/],
-  ['--allow memory,', /^--allow must be one of/],
+  ['--allow memory,', /^--allow must not be 'memory,'; did you mean memory\? It must be one of/],
   ['--guard maybe', /^--guard must be limits/],
   ['--guard memory>100%', /^--guard must be limits/],
   ['--guard lag>fast', /^--guard must be limits/],
