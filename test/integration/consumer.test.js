@@ -201,7 +201,7 @@ describe('on one server', () => {
     const nowMs = Number(seconds) * 1000 + 1000
     const other = { ...JSON.parse(card), seed: 2, startedMs: nowMs, renewedMs: nowMs, ended: false }
     await redis.hset('millrace:plan', 'other', JSON.stringify(other))
-    await consumer.says(/another plan is being written under this prefix since/)
+    await consumer.says(/another plan has been written under this prefix since/)
     const another = async () => {
       const before = consumer.intervals().length
       await until('fetches after that', () => consumer.intervals().length >= before + 2)
