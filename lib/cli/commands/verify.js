@@ -44,9 +44,15 @@ const documentIn = async (folder) => {
   if (document.kind !== 'producer') throw new OptionError(`${path} is not the result of a producer`)
   const reason = reasonAgainst(document)
   if (reason) throw new OptionError(`${path}: ${reason}`)
-  const fault = faultIn(document, VERIFIABLE) ?? contradictionIn(document)
+  const fault = faultIn(document, VERIFIABLE)
   if (fault) throw new OptionError(`${path} cannot be verified: ${fault}`)
   return document
+}
+
+/** What only shows when the model of the run is known. @param {string} folder @param {any} document */
+const refuseContradictions = (folder, document) => {
+  const fault = contradictionIn(document)
+  if (fault) throw new OptionError(`${fileIn(folder)} cannot be verified: ${fault}`)
 }
 
 /** Embedded servers end with their producer; those that run now must be those of the run. @param {any} document */
@@ -63,8 +69,8 @@ const checkAttached = ({ run, target, nodes }) => {
 const namesOfAddress = ['host', 'url', 'port']
 
 /**
- * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, and so
- * no model is known: what is wrong with the document is said when it is read to be checked.
+ * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, so the
+ * model of the run may not be known.
  * @param {import('../command-line.js').Typed} typed
  */
 const placed = async (typed) => {
@@ -182,6 +188,7 @@ export const command = {
     const [folder, ...words] = typed.words
     refuseWords({ words, behind: typed.behind.slice(1) })
     const document = await documentIn(folder)
+    refuseContradictions(folder, document)
     const settings = await withPassword(attached(document, /** @type {ReaderSettings} */ (own)), redact)
     const checked = await checkedIn(document, settings)
     if (settings.json) process.stdout.write(`${JSON.stringify(checked, null, 2)}\n`)
