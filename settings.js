@@ -41,8 +41,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} connections clients, each with a connection to every node
  * @property {number} pipeline operations in flight of each
  * @property {readonly [number, number]} ratio writes, reads
- * @property {string} order uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%
- * @property {'constant' | 'poisson'} arrivals
+ * @property {string} [order] as lib/traffic/popularity.js reads it; undefined = by the flow
+ * @property {string} [shift] a pace
+ * @property {string} [churn] a pace
+ * @property {string} arrivals as lib/traffic/arrivals.js reads it
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
  * @property {number} [durationMs]
@@ -233,6 +235,21 @@ const groups = {
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
   ],
+  Traffic: [
+    { name: 'popularity', also: ['order'], key: 'order', type: 'order',
+      otherwise: 'sequential; for lookups, uniform',
+      help: 'which item is next: sequential (in order, round and round), uniform (each as likely), zipf:0.99 (item n as ' +
+        'often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs ' +
+        '--churn)' },
+    { name: 'shift', key: 'shift', type: 'pace', otherwise: 'none',
+      help: 'how fast popularity passes to other items, as a share of all: 1%/s, 10%/h' },
+    { name: 'churn', key: 'churn', type: 'pace', otherwise: 'none',
+      help: 'how fast items are replaced by new ones, as a share of all: 10%/h' },
+    { name: 'arrivals', key: 'arrivals', type: 'arrivals', default: 'constant',
+      help: 'when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), ' +
+        'burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the ' +
+        'peak 4 times the low), or poisson,burst:... and poisson,daily:...' },
+  ],
   Lookups: [
     { name: 'fill', key: 'fill', type: 'flag',
       help: 'write every key once before the run, and check that they are there' },
@@ -242,11 +259,6 @@ const groups = {
       help: 'operations that a client has in flight at most' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
-    { name: 'order', key: 'order', type: 'order', default: 'uniform',
-      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
-        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
-    { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
-      help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],
   Membership: [
     { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',

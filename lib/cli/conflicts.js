@@ -52,12 +52,13 @@ const ofClients = /** @type {const} */ ([
   'connections',
   'pipeline',
   'ratio',
-  'order',
-  'arrivals',
   'partitions',
   'ids',
   'falsePositives',
 ])
+
+// Of clients only where numbers are drawn.
+const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
 
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
 const firstOf = (rules, s, named) => {
@@ -73,7 +74,8 @@ const flowRules = [
     const { roles, options, name, workload, rules } = strategyNamed(s.strategy)
     const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
     if (roles.writer.flow === 'clients') {
-      const odd = ofTicks.find(typed) ?? ofClients.find((key) => typed(key) && !options.includes(key))
+      const optional = [...ofClients, ...ofItems]
+      const odd = ofTicks.find(typed) ?? optional.find((key) => typed(key) && !options.includes(key))
       if (odd) return `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
       if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
       return firstOf(rules, s, named)
@@ -86,11 +88,15 @@ const flowRules = [
       `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`
     )
   },
-  (s, named) =>
-    s.given.arrivals === 'command line' &&
-    s.arrivals !== 'constant' &&
-    typeof s.rate !== 'number' &&
-    `${named('arrivals')} needs --rate with a number`,
+  (s, named) => {
+    const { flow } = strategyNamed(s.strategy).roles.writer
+    if (s.arrivals === 'constant') return
+    if (flow === 'clients')
+      return typeof s.rate !== 'number' && `${named('arrivals')} needs --rate with a number`
+    if (s.rate === 'max' || s.pacing === 'closed')
+      return `${named('arrivals')}: without a schedule nothing is due`
+    return s.intervals !== undefined && `${named('intervals')} with ${named('arrivals')}: give --duration`
+  },
   (s, named) =>
     s.durationMs !== undefined &&
     s.warmUpMs >= s.durationMs &&
@@ -99,6 +105,21 @@ const flowRules = [
 
 /** @type {readonly Rule[]} */
 const trafficRules = [
+  (s, named) =>
+    s.once &&
+    (s.order ?? s.churn) !== undefined &&
+    `${named(s.order === undefined ? 'churn' : 'order')} with ${named('once')}: each item is new, and written once`,
+
+  (s, named) =>
+    s.shift !== undefined &&
+    !/^(zipf|hot):/.test(s.order ?? '') &&
+    `${named('shift')} moves which items are popular: it needs --popularity zipf:THETA or hot:ITEMS%:DRAWS%`,
+
+  (s, named) =>
+    s.order?.startsWith('recent:') &&
+    s.churn === undefined &&
+    `${named('order')} ${s.order} needs --churn: without new items none is recent`,
+
   (s, named) =>
     s.given.valueBytes === 'command line' &&
     !storesValues(s.strategy) &&

@@ -8,7 +8,7 @@ import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
 import { connectClient, slotsLimits } from './ioredis-connect.js'
 import { occasionsOf } from './occasions.js'
-import { patienceOf, pausedMs } from './patience.js'
+import { isOvertaken, patienceOf, pausedMs } from './patience.js'
 import { refresherOf } from './refresher.js'
 import { slotMapOf } from './slot-map.js'
 import { closed as closedReason, storyOf } from './story.js'
@@ -374,10 +374,10 @@ export const ioredisDriver = async (options) => {
   }
 
   /** @param {Tick} tick */
-  const dropOvertaken = ({ chunk }) => {
+  const dropOvertaken = (tick) => {
     if (clock() - answeredMs > pausedMs) patience.disturbed()
     const before = patience.giveUpBefore()
-    drop((turn) => turn.begun && turn.tick.chunk === chunk && turn.tick.dueMs < before)
+    drop((turn) => turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before)
   }
 
   /** @param {Tick} tick */
@@ -385,7 +385,7 @@ export const ioredisDriver = async (options) => {
     const { account } = tick
     if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
-    for (const tape of plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)) {
+    for (const tape of tapes.ofTick(tick)) {
       const times = occasions(tape, account.agent, tick.values)
       for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)

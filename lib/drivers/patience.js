@@ -4,6 +4,15 @@
 /** Longer without an answer, and a server pauses. */
 export const pausedMs = 250
 
+/**
+ * Whether a tick is of the same part of an interval as a later one of its agent, or of one before.
+ * @param {import('./connection.js').Tick} older
+ * @param {import('./connection.js').Tick} tick
+ * @param {number} chunks of an interval
+ */
+export const isOvertaken = (older, tick, chunks) =>
+  older.account.agent === tick.account.agent && older.index <= tick.index - chunks
+
 /** @param {{ plan: { maxBehindMs: number }, clock: () => number }} needs */
 export const patienceOf = ({ plan, clock }) => {
   let disturbedMs = Number.NEGATIVE_INFINITY

@@ -24,14 +24,15 @@ import { writesOf } from './clients-writes.js'
  * @property {boolean} cluster
  * @property {number} maxBehindMs
  *
- * @typedef {{ due: (i: number) => number, limit: number } | null} Schedule when operation i is due, in milliseconds after
- *   the start; null: a closed loop
+ * @typedef {{ due: (i: number) => number, isOver: (i: number) => boolean } | null} Schedule when operation i is due, in
+ *   milliseconds after the start, and whether it is due after the end; null: a closed loop
  *
  * @typedef {object} ClientsNeeds
  * @property {ClientsPlan} plan
  * @property {readonly Played[]} operations
  * @property {() => number} pick which of them is next
- * @property {() => number} draw what the next one is about; -1: there is none any more
+ * @property {(atMs: number) => number} draw what the next one is about, at a time after the start; -1: there is none any
+ *   more
  * @property {Schedule} schedule
  * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
  * @property {import('../measure/operations.js').Operations} ledger
@@ -291,7 +292,7 @@ export const clientsFlow = async (needs) => {
     const measured = ledger.isMeasured()
     let count = 0
     for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
-      const n = draw()
+      const n = draw(nowMs - startMs)
       if (n < 0) {
         stop()
         break
@@ -312,7 +313,7 @@ export const clientsFlow = async (needs) => {
   /** What is due at an open rate. @param {number} nowMs */
   function due(nowMs) {
     if (!schedule) return
-    for (; next < schedule.limit; next++) {
+    for (; !schedule.isOver(next); next++) {
       const dueMs = startMs + schedule.due(next)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
@@ -324,13 +325,13 @@ export const clientsFlow = async (needs) => {
       const client = withRoom()
       if (client < 0) return
       turn = (client + 1) % plan.clients
-      const n = draw()
+      const n = draw(dueMs - startMs)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
       sending.begin(client, pick(), n, dueMs, nowMs, measured)
       ledger.offered(1, measured)
     }
-    if (next >= schedule.limit) stop()
+    if (schedule.isOver(next)) stop()
   }
 
   const tick = () => {
@@ -338,7 +339,7 @@ export const clientsFlow = async (needs) => {
     const nowMs = clock()
     due(nowMs)
     sending.end()
-    const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
+    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next) : nowMs
     timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 

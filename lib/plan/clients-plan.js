@@ -12,8 +12,7 @@ export const clientsPart = (settings, facts) => {
     connections,
     pipeline,
     ratio,
-    order,
-    arrivals,
+    order = 'uniform',
     fill,
     rate = 'max',
     maxBehindMs = 5000,
@@ -35,10 +34,12 @@ export const clientsPart = (settings, facts) => {
     once: false,
     stamp: false,
     ticks: null,
+    endMs: null,
+    order,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
     /** Settings that the strategy alone reads. */
     own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
-    clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
+    clients: { connections, pipeline, ratio, fill, passes: passes !== null },
   }
 }

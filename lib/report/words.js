@@ -2,6 +2,8 @@
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 
+import { arrivalsWords } from '../traffic/arrivals.js'
+import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 
@@ -32,28 +34,38 @@ const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity
 
 /** What a writer's plan sends, and how often. @param {Run['plan']} plan */
 const ticksWords = (plan) => {
-  const { quantity, periodMs, chunks, spacingMs, pacing, nominalHz, items = quantity } = plan
+  const {
+    quantity,
+    periodMs,
+    chunks,
+    spacingMs,
+    pacing,
+    nominalHz,
+    items = quantity,
+    arrivals = 'constant',
+  } = plan
   const writers = writersWords(plan)
   if (plan.rate === 'max')
     return `as many items/s as possible (${count(items)} over and over)${writers && `, ${writers}`}`
   if (pacing === 'closed')
     return `${count(items)} items, then ${period(periodMs)} of rest${writers && `, ${writers}`}`
-  const burst = spacingMs
-    ? pacing === 'smooth'
-      ? ', evenly spaced'
-      : `, ${count(items / chunks)} every ${period(spacingMs)}`
-    : ''
+  const burst =
+    arrivals !== 'constant'
+      ? ` on average, ${arrivalsWords(arrivals)}`
+      : spacingMs
+        ? pacing === 'smooth'
+          ? ', evenly spaced'
+          : `, ${count(items / chunks)} every ${period(spacingMs)}`
+        : ''
   return `${rate(nominalHz)} items/s${burst}${writers && `, ${writers}`}`
 }
 
 /** @param {Run['plan']} plan */
-const clientsWords = ({ quantity, nominalHz, clients }) => {
-  const { connections, pipeline, arrivals } = clients
+const clientsWords = ({ quantity, nominalHz, clients, arrivals = 'constant' }) => {
+  const { connections, pipeline } = clients
   const each = pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`
   const load =
-    nominalHz === null
-      ? 'closed loop'
-      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'evenly spaced'}`
+    nominalHz === null ? 'closed loop' : `${rate(nominalHz)} operations/s, ${arrivalsWords(arrivals)}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 
@@ -118,12 +130,6 @@ const readingWords = (plan) =>
     plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
 
-/** @param {string} order */
-const orderWords = (order) => {
-  if (order === 'uniform') return 'each key as likely'
-  return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
-}
-
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
   const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
@@ -132,7 +138,7 @@ const writingWords = (plan) => {
   const ticks = !clients
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    clients && orderWords(clients.order),
+    (clients || plan.order !== 'sequential' || plan.churn) && plan.order && itemsWords(plan),
     clients?.fill && 'keys filled before the run',
     clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
     `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,

@@ -5,6 +5,7 @@ import { count, plainText } from '../base/units.js'
 import { ReadError } from '../drivers/read-driver.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
+import { pacerOf } from '../plan/pacer.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
@@ -82,6 +83,7 @@ export const contradictionIn = ({ plan, written, items }) => {
 export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
   let hole = 0
   const scheduled = plan.rate !== 'max' && plan.pacing !== 'closed'
+  const { dueMs } = pacerOf(/** @type {any} */ (plan))
   const ticks = Math.max(0, ...agents.map(({ ticks: offered }) => offered))
   for (let tick = 0; tick < ticks; tick++) {
     const interval = Math.floor(tick / plan.chunks)
@@ -91,7 +93,7 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
       const part = chunkRange(share, plan.chunks, tick % plan.chunks)
       const first = part.first + interval * plan.quantity
       const last = first + part.count - 1
-      const atMs = startedMs + (scheduled ? tick * plan.spacingMs : 0)
+      const atMs = startedMs + (scheduled ? dueMs(tick) : 0)
       // Ticks of an agent ascend, but agents and chunks are interleaved: begin at the first hole that matters.
       while (hole > 0 && holes[hole - 1][1] >= first) hole--
       while (hole < holes.length && holes[hole][1] < first) hole++

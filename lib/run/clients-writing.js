@@ -3,8 +3,10 @@
 import { TargetError } from '../errors.js'
 import { clientsFlow } from '../flow/clients.js'
 import { operationsOf } from '../measure/operations.js'
-import { drawsOf, eachOnce, picksOf, scheduleOf } from '../plan/draws.js'
 import { payloadMatcher } from '../plan/payload.js'
+import { duesOf } from '../traffic/arrivals.js'
+import { drawsOf, eachOnce } from '../traffic/items.js'
+import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
 import { encodingsOf, playPasses } from './passes.js'
@@ -27,6 +29,18 @@ const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
   roles.writer.play.length === 1 || passes ? [1] : /** @type {number[]} */ ([...ratio])
 
 /**
+ * @param {Pick<Plan, 'arrivals' | 'seed' | 'durationMs'> & { nominalHz: number }} plan
+ * @returns {NonNullable<import('../flow/clients.js').Schedule>}
+ */
+export const scheduleOf = ({ nominalHz, arrivals, seed, durationMs }) => {
+  const due = duesOf({ arrivals, spacingMs: 1000 / nominalHz, seed })
+  if (durationMs === null) return { due, isOver: () => false }
+  if (arrivals !== 'constant') return { due, isOver: (i) => due(i) >= durationMs }
+  const limit = Math.ceil((nominalHz * durationMs) / 1000)
+  return { due, isOver: (i) => i >= limit }
+}
+
+/**
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
@@ -43,11 +57,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
-    draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ order: clients.order, count: items, seed }),
-    schedule:
-      nominalHz === null
-        ? null
-        : scheduleOf({ rateHz: nominalHz, arrivals: clients.arrivals, seed, durationMs }),
+    draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ ...plan, count: items }),
+    schedule: nominalHz === null ? null : scheduleOf({ ...plan, nominalHz }),
     target,
     ledger: /** @type {import('../measure/operations.js').Operations} */ (
       /** @type {unknown} */ (records.ledger)
@@ -65,6 +76,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     )
   const passing =
     strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
+  // What is due by chance shortly before the end is sent before it is over.
+  const graceMs = nominalHz === null || plan.arrivals === 'constant' ? 0 : maxBehindMs
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -92,7 +105,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       start() {
         if (passing) passing.start()
         else flow.start()
-        if (durationMs !== null) endBy(durationMs)
+        if (durationMs !== null) endBy(durationMs + graceMs)
       },
       progress: () => {},
     },

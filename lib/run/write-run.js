@@ -84,7 +84,7 @@ const runOut = async ({ driver, writing, window }, signals) => {
  */
 const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
   const isWhole = isScheduled(plan) && plan.ticks !== null && !interrupted && !guarding.hasEnded()
-  const overMs = isWhole ? Number(plan.ticks) * plan.spacingMs : offeredMs
+  const overMs = isWhole ? Number(plan.endMs) : offeredMs
   return Math.max(overMs, writing.lastSettledMs())
 }
 

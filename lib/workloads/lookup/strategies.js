@@ -11,7 +11,7 @@ const roles = (...play) =>
 
 const common = {
   workload: 'lookup',
-  options: Object.freeze(['keys', 'fill', 'connections', 'pipeline', 'order', 'arrivals']),
+  options: Object.freeze(['keys', 'fill', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals']),
   keys: (/** @type {any} */ t) => ({
     key: family('key:{n}', 'string', { keys: t.quantity, bytes: keyBytes + t.valueBytesStored }),
   }),
@@ -22,8 +22,8 @@ const common = {
   fill: 'set',
   anyServer: true,
   keepsKeys: true,
-  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
-    clients.fill && miss > 0
+  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
+    clients.fill && churn === null && miss > 0
       ? [
           `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
         ]
