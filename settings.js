@@ -38,9 +38,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
- * @property {number} connections clients, each with a connection to every node
- * @property {number} pipeline operations in flight of each
- * @property {readonly [number, number]} ratio writes, reads
+ * @property {number} [connections] to every node
+ * @property {number} [pipeline] commands in flight on each
+ * @property {number} [reconnectHz] connections a second that are replaced
+ * @property {readonly number[]} ratio writes, reads, deletes
  * @property {string} [order] as lib/traffic/popularity.js reads it; undefined = by the flow
  * @property {string} [shift] a pace
  * @property {string} [churn] a pace
@@ -93,7 +94,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -234,9 +235,15 @@ const groups = {
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
+    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
+      otherwise: '1; 50 for lookups',
+      help: 'connections to every node, as of so many application instances; each item goes by the same one' },
+    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
+      otherwise: 'as --window allows; 1 for lookups',
+      help: 'most unanswered commands on one connection' },
   ],
   Traffic: [
-    { name: 'popularity', also: ['order'], key: 'order', type: 'order',
+    { name: 'popularity', also: ['order'], alsoEnv: ['MILLRACE_ORDER'], key: 'order', type: 'order',
       otherwise: 'sequential; for lookups, uniform',
       help: 'which item is next: sequential (in order, round and round), uniform (each as likely), zipf:0.99 (item n as ' +
         'often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs ' +
@@ -253,12 +260,10 @@ const groups = {
   Lookups: [
     { name: 'fill', key: 'fill', type: 'flag',
       help: 'write every key once before the run, and check that they are there' },
-    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'], default: '50',
-      help: 'clients; each has a connection to every node' },
-    { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'], default: '1',
-      help: 'operations that a client has in flight at most' },
+    { name: 'reconnects', key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
+      help: 'connections a second, of all clients together, that are closed and opened anew, with TLS where it is on' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
-      help: 'writes to reads of lookup-mix' },
+      help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1' },
   ],
   Membership: [
     { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
@@ -384,11 +389,11 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'none'],
+    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'none'],
       default: 'none',
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
-        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several ' +
-        'with commas' },
+        '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

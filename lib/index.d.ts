@@ -42,18 +42,24 @@ export interface RunOptions {
   maxBehind?: number | string
   /** most unanswered bytes on one connection */
   window?: number | string
+  /** connections to every node, as of so many application instances; each item goes by the same one */
+  connections?: number | string
+  /** most unanswered commands on one connection */
+  pipeline?: number | string
+  /** which item is next: sequential (in order, round and round), uniform (each as likely), zipf:0.99 (item n as often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs --churn) */
+  popularity?: string
+  /** how fast popularity passes to other items, as a share of all: 1%/s, 10%/h */
+  shift?: string
+  /** how fast items are replaced by new ones, as a share of all: 10%/h */
+  churn?: string
+  /** when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the peak 4 times the low), or poisson,burst:... and poisson,daily:... */
+  arrivals?: string
   /** write every key once before the run, and check that they are there */
   fill?: boolean
-  /** clients; each has a connection to every node */
-  connections?: number | string
-  /** operations that a client has in flight at most */
-  pipeline?: number | string
-  /** writes to reads of lookup-mix */
+  /** connections a second, of all clients together, that are closed and opened anew, with TLS where it is on */
+  reconnects?: number | string
+  /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1 */
   ratio?: string
-  /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
-  order?: string
-  /** when operations of a --rate are due: at even distances, or as independent users come */
-  arrivals?: 'constant' | 'poisson'
   /** structures that share the ids by their low bits: a power of 2 */
   partitions?: number | string
   /** ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer */
@@ -142,7 +148,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

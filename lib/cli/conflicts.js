@@ -51,6 +51,7 @@ const ofClients = /** @type {const} */ ([
   'fill',
   'connections',
   'pipeline',
+  'reconnectHz',
   'ratio',
   'partitions',
   'ids',
@@ -59,6 +60,9 @@ const ofClients = /** @type {const} */ ([
 
 // Of clients only where numbers are drawn.
 const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
+
+// These, writers in ticks have as well.
+const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline'])
 
 /** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
 const firstOf = (rules, s, named) => {
@@ -80,7 +84,10 @@ const flowRules = [
       if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
       return firstOf(rules, s, named)
     }
-    const odd = ofClients.find(typed)
+    const ofSockets = ofBoth.find(typed)
+    if (ofSockets && s.driver === 'ioredis')
+      return `${named(ofSockets)} is for plain sockets: ioredis has one connection to every node`
+    const odd = ofClients.find((key) => typed(key) && !ofBoth.includes(key))
     const owner = odd && allStrategies().find((one) => one.options.includes(odd))
     if (owner) return `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
     return (
@@ -109,6 +116,12 @@ const trafficRules = [
     s.once &&
     (s.order ?? s.churn) !== undefined &&
     `${named(s.order === undefined ? 'churn' : 'order')} with ${named('once')}: each item is new, and written once`,
+
+  (s, named) =>
+    (s.order ?? 'sequential') !== 'sequential' &&
+    (s.connections ?? 1) > 1 &&
+    strategyNamed(s.strategy).roles.writer.flow === 'ticks' &&
+    `${named('connections')} with ${named('order')}: on several connections a write of an item could pass an earlier one`,
 
   (s, named) =>
     s.shift !== undefined &&

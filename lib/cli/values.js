@@ -282,11 +282,12 @@ export const VALUE_TYPES = Object.freeze({
   /** @type {ValueType} */
   ratio: {
     read: (/** @type {string} */ text) => {
-      const [, sets, gets] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []
-      return Number(sets) + Number(gets) > 0 ? Object.freeze([Number(sets), Number(gets)]) : undefined
+      if (!/^\d{1,4}:\d{1,4}(:\d{1,4})?$/.test(text)) return
+      const weights = text.split(':').map(Number)
+      return weights.some((weight) => weight > 0) ? Object.freeze(weights) : undefined
     },
-    expects: () => 'writes:reads, such as 1:10',
-    shape: () => 'writes:reads',
+    expects: () => 'writes:reads or writes:reads:deletes, such as 1:10 or 2:10:1',
+    shape: () => 'writes:reads:deletes',
   },
   agents: {
     read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),

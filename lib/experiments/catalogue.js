@@ -11,11 +11,11 @@ import { experimentIn } from './schema.js'
 
 const folder = new URL('./definitions/', import.meta.url)
 
-/** In the order of the published work. @returns {string[]} */
+/** In the order of the published work, then those of ours. @returns {string[]} */
 export const ids = () => {
   const known = readdirSync(folder).map((name) => basename(name, '.json'))
   const order = Object.keys(published().experiments)
-  return known.sort((a, b) => order.indexOf(a) - order.indexOf(b))
+  return [...order.filter((id) => known.includes(id)), ...known.filter((id) => !order.includes(id)).sort()]
 }
 
 /** Where the definition of an experiment stands. @param {string} id */

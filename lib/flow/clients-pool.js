@@ -1,6 +1,7 @@
 // Connections of clients: each client has one to every node. Lost ones come back while their node owns slots, and one
 // that is silent while a new connection is answered is given up.
 import { TargetError } from '../errors.js'
+import { silenceOf } from '../transport/silence.js'
 import { clientConnection } from './client-connection.js'
 
 /**
@@ -9,8 +10,6 @@ import { clientConnection } from './client-connection.js'
  */
 
 const reconnectMs = [50, 100, 200, 500, 1000]
-/** Without a byte for so long although some are owed: a fresh connection decides. */
-const silentLimitMs = 5000
 // Not more at once than a server's backlog holds.
 const mostAtOnce = 100
 
@@ -18,13 +17,14 @@ const mostAtOnce = 100
  * @param {object} needs
  * @param {number} needs.clients
  * @param {number} needs.room operations in flight of each
- * @param {Pick<import('../drivers/socket.js').DriverTarget, 'dial'>} needs.target
+ * @param {Pick<import('../transport/socket.js').DriverTarget, 'dial'>} needs.target
  * @param {() => readonly string[]} needs.addresses that own slots now
  * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onRead'>} needs.events
  * @param {(connection: ClientConnection) => void} needs.onLost its operations are still in it
  * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
  * @param {() => void} needs.onDown a node may have gone
- * @param {Pick<import('../drivers/story.js').Story, 'up' | 'down'>} needs.story
+ * @param {(tookMs: number) => void} needs.onRenewed a connection was closed on purpose, and another has taken its place
+ * @param {Pick<import('../transport/story.js').Story, 'up' | 'down'>} needs.story
  * @param {import('../wire/decode.js').Tally} needs.tally
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
@@ -32,16 +32,15 @@ const mostAtOnce = 100
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const clientsPool = (needs) => {
-  const { clients, room, target, addresses, events, onLost, onChanged, onDown } = needs
+  const { clients, room, target, addresses, events, onLost, onChanged, onDown, onRenewed } = needs
   const { story, tally, clock, random, timers, onEvent } = needs
   /** @type {Map<string, ClientConnection>[]} by client, by address */
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
+  let turn = 0 // whose connections are renewed next
   let opened = false
   let closed = false
-  /** @type {Set<string>} addresses that a fresh connection is made to, to see whether they are silent */
-  const probed = new Set()
 
   const all = () => pools.flatMap((pool) => [...pool.values()])
 
@@ -78,6 +77,20 @@ export const clientsPool = (needs) => {
     )
   }
 
+  /** @param {ClientConnection} connection */
+  const onRetired = (connection) => {
+    if (closed) return
+    const fromMs = clock()
+    connection.connect().then(
+      () => {
+        if (closed) return
+        onRenewed(clock() - fromMs)
+        onChanged(connection.client)
+      },
+      (error) => onClosed(connection, error),
+    )
+  }
+
   /** @param {number} client @param {string} address @returns {ClientConnection} */
   const of = (client, address) => {
     const last = recent[client]
@@ -94,7 +107,7 @@ export const clientsPool = (needs) => {
       room,
       tally,
       open: (handlers) => target.dial(address, handlers),
-      events: { ...events, onClosed },
+      events: { ...events, onClosed, onRetired },
       clock,
     })
     pools[client].set(address, connection)
@@ -102,30 +115,7 @@ export const clientsPool = (needs) => {
     return connection
   }
 
-  const isSilent = (/** @type {ClientConnection} */ connection) => connection.silentMs() > silentLimitMs
-
-  /** Connections that are silent while a new one to their node is answered are given up. @param {string} address */
-  const probe = async (address) => {
-    if (probed.has(address)) return
-    probed.add(address)
-    try {
-      const fresh = await target.dial(address, { onBytes: () => {}, onClose: () => {} })
-      fresh.destroy()
-      const silent = all().filter((each) => each.address === address && isSilent(each))
-      if (silent.length === 0) return
-      const longestMs = Math.max(...silent.map((connection) => connection.silentMs()))
-      const counted = silent.length === 1 ? 'a connection' : `${silent.length} connections`
-      onEvent(
-        'half-open',
-        `${address}: ${counted} silent for ${Math.round(longestMs)} ms, and a new one is answered: given up`,
-      )
-      for (const connection of silent) connection.cut()
-    } catch {
-      // The server itself is silent.
-    } finally {
-      probed.delete(address)
-    }
-  }
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
 
   const close = () => {
     closed = true
@@ -149,9 +139,20 @@ export const clientsPool = (needs) => {
       }
       opened = true
     },
+    /** Another connection is closed and opened anew; false: all are being so. */
+    renew() {
+      for (let k = 0; k < clients; k++) {
+        const client = turn
+        turn = (turn + 1) % clients
+        let any = false
+        for (const connection of pools[client].values()) any = connection.retire() || any
+        if (any) return true
+      }
+      return false
+    },
     /** Looks for connections that are silent. */
     watch() {
-      for (const connection of all()) if (isSilent(connection)) probe(connection.address)
+      listen(all)
     },
   }
 }

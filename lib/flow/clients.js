@@ -1,10 +1,10 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { systemTimers } from '../base/timers.js'
-import { refresherOf } from '../drivers/refresher.js'
-import { slotMapOf } from '../drivers/slot-map.js'
-import { storyOf } from '../drivers/story.js'
-import { verdictOf } from '../drivers/verdict.js'
+import { policyOf } from '../transport/policy.js'
+import { refresherOf } from '../transport/refresher.js'
+import { slotMapOf } from '../transport/slot-map.js'
+import { storyOf } from '../transport/story.js'
 import { asking } from './client-connection.js'
 import { clientsPool } from './clients-pool.js'
 import { writesOf } from './clients-writes.js'
@@ -23,6 +23,7 @@ import { writesOf } from './clients-writes.js'
  * @property {number} pipeline operations in flight of each
  * @property {boolean} cluster
  * @property {number} maxBehindMs
+ * @property {number | null} [reconnectHz] connections a second that are closed and opened anew
  *
  * @typedef {{ due: (i: number) => number, isOver: (i: number) => boolean } | null} Schedule when operation i is due, in
  *   milliseconds after the start, and whether it is due after the end; null: a closed loop
@@ -34,9 +35,10 @@ import { writesOf } from './clients-writes.js'
  * @property {(atMs: number) => number} draw what the next one is about, at a time after the start; -1: there is none any
  *   more
  * @property {Schedule} schedule
- * @property {Pick<import('../drivers/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh'>} target
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
+ * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {import('../wire/decode.js').Tally} tally
  * @property {() => number} clock
@@ -48,8 +50,6 @@ import { writesOf } from './clients-writes.js'
  *   the owner of its slot
  */
 
-const laterMs = 40
-const maxAttempts = 8
 const askingBytes = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 
 /** Operations in flight that get their outcome: by a reply, a refusal, or the loss of their connection. @param {ClientsNeeds} needs */
@@ -60,6 +60,7 @@ const settlementOf = (needs) => {
   const inFlight = new Uint32Array(plan.clients)
   /** @type {Retry[][]} by client: they go first */
   const retries = Array.from({ length: plan.clients }, () => [])
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   let lastSettledMs = 0
   const refresher = refresherOf({
     ask: target.refresh,
@@ -126,14 +127,14 @@ const settlementOf = (needs) => {
       const operation = connection.operationAt(place)
       operation.attempts++
       ledger.commands.refused++
-      const { action, cause, slot, address } = verdictOf(line, connection.address)
-      const isLate = clock() - operation.dueMs > plan.maxBehindMs && operation.attempts > maxAttempts
-      if (action === 'give-up' || action === 'load' || isLate) return lose(client, operation, 'failed', cause)
+      const ruling = policy.refused(line, connection.address, operation.dueMs, operation.attempts)
+      const { action, cause, slot, address, lost } = ruling
+      if (lost || action === 'load') return lose(client, operation, 'failed', cause)
       ledger.retried(cause)
       story.refused(cause)
       // An address that the map does not know is not followed: first the cluster must confirm it.
-      const isKnown = address !== undefined && map.addresses().includes(address)
-      if (action === 'there' && isKnown && slot !== undefined && address !== undefined) {
+      const isKnown = address !== null && map.addresses().includes(address)
+      if (action === 'there' && isKnown && slot !== null) {
         const was = map.ownerOf(slot)
         if (was !== address) {
           map.move(slot, address)
@@ -143,7 +144,7 @@ const settlementOf = (needs) => {
       }
       if (action === 'asking' && isKnown) return retry(client, operation, address, true)
       refresher.request()
-      const waitMs = laterMs * 2 ** Math.min(4, operation.attempts - 1) * (0.5 + random())
+      const waitMs = policy.waitFor(operation.attempts) * (0.5 + random())
       retry(client, operation, null, false, waitMs)
       later(client, waitMs)
     },
@@ -262,6 +263,7 @@ export const clientsFlow = async (needs) => {
     onLost: settlement.onLost,
     onChanged: (client) => go(client),
     onDown: () => refresher.request(),
+    onRenewed: needs.onRenewed ?? (() => {}),
     story,
     tally,
     clock,
@@ -343,8 +345,23 @@ export const clientsFlow = async (needs) => {
     timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
   }
 
+  // A second: so many have been asked for since the start, and so many could not be, as all were being renewed.
+  const renewals = { asked: 0, missed: 0 }
+  const renewMs = plan.reconnectHz ? Math.max(1, 1000 / plan.reconnectHz) : 0
+  const renew = () => {
+    if (!running || closed) return
+    for (
+      const due = ((clock() - startMs) * Number(plan.reconnectHz)) / 1000;
+      renewals.asked < due;
+      renewals.asked++
+    )
+      if (!pool.renew()) renewals.missed++
+    timers.setTimeout(renew, renewMs)
+  }
+
   const play = () => {
     running = true
+    if (renewMs > 0) renew()
     if (schedule) tick()
     else for (let client = 0; client < plan.clients; client++) go(client)
   }
@@ -406,5 +423,6 @@ export const clientsFlow = async (needs) => {
     },
     waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => pool.all().length,
+    renewals: () => renewals,
   }
 }

@@ -85,7 +85,7 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const open = new Set()
 
   const isItem = (/** @type {number} */ n) =>
-    n >= 1 && (once || plan.churn !== null || !plan.knowsItems || n <= quantity)
+    n >= 1 && (once || Boolean(plan.churn) || !plan.knowsItems || n <= quantity)
   const example = (/** @type {string} */ text) => {
     if (examples.length < shownExamples) examples.push(text)
   }

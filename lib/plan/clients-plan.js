@@ -9,14 +9,16 @@ import { strategyNamed } from '../workloads/index.js'
 export const clientsPart = (settings, facts) => {
   const {
     quantity,
-    connections,
-    pipeline,
+    connections = 50,
+    pipeline = 1,
     ratio,
+    reconnectHz = null,
     order = 'uniform',
     fill,
     rate = 'max',
     maxBehindMs = 5000,
   } = settings
+  const resolved = { ...settings, connections, pipeline }
   const { passes, options } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
@@ -38,8 +40,10 @@ export const clientsPart = (settings, facts) => {
     order,
     warmUpMs: settings.warmUpMs,
     maxBehindMs,
+    connections,
+    windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
-    own: Object.fromEntries(options.map((key) => [key, settings[/** @type {'partitions'} */ (key)]])),
-    clients: { connections, pipeline, ratio, fill, passes: passes !== null },
+    own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
+    clients: { connections, pipeline, reconnectHz, ratio, fill, passes: passes !== null },
   }
 }

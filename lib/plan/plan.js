@@ -105,6 +105,8 @@ const buildPlan = (settings, facts) => {
     scriptMembers: settings.maxMembers ?? 0,
     maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
     windowBytes: settings.windowBytes,
+    windowCommands: settings.pipeline ?? null,
+    connections: settings.connections ?? 1,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     durationMs: settings.durationMs ?? null,
     ticks,

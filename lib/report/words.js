@@ -140,7 +140,9 @@ const writingWords = (plan) => {
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
     (clients || plan.order !== 'sequential' || plan.churn) && plan.order && itemsWords(plan),
     clients?.fill && 'keys filled before the run',
-    clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
+    clients?.reconnectHz && `${several(clients.reconnectHz, 'connection')} a second replaced`,
+    clients?.ratio &&
+      `${clients.ratio[0]} writes to ${clients.ratio[1]} reads${clients.ratio[2] ? ` and ${clients.ratio[2]} deletes` : ''}`,
     `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
     ticks && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',

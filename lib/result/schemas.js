@@ -135,6 +135,7 @@ export const PRODUCER = object(
       [],
     ),
     written: nullable(written),
+    traffic: nullable(dictionary({ type: ['object', 'number'] })),
   },
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],
 )

@@ -2,7 +2,6 @@
 // compared byte by byte, and looked for in its sorted set where it has one.
 
 import { count, plainText } from '../base/units.js'
-import { ReadError } from '../drivers/read-driver.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { pacerOf } from '../plan/pacer.js'
@@ -10,6 +9,7 @@ import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { sizesIn } from '../traffic/sizes.js'
+import { ReadError } from '../transport/read-driver.js'
 import { noValues, plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
@@ -17,7 +17,7 @@ import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../measure/acked-ranges.js').Written} Written
- * @typedef {import('../drivers/read-socket.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
  *
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
  * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set. lost: items that are

@@ -4,7 +4,7 @@ import { TargetError } from '../errors.js'
 import { clientsFlow } from '../flow/clients.js'
 import { operationsOf } from '../measure/operations.js'
 import { payloadMatcher } from '../plan/payload.js'
-import { duesOf } from '../traffic/arrivals.js'
+import { scheduleOf } from '../traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
@@ -24,21 +24,9 @@ const fillers = 2
 const fillPipeline = 500
 const progressMs = 1000
 
-/** The first of a ratio's numbers weighs the writes. @param {Strategy} strategy @param {Clients} clients */
+/** Of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
-  roles.writer.play.length === 1 || passes ? [1] : /** @type {number[]} */ ([...ratio])
-
-/**
- * @param {Pick<Plan, 'arrivals' | 'seed' | 'durationMs'> & { nominalHz: number }} plan
- * @returns {NonNullable<import('../flow/clients.js').Schedule>}
- */
-export const scheduleOf = ({ nominalHz, arrivals, seed, durationMs }) => {
-  const due = duesOf({ arrivals, spacingMs: 1000 / nominalHz, seed })
-  if (durationMs === null) return { due, isOver: () => false }
-  if (arrivals !== 'constant') return { due, isOver: (i) => due(i) >= durationMs }
-  const limit = Math.ceil((nominalHz * durationMs) / 1000)
-  return { due, isOver: (i) => i >= limit }
-}
+  roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 
 /**
  * @param {object} needs
@@ -54,11 +42,18 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
   const tally = noTally()
   const { seed, nominalHz, durationMs, items, cluster, maxBehindMs } = plan
   const flow = await clientsFlow({
-    plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
+    plan: {
+      clients: clients.connections,
+      pipeline: clients.pipeline,
+      reconnectHz: clients.reconnectHz,
+      cluster,
+      maxBehindMs,
+    },
+    onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
     draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ ...plan, count: items }),
-    schedule: nominalHz === null ? null : scheduleOf({ ...plan, nominalHz }),
+    schedule: nominalHz === null ? null : scheduleOf({ ...plan, rateHz: nominalHz }),
     target,
     ledger: /** @type {import('../measure/operations.js').Operations} */ (
       /** @type {unknown} */ (records.ledger)
@@ -112,6 +107,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    renewals: flow.renewals,
   }
 }
 

@@ -7,7 +7,7 @@ import { newestOf, sinkOf } from '../workloads/shapes.js'
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../workloads/bind.js').Reader} Declaration
  * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
- * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
  * @typedef {import('../wire/id-list.js').IdList} IdList
  *
  * @typedef {object} Fetched

@@ -1,6 +1,6 @@
 // Single questions beside the fetches, through the same driver.
 
-/** @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver */
+/** @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver */
 
 const nothing = () => {}
 

@@ -2,7 +2,6 @@
 // judges what is read, and everything that watches.
 
 import { several } from '../base/units.js'
-import { socketReadDriver } from '../drivers/read-socket.js'
 import { clientHealth } from '../measure/client-health.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
@@ -13,9 +12,11 @@ import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { fetchScript } from '../target/scripts.js'
+import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { consumersOf } from './consumers.js'
 import { dataWatch } from './data-watch.js'
+import { endUnconfirmed } from './end-unconfirmed.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
@@ -27,7 +28,7 @@ import { sleep } from './settlement.js'
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
  * @typedef {import('../target/open.js').Target} Target
- * @typedef {import('../drivers/read-driver.js').ReadDriver} ReadDriver
+ * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
  * @typedef {ReturnType<typeof clocksOf>} Clocks
  *
  * @typedef {object} ReadNeeds
@@ -60,10 +61,10 @@ export const readsWords = (plan, driver, masters) => {
   return `reads from ${several(servers.length, what)}${without}`
 }
 
-/** @param {import('../drivers/read-driver.js').ReadDriverOptions} options */
+/** @param {import('../transport/read-driver.js').ReadDriverOptions} options */
 const openDriver = async (options) => {
   if (options.plan.driver !== 'ioredis') return socketReadDriver(options)
-  const { ioredisReadDriver } = await import('../drivers/read-ioredis.js')
+  const { ioredisReadDriver } = await import('../transport/read-ioredis.js')
   return ioredisReadDriver(options)
 }
 
@@ -209,6 +210,7 @@ export const setUpReading = async (needs) => {
       onOverrun: (_, deadlines) => fetches.overrun(deadlines),
     },
   })
+  endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const roles = commandsByRole()
   const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, ...verifier, ...watchers }
   const second = everyReadSecond({ ...whatIsRead, elapsed, write: results.interval, show })

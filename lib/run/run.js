@@ -6,7 +6,7 @@ import { cardOf } from '../plan/plan-card.js'
 import { rhythmWords } from '../plan/rhythm.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
-import { preflight } from '../target/preflight.js'
+import { newcomerCheck, preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
 import { agentWords, claimAgents, claimReaders, readerWords } from './agents.js'
 import { clockOf } from './clock.js'
@@ -60,8 +60,9 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   const card = cardOf(whole, millraceVersion())
   say(`writes ${rhythmWords(whole)}`)
   const clock = () => performance.now()
-  const look = preflight({ target, plan: whole, allow, say, warn, clock, epochMs: time.now })
-  const found = await unlessInterrupted(stop, look)
+  const looking = { target, allow, clock, epochMs: time.now }
+  target.admission.checkWith(newcomerCheck(looking))
+  const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
   const agents = await claimAgents({
     settings,
     card,

@@ -1,15 +1,17 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
-import { socketDriver } from '../drivers/socket.js'
+
 import { bystanderThread } from '../measure/bystander-thread.js'
 import { clientHealth } from '../measure/client-health.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
+import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
+import { endUnconfirmed } from './end-unconfirmed.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -62,10 +64,10 @@ const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
-/** @param {import('../drivers/socket.js').DriverOptions} options */
+/** @param {import('../transport/socket.js').DriverOptions} options */
 const openDriver = async (options) => {
   if (options.plan.driver !== 'ioredis') return socketDriver(options)
-  const { ioredisDriver } = await import('../drivers/ioredis.js')
+  const { ioredisDriver } = await import('../transport/ioredis.js')
   return ioredisDriver(options)
 }
 
@@ -104,6 +106,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
     passes: () => null,
+    renewals: () => null,
   }
 }
 
@@ -185,6 +188,7 @@ export const setUpWriting = async (needs) => {
   const aheadMs = plan.once ? await aheadOf(target) : null
   writing = flow.writing
   const { phase } = watchers.window
+  endUnconfirmed(target, journal.note, warn, () => writing?.stop())
   const guarding = onGuard({
     guard,
     isEnding: () => phase() === 'draining',
@@ -208,6 +212,7 @@ export const setUpWriting = async (needs) => {
     strategy,
     counts: flow.counts,
     passes: flow.passes,
+    renewals: flow.renewals,
     fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,

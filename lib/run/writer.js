@@ -9,9 +9,9 @@ import { ticker } from './ticker.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../drivers/connection.js').Tick} Tick
+ * @typedef {import('../transport/connection.js').Tick} Tick
  * @typedef {import('../measure/ledger.js').Account} Account
- * @typedef {Awaited<ReturnType<typeof import('../drivers/socket.js').socketDriver>>} Driver
+ * @typedef {Awaited<ReturnType<typeof import('../transport/socket.js').socketDriver>>} Driver
  */
 
 const settleCheckMs = 5

@@ -36,7 +36,8 @@ export const clusterNodes = (text, asked) =>
     .flatMap((line) => {
       const [id, place, flagText, master, , , epoch, link, ...slots] = line.trim().split(' ')
       const flags = flagText?.split(',') ?? []
-      if (!id || flags.includes('handshake') || flags.includes('noaddr')) return []
+      // A line that is none says nothing of a node.
+      if (link === undefined || flags.includes('handshake') || flags.includes('noaddr')) return []
       // ip:port@bus,hostname: the address before the bus is what the others connect to.
       const { host, port } = endpointOf(place.split(/[@,]/, 1)[0])
       return {

@@ -47,8 +47,9 @@ export const answerOf = (address, access, answer) =>
 
 /**
  * @param {Access} access
+ * @param {(address: string) => boolean} [mayConnect] a connection carries the password
  */
-export const controlConnections = (access) => {
+export const controlConnections = (access, mayConnect = () => true) => {
   /** @type {Map<string, Redis>} */
   const clients = new Map()
   /** @type {Map<string, Error>} */
@@ -61,6 +62,8 @@ export const controlConnections = (access) => {
     const name = db === ownDb ? address : `${address}/${db}`
     const known = clients.get(name)
     if (known) return known
+    if (!mayConnect(address))
+      throw new TargetError(`${address}: no confirmed server names it`, { code: 'UNCONFIRMED' })
     const client = new Redis({
       ...endpoint,
       username: access.username,

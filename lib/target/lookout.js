@@ -2,6 +2,7 @@
 import { TargetError } from '../errors.js'
 import { parseInfo } from '../wire/info.js'
 import { addressOf, endpointOf } from './address.js'
+import { shownAddress, UnconfirmedError } from './admission.js'
 import { asker, newestLayout, viewOf, withOldShards } from './newest.js'
 import { singleLayout } from './topology.js'
 
@@ -42,9 +43,10 @@ const clusterLookout = (control, endpoint) => {
 /**
  * @param {Control} control
  * @param {Endpoint} endpoint
- * @param {{ sentinels: import('./sentinel.js').Sentinels | null, mayBeReplica: boolean, refused: Refused }} options
+ * @param {Pick<LookoutNeeds, 'sentinels' | 'mayBeReplica' | 'refused' | 'admission' | 'takesReplica'>} options
  */
-const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) => {
+const singleLookout = (control, endpoint, options) => {
+  const { sentinels, mayBeReplica, refused, admission, takesReplica } = options
   // A server that does not say what it is stays the only one.
   const layout = singleLayout(endpoint, [])
   /** @returns {Promise<Layout>} */
@@ -56,8 +58,12 @@ const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) 
       const text = String(await control.of(endpointOf(address)).call('INFO', 'replication'))
       const { fields, replicas } = parseInfo(text)
       const { role, master_host: host, master_port: port } = fields
-      const master = host === undefined ? null : addressOf({ host, port: Number(port) })
-      return { address, role, master, layout: singleLayout(endpointOf(address), replicas) }
+      const master = host === undefined ? null : shownAddress(host, Number(port))
+      const layout = singleLayout(endpointOf(address), replicas)
+      layout.nodes = layout.nodes.filter(
+        (node) => node.role === 'master' || takesReplica(node.address, address),
+      )
+      return { address, role, master, layout }
     },
   )
   const isMaster = (/** @type {Said} */ { role }) => mayBeReplica || role === 'master'
@@ -65,6 +71,7 @@ const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) 
   const bySentinels = async (/** @type {import('./sentinel.js').Sentinels} */ from) => {
     const { primary, epoch } = await from.primary()
     const address = addressOf(primary)
+    admission.name(address)
     const [said] = await ask([address])
     // A sentinel may name a new primary a moment before it has been promoted.
     if (!isMaster(said)) throw new TargetError(`${address} is not a master yet`, { code: 'TOPOLOGY' })
@@ -72,13 +79,18 @@ const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) 
   }
   /** @param {Layout} before */
   const byServers = async (before) => {
-    const said = await ask(addressesIn(before, addressOf(endpoint)))
+    const known = addressesIn(before, addressOf(endpoint))
+    const said = await ask(known)
     const current = said.find(({ address }) => address === before.masters[0])
     if (current && isMaster(current)) return current.layout
     const named = current?.master ?? null
-    const next =
-      said.find((one) => isMaster(one) && one.address === named) ??
-      (named === null ? said.find(isMaster) : (await ask([named])).find(isMaster))
+    // It is not even asked: the question would carry the password.
+    if (named !== null && !known.includes(named)) {
+      throw new UnconfirmedError(
+        `${before.masters[0]} has become a replica of ${named}, which was not checked before the run; nothing was sent there`,
+      )
+    }
+    const next = said.find((one) => isMaster(one) && (named === null || one.address === named))
     if (!next) throw new TargetError(`${before.masters[0]}: no master answers`, { code: 'TOPOLOGY' })
     return next.layout
   }
@@ -92,13 +104,17 @@ const singleLookout = (control, endpoint, { sentinels, mayBeReplica, refused }) 
 }
 
 /**
- * @param {object} needs
- * @param {Control} needs.control
- * @param {Endpoint} needs.endpoint
- * @param {boolean} needs.cluster
- * @param {import('./sentinel.js').Sentinels | null} needs.sentinels
- * @param {boolean} needs.mayBeReplica
- * @param {Refused} needs.refused
+ * @typedef {object} LookoutNeeds
+ * @property {Control} control
+ * @property {Endpoint} endpoint
+ * @property {boolean} cluster
+ * @property {import('./sentinel.js').Sentinels | null} sentinels
+ * @property {boolean} mayBeReplica
+ * @property {Refused} refused
+ * @property {import('./admission.js').Admission} admission
+ * @property {(replica: string, master: string) => boolean} takesReplica
  */
-export const lookoutOf = ({ control, endpoint, cluster, ...options }) =>
-  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, options)
+
+/** @param {LookoutNeeds} needs */
+export const lookoutOf = ({ control, endpoint, cluster, ...single }) =>
+  cluster ? clusterLookout(control, endpoint) : singleLookout(control, endpoint, single)

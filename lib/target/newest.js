@@ -10,7 +10,7 @@ import { clusterLayout, slotRanges } from './topology.js'
  * @typedef {import('./topology.js').Layout} Layout
  * @typedef {[host: string | null, port: number, id: string, ...more: unknown[]]} SlotNode
  * @typedef {[from: number, to: number, master: SlotNode, ...replicas: SlotNode[]]} SlotRow
- * @typedef {{ rows: SlotRow[], epochs: Map<string, number> }} View what one node says
+ * @typedef {{ rows: SlotRow[], epochs: Map<string, number>, slotless: string[] }} View what one node says
  */
 
 const graceMs = 100
@@ -25,12 +25,16 @@ const limitMs = 2000
 export const viewOf = (slots, nodesText, asked) => {
   // Who does not know his own name was asked by it.
   const named = (/** @type {any[]} */ [host, ...rest]) => [host || asked, ...rest]
+  const nodes = clusterNodes(nodesText, asked)
   return {
     // Checked before anything counts up to the end of a range.
     rows: slotRanges(slots, asked).map(
       ([from, to, ...nodes]) => /** @type {any} */ ([from, to, ...nodes.map(/** @type {any} */ (named))]),
     ),
-    epochs: new Map(clusterNodes(nodesText, asked).map(({ id, epoch }) => [id, epoch])),
+    epochs: new Map(nodes.map(({ id, epoch }) => [id, epoch])),
+    slotless: nodes
+      .filter(({ role, failed, slots }) => role === 'master' && !failed && slots.length === 0)
+      .map(({ address }) => address),
   }
 }
 
@@ -39,7 +43,7 @@ const masterIn = ([, , [host, port]]) => `${host}:${port}`
 
 /**
  * @param {View[]} views at least one
- * @returns {Layout & { epoch: number }}
+ * @returns {Layout & { epoch: number, others: string[] }} others: masters without slots
  */
 export const newestLayout = (views) => {
   const best = new Float64Array(slotCount).fill(-1)
@@ -63,7 +67,10 @@ export const newestLayout = (views) => {
     from = to + 1
   }
   const epoch = Math.max(0, ...views.flatMap(({ epochs }) => [...epochs.values()]))
-  return { ...clusterLayout(rows, ''), epoch }
+  const layout = clusterLayout(rows, '')
+  const slotless = new Set(views.flatMap((view) => view.slotless))
+  const others = [...slotless].filter((address) => layout.nodes.every((node) => node.address !== address))
+  return { ...layout, epoch, others }
 }
 
 /** @param {SlotRow | undefined} a @param {SlotRow | undefined} b */

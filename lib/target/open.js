@@ -1,8 +1,11 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
+
+import { plainText } from '../base/units.js'
 import { OptionError, TargetError } from '../errors.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
 import { addressOf, endpointOf } from './address.js'
+import { admissionOf, replicaRule, UnconfirmedError } from './admission.js'
 import { answerOf, controlConnections } from './control.js'
 import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
@@ -146,7 +149,8 @@ const firstWords = async (client, address, access, say, refused) => {
 export const openTarget = async (settings, { say, mayStart = true, anyServer = false }) => {
   const place = await locate(settings, say, mayStart)
   const { access, origin, cluster } = place
-  const control = controlConnections(access)
+  const admission = admissionOf({ clock: () => performance.now() })
+  const control = controlConnections(access, admission.mayConnect)
   const { sentinel: name, sentinelPassword } = settings
   const sentinels =
     name === undefined
@@ -160,8 +164,9 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
   try {
     const mayBeReplica = (settings.allow ?? []).includes('replica')
     const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
-    const seed = await control.connect(endpoint)
     const address = addressOf(endpoint)
+    admission.name(address)
+    const seed = await control.connect(endpoint)
     /** @type {ReadonlySet<import('./refused.js').Question>} */
     const refused =
       anyServer && !cluster && !sentinels
@@ -170,8 +175,29 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     const info = await firstWords(seed, address, access, say, refused)
     checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
 
-    const lookout = lookoutOf({ control, endpoint, cluster, sentinels, mayBeReplica, refused })
+    const isSafe = replicaRule(access, (settings.allow ?? []).includes('named-hosts'))
+    const leftOut = new Set()
+    const takesReplica = (/** @type {string} */ replica, /** @type {string} */ master) => {
+      if (isSafe(replica, master)) return true
+      if (!leftOut.has(replica))
+        say(
+          `${plainText(replica)} is left out: only INFO of ${master} names it, and it would be sent the password without TLS; --allow named-hosts to use it`,
+        )
+      leftOut.add(replica)
+      return false
+    }
+    const lookout = lookoutOf({
+      control,
+      endpoint,
+      cluster,
+      sentinels,
+      mayBeReplica,
+      refused,
+      admission,
+      takesReplica,
+    })
     let layout = await lookout.first()
+    admission.begin(layout)
     /** @type {Map<string, Promise<void>>} */
     const loading = new Map()
     checkSlots(layout, address)
@@ -203,10 +229,20 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       dial: (
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
-      ) => dial(endpointOf(at), access, events),
+      ) =>
+        admission.isAdmitted(at)
+          ? dial(endpointOf(at), access, events)
+          : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`)),
+      admission,
+      follows: admission.follows,
       /** Asks the nodes, or the sentinels, what is now. */
       refresh: async () => {
-        layout = await lookout.again(layout)
+        const next = await lookout.again(layout).catch((error) => {
+          admission.failed(error)
+          throw error
+        })
+        await admission.review(next)
+        layout = next
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()
       },

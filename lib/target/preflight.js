@@ -174,6 +174,39 @@ const wordsOf = async (target, { address, role }, say) => {
   return answerOf(address, target.access, target.info(address))
 }
 
+/** @param {string} address @param {import('../wire/info.js').Info} info @param {readonly Allowance[]} allow */
+const refuseReplica = (address, { fields }, allow) => {
+  if (fields.role === 'slave' && !allow.includes('replica'))
+    throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
+  if (fields.slave_read_only === '1')
+    throw new TargetError(`${address} is a replica that takes no writes; name its master`)
+}
+
+/**
+ * A master that comes into a run that is under way is looked at as the first ones were.
+ * @param {object} needs
+ * @param {Target} needs.target
+ * @param {readonly Allowance[]} needs.allow
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.epochMs by the servers' clocks
+ * @returns {(address: string, topology: { masters: string[], owners: Uint16Array | null }) => Promise<void>}
+ */
+export const newcomerCheck =
+  ({ target, allow, clock, epochMs }) =>
+  async (address, topology) => {
+    const { access } = target
+    const info = parseInfo(await answerOf(address, access, target.info(address)))
+    refuseReplica(address, info, allow)
+    const asNow = { ...target, topology }
+    const look = async () =>
+      lookAt(asNow, address, info, { clock, epochMs, prefixes: await plannedPrefixes(target) })
+    const found = await answerOf(address, access, look())
+    if (found.foreign > 0 && !allow.includes('foreign-keys')) {
+      const words = foreignWords(address, nodeIn(address, info), found.looked, found)
+      throw new TargetError(`${words}; it came into the run after its start`, { code: 'FOREIGN' })
+    }
+  }
+
 /**
  * Looks, tells, and refuses with the option that overrides.
  * @param {object} needs
@@ -205,10 +238,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
     node.forecast_bytes = forecasts[masters.indexOf(role === 'master' ? address : (masterAddress ?? ''))] ?? 0
     nodes.push(node)
     if (role !== 'master') continue
-    if (node.role === 'replica' && !allow.includes('replica'))
-      throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
-    if (info.fields.slave_read_only === '1')
-      throw new TargetError(`${address} is a replica that takes no writes; name its master`)
+    refuseReplica(address, info, allow)
     findings.set(
       address,
       await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs, prefixes })),

@@ -111,6 +111,20 @@ export const duesOf = ({ arrivals, spacingMs, seed }) => {
   }
 }
 
+/**
+ * When operations are due, and whether one is due after the end.
+ * @param {{ rateHz: number, arrivals: string, seed: number, durationMs: number | null }} terms
+ */
+export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
+  const due = duesOf({ arrivals, spacingMs: 1000 / rateHz, seed })
+  const limit = durationMs === null ? Number.POSITIVE_INFINITY : Math.ceil((rateHz * durationMs) / 1000)
+  const isOver =
+    durationMs === null || arrivals === 'constant'
+      ? (/** @type {number} */ i) => i >= limit
+      : (/** @type {number} */ i) => due(i) >= durationMs
+  return { due, isOver }
+}
+
 /** Arrivals in a few words. @param {string} arrivals */
 export const arrivalsWords = (arrivals) => {
   if (arrivals === 'constant') return 'evenly spaced'

@@ -1,5 +1,13 @@
 // RESP decoding that is exact at every split of the stream.
-import { lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
+import {
+  checkInteger,
+  checkText,
+  lengthIn,
+  longestArray,
+  longestBulk,
+  longestLine,
+  protocolError,
+} from './protocol.js'
 
 const plus = 43
 const minus = 45
@@ -56,6 +64,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
     if (bytes[to] !== carriage || to - from > longestLine) throw protocolError(bytes.subarray(from, to))
     switch (bytes[from]) {
       case 58: // :
+        checkInteger(bytes, from, to)
         if (left === 1 && !nested && to === from + 2) {
           if (bytes[from + 1] === 48) tally.zero++
           else if (bytes[from + 1] === 49) tally.one++
@@ -63,16 +72,30 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
         element()
         return 0
       case 95: // _ null
+        if (to !== from + 1) throw protocolError(bytes.subarray(from, to))
         if (left === 1 && !nested) tally.nil++
         element()
         return 0
-      case plus:
       case 35: // # boolean
-      case 44: // , double
+        if (to !== from + 2 || (bytes[from + 1] !== 116 && bytes[from + 1] !== 102))
+          throw protocolError(bytes.subarray(from, to))
+        element()
+        return 0
       case 40: // ( big number
+        checkInteger(bytes, from, to)
+        element()
+        return 0
+      case 44: // , double
+        if (!/^,[-+]?(inf|nan|[\d.]+(e[-+]?\d+)?)$/i.test(bytes.toString('latin1', from, to)))
+          throw protocolError(bytes.subarray(from, to))
+        element()
+        return 0
+      case plus:
+        checkText(bytes, from, to)
         element()
         return 0
       case minus:
+        checkText(bytes, from, to)
         refuse(bytes.toString('latin1', from + 1, to))
         return 0
       case 36: // $
@@ -130,6 +153,10 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
         const taken = Math.min(skip, end - at)
         at += taken
         skip -= taken
+        // The end of the line may be cut in two.
+        const place = skip === 1 && taken > 0 ? at - 1 : skip === 0 && taken > 1 ? at - 2 : -1
+        if (place >= 0 && bytes[place] !== carriage)
+          throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         if (skip > 0) break
         if (bytes[at - 1] !== newline) throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         element()
@@ -140,6 +167,8 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
         left === 1 &&
         !nested &&
         bytes[at] === plus &&
+        bytes[at + 1] === 79 &&
+        bytes[at + 2] === 75 &&
         bytes[at + 3] === carriage &&
         at + 4 < end &&
         bytes[at + 4] === newline

@@ -7,6 +7,7 @@ export const longestBulk = 512 * 1024 * 1024
 export const longestArray = 0x7fffffff
 
 const minus = 45
+const carriage = 13
 const one = 49
 const shownBytes = 60
 
@@ -37,4 +38,22 @@ export const lengthIn = (bytes, from, to, longest) => {
   }
   if (value > longest) throw protocolError(bytes.subarray(from - 1, to))
   return value
+}
+
+/**
+ * Digits, perhaps behind a sign.
+ * @param {Uint8Array} bytes
+ * @param {number} from the type
+ * @param {number} to
+ */
+export const checkInteger = (bytes, from, to) => {
+  const first = bytes[from + 1]
+  let i = first === minus || first === 43 ? from + 2 : from + 1
+  if (i >= to) throw protocolError(bytes.subarray(from, to))
+  for (; i < to; i++) if (bytes[i] < 48 || bytes[i] > 57) throw protocolError(bytes.subarray(from, to))
+}
+
+/** A line that holds the end of another has swallowed one. @param {Uint8Array} bytes @param {number} from @param {number} to */
+export const checkText = (bytes, from, to) => {
+  for (let i = from; i < to; i++) if (bytes[i] === carriage) throw protocolError(bytes.subarray(from, to))
 }

@@ -1,5 +1,5 @@
 // RESP2 replies as values: handed out one by one, exact at every split of the stream, without an object a value.
-import { lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
+import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 /**
  * What takes a reply apart. Bytes are a view that is used again after the call. Elements of an array come one
@@ -116,9 +116,11 @@ export const replyReader = ({ sink: sinkOf, replied }) => {
       case star:
         return openArray(sink, lengthIn(bytes, from + 1, to, longestArray))
       case plus:
+        checkText(bytes, from, to)
         sink.bulk(bytes, from + 1, to)
         return element()
       case minus:
+        checkText(bytes, from, to)
         sink.error(bytes.toString('latin1', from + 1, to))
         return element()
       default:

@@ -3,14 +3,18 @@
 /** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[], simulated?: 'socket' | 'clients' }} Mutation */
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
-const connection = { file: 'lib/drivers/connection.js', unit: [] }
-const lane = { file: 'lib/drivers/lane.js', unit: ['lane'] }
-const holds = { file: 'lib/drivers/holds.js', unit: ['holds'] }
-const repeats = { file: 'lib/drivers/repeats.js', unit: [] }
+const connection = { file: 'lib/transport/connection.js', unit: [] }
+const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
+const pool = { file: 'lib/transport/pool.js', unit: ['lane', 'drops'] }
+const policy = { file: 'lib/transport/policy.js', unit: [] }
+const silence = { file: 'lib/transport/silence.js', unit: [] }
+const admission = { file: 'lib/target/admission.js', unit: ['admission'] }
+const holds = { file: 'lib/transport/holds.js', unit: ['holds'] }
+const repeats = { file: 'lib/transport/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
-const tape = { file: 'lib/drivers/tape.js', unit: ['tape'] }
-const slotMap = { file: 'lib/drivers/slot-map.js', unit: ['slot-map'] }
-const socket = { file: 'lib/drivers/socket.js', unit: [] }
+const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
+const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
+const socket = { file: 'lib/transport/socket.js', unit: ['drops'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
 const clients = { file: 'lib/flow/clients.js', unit: [], simulated: /** @type {const} */ ('clients') }
 const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
@@ -64,14 +68,14 @@ export const mutations = [
   },
   {
     ...lane,
-    line: 'if (!entry.held) underWay[entry.tick.chunk]--',
-    becomes: 'underWay[entry.tick.chunk]--',
-    breaks: 'repeats let a later tick go',
+    line: 'if (!entry.held) underWay.begin(tick)',
+    becomes: 'underWay.begin(tick)',
+    breaks: 'repeats are under way for ever',
   },
   {
-    ...lane,
-    line: 'underWay[tick.chunk] > 0 && tickUnderWay[tick.chunk] !== tick',
-    becomes: 'false && tick',
+    ...pool,
+    line: 'byChunk[tick.chunk][0].tick !== tick',
+    becomes: 'byChunk[tick.chunk][0].tick.index > tick.index',
     breaks: 'two ticks of an item are unanswered at once',
   },
   {
@@ -94,8 +98,8 @@ export const mutations = [
   },
   {
     ...lane,
-    line: 'connection.unansweredBytes() < windowBytes) {',
-    becomes: 'windowBytes > 0) {',
+    line: 'connection.unansweredBytes() >= windowBytes) return 0',
+    becomes: 'windowBytes < 0) return 0',
     breaks: 'the window has no end',
   },
   {
@@ -159,8 +163,8 @@ export const mutations = [
     breaks: 'a repeat takes the bytes of a later tick',
   },
   {
-    ...repeats,
-    line: "if (entry.tape.step.repeatable === false) return lose(entry, 'uncertain', 'CLOSED')",
+    ...policy,
+    line: "if (left && step.repeatable === false) return 'uncertain'",
     becomes: '',
     breaks: 'what must not be repeated is',
   },
@@ -179,7 +183,7 @@ export const mutations = [
   { ...repeats, line: 'holds.refuse(slot, one)', becomes: '', breaks: 'a refused command is forgotten' },
   {
     ...repeats,
-    line: "if (action === 'there') onMoved(slot, address)",
+    line: "if (action === 'there' && address) onMoved(slot, address)",
     becomes: '',
     breaks: 'MOVED is not learnt',
   },
@@ -241,8 +245,8 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'if (lane) lane.whenDrained(release)',
-    becomes: 'if (!lane) lane',
+    line: 'if (pool) pool.whenDrained(release)',
+    becomes: 'if (!pool) pool',
     breaks: 'a slot that left waits for ever',
   },
   {
@@ -272,8 +276,50 @@ export const mutations = [
   {
     ...socket,
     line: 'for (let r = at; r < ranges.length; r += 2) {\n        ledger',
-    becomes: 'for (let r = 0; r < ranges.length; r += 2) {\n        ledger',
-    breaks: 'commands of a turn that were sent are lost again',
+    becomes: 'for (let r = at; r < ranges.length; r += 4) {\n        ledger',
+    breaks: 'every other range of a turn that is lost has no outcome',
+  },
+  {
+    ...pool,
+    line: 'list[at - 1].tick.index > tick.index',
+    becomes: 'list[at - 1].tick.index > tick.index + 999',
+    breaks: 'what comes from a server that lost its slots goes behind later ticks',
+  },
+  {
+    ...pool,
+    line: 'if (isFree || (wasHeld && !isHeld)) for',
+    becomes: 'if (isFree && wasHeld && !isHeld) for',
+    breaks: 'a connection waits for ever for what another one has answered',
+  },
+  {
+    ...pool,
+    line: 'if (--left === 0) then()',
+    becomes: 'if (--left === lanes.length - 1) then()',
+    breaks: 'a slot is let go when the first of the connections has answered',
+  },
+  {
+    ...policy,
+    line: 'address !== null && !follows(from, address)',
+    becomes: 'false && !follows(from, String(address))',
+    breaks: 'a redirect to anywhere is followed',
+  },
+  {
+    ...silence,
+    line: 'connection.cut()',
+    becomes: '',
+    breaks: 'a half-open connection is kept',
+  },
+  {
+    ...admission,
+    line: 'await check?.(address, layout)',
+    becomes: '',
+    breaks: 'a new master is not checked',
+  },
+  {
+    ...lane,
+    line: 'windowCommands - connection.unansweredCommands()',
+    becomes: 'windowCommands',
+    breaks: 'more commands are in flight than --pipeline allows',
   },
   {
     ...writer,

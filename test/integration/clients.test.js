@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { drawsOf, eachOnce, picksOf, scheduleOf } from '../../lib/plan/draws.js'
 import { addressOf, endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { drawsOf, eachOnce } from '../../lib/traffic/items.js'
+import { picksOf } from '../../lib/traffic/operations.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -48,6 +50,7 @@ const play = async (t, { masters, owners = null, access, refresh }, strategy, ho
       topology,
       dial: (at, events) => dial(endpointOf(at), access, events),
       refresh: refresh ?? (async () => topology),
+      follows: () => true,
     },
     ledger,
     latency: {

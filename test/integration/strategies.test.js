@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { socketDriver } from '../../lib/drivers/socket.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { socketDriver } from '../../lib/transport/socket.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { inlineScript } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -70,6 +70,7 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
       topology,
       access,
       dial: (at, events) => dial(endpointOf(at), access, events),
+      follows: () => true,
       refresh: async () => topology,
       loadScripts: async () => {},
     },

@@ -68,8 +68,7 @@ const recovery = ({ scene, ledger, whole, lostAfter, faults, drawn, isOdd }) => 
   if (!whole) return ['it did not settle']
   const problems = /** @type {string[]} */ ([])
   if (lostAfter > 0) problems.push(`${lostAfter} operations are lost, and all was well again`)
-  const harmless =
-    faults.every(({ kind }) => !lossy.has(kind) && kind !== 'deaf') && scene.maxBehindMs >= 3000
+  const harmless = faults.every(({ kind }) => !lossy.has(kind)) && scene.maxBehindMs >= 3000
   const { acked, uncertain } = ledger.whole
   const odd = Array.from({ length: drawn }, (_, i) => i + 1).filter(isOdd).length
   if (harmless && acked + odd + (scene.repeatable ? 0 : uncertain) < ledger.whole.offered)

@@ -25,6 +25,7 @@ import { networkOf } from './network.js'
  * @property {boolean} full turns new connections away
  * @property {boolean} replica
  * @property {boolean} corrupt the next reply is garbage
+ * @property {boolean} foreign holds keys that are not ours
  * @property {{ line: string, share: number, untilMs: number }[]} refusals
  * @property {{ to: string, share: number, untilMs: number }[]} misdirections
  * @property {Set<string>} scripts
@@ -32,6 +33,7 @@ import { networkOf } from './network.js'
  * @property {Set<Connection>} waiting connections with input
  * @property {boolean} working
  *
+ * @typedef {import('../../lib/transport/slot-map.js').Topology & { others: string[] }} Told
  * @typedef {{ from: number, to: number, slots: [number, number], startMs: number, endMs: number }} Migration
  */
 
@@ -120,6 +122,7 @@ export const simulatedCluster = ({
       full: false,
       replica: false,
       corrupt: false,
+      foreign: false,
       refusals: [],
       misdirections: [],
       scripts: new Set(),
@@ -135,7 +138,7 @@ export const simulatedCluster = ({
   let migrations = []
   /** @type {Executed[]} */
   const executed = []
-  /** @type {((topology: import('../../lib/drivers/slot-map.js').Topology) => import('../../lib/drivers/slot-map.js').Topology | null)[]} */
+  /** @type {((topology: Told) => Told | null)[]} */
   const lies = []
   let epoch = 1
   /** @type {Map<string, number>} */
@@ -231,7 +234,16 @@ export const simulatedCluster = ({
       const text = answer(node, connection, args)
       if (node.corrupt && connection.greeted && args[0] !== 'CLIENT') {
         node.corrupt = false
-        reply += random.pick(['\u0000?garbage\r\n', '$x\r\n', '*-7\r\n', '+OK\r+OK\n', '$2\r\nabcd\r\n'])
+        const broken = `${text.slice(0, -2)}\u0000\n`
+        reply += random.pick([
+          `\u0000${text.slice(1)}`,
+          broken,
+          '\u0000?garbage\r\n',
+          '$x\r\n',
+          '*-7\r\n',
+          '+OK\r+OK\n',
+          '$2\r\nabcd\r\n',
+        ])
       } else reply += text
     }
     const end = commands.at(-1)?.end ?? 0
@@ -306,9 +318,9 @@ export const simulatedCluster = ({
     return listener
   }
 
-  /** @returns {import('../../lib/drivers/slot-map.js').Topology} */
+  /** @returns {Told} */
   const topology = () => {
-    if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch }
+    if (!cluster) return { masters: [nodes[owners[0]].address], owners: null, epoch, others: [] }
     // In another order each time.
     const order = random.shuffled(
       nodes.filter(({ index }) => owners.includes(index)).map(({ index }) => index),
@@ -316,7 +328,10 @@ export const simulatedCluster = ({
     const places = Uint16Array.from(nodes, ({ index }) => order.indexOf(index))
     const copy = new Uint16Array(slotCount)
     for (let slot = 0; slot < slotCount; slot++) copy[slot] = places[owners[slot]]
-    return { masters: order.map((index) => nodes[index].address), owners: copy, epoch }
+    const others = nodes
+      .filter(({ index, up }) => up && !owners.includes(index))
+      .map(({ address }) => address)
+    return { masters: order.map((index) => nodes[index].address), owners: copy, epoch, others }
   }
 
   return {
@@ -331,16 +346,14 @@ export const simulatedCluster = ({
 
     /** The map as a client may get it. */
     refresh: () =>
-      new Promise(
-        (/** @type {(map: import('../../lib/drivers/slot-map.js').Topology) => void} */ resolve, reject) => {
-          clock.after(1 + random.next() * 30, () => {
-            let told = /** @type {import('../../lib/drivers/slot-map.js').Topology | null} */ (topology())
-            for (const lie of lies) told &&= lie(told)
-            if (told) resolve(told)
-            else reject(new Error('nobody answers'))
-          })
-        },
-      ),
+      new Promise((/** @type {(map: Told) => void} */ resolve, reject) => {
+        clock.after(1 + random.next() * 30, () => {
+          let told = /** @type {Told | null} */ (topology())
+          for (const lie of lies) told &&= lie(told)
+          if (told) resolve(told)
+          else reject(new Error('nobody answers'))
+        })
+      }),
     loadScripts: (/** @type {string} */ address, /** @type {string[]} */ names) =>
       new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
         clock.after(1 + random.next() * 10, () => {
@@ -393,9 +406,19 @@ export const simulatedCluster = ({
       node.connections.clear()
       node.waiting.clear()
     },
-    /** What is connected now hears nothing more; new connections are answered. @param {Node} node */
-    deafen(node) {
-      for (const connection of node.connections) connection.deaf = true
+    /**
+     * Some box between has forgotten the connections: nothing comes through, and nobody is told.
+     * @param {Node} node
+     * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
+     */
+    forgetConnections(node, mode) {
+      for (const connection of node.connections) {
+        if (connection.closed) continue
+        if (mode !== 'before') execute(node, connection, Number.POSITIVE_INFINITY)
+        connection.mute()
+      }
+      node.connections.clear()
+      node.waiting.clear()
     },
     /** @param {Node} node */
     start(node) {

@@ -30,6 +30,8 @@ const clusterKinds = [
   'misdirect',
   'handover',
   'handover',
+  'occupied',
+  'lead-astray',
 ]
 const kinds = [
   'refuse',
@@ -46,32 +48,53 @@ const kinds = [
   'corrupt',
   'full',
   'fatal',
+  'half-open',
+  'overload',
+  'overload',
 ]
 const spanMs = 600
-const maps = ['stale', 'wrong', 'hole', 'fails']
+/** A run may end at these, before it goes on with a server that was not checked. */
+export const mayEnd = new Set(['occupied', 'lead-astray', 'misdirect', 'map'])
+const maps = ['stale', 'wrong', 'hole', 'fails', 'outside']
+/** Nobody of the cluster is there. */
+export const outside = '127.0.0.1:6001'
+// Long enough to be noticed, given up and repeated; or for a batch to wait while its next two are due.
+const longMs = 7000
+const long = new Set(['half-open', 'lead-astray', 'overload'])
 
 /** Items may be lost to these even where steps are repeatable. */
-export const lossy = new Set(['silence', 'handover', 'slow', 'down', 'failover', 'fatal', 'full'])
+export const lossy = new Set([
+  'silence',
+  'handover',
+  'slow',
+  'down',
+  'failover',
+  'fatal',
+  'full',
+  'half-open',
+  'overload',
+  'lead-astray',
+])
 
 /**
  * @param {Random} random
- * @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number, more?: readonly string[] }} where
- *   more: kinds that not every flow meets
+ * @param {{ cluster: boolean, masters: number, spares: number, fromMs: number, toMs: number }} where
  * @returns {Fault[]}
  */
-export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs, more = [] }) => {
-  const list = [...kinds, ...(cluster ? clusterKinds : []), ...more]
+export const drawFaults = (random, { cluster, masters, spares, fromMs, toMs }) => {
+  const list = cluster ? [...kinds, ...clusterKinds] : kinds
   // Close together in every other seed: then one begins before the last is over.
   const closeMs = random.chance(0.5) ? fromMs + random.below(toMs - fromMs - spanMs) : null
   return Array.from({ length: random.below(7) }, () => {
     const kind = random.pick(list)
     const first = random.below(slotCount - 1)
-    const forMs = 50 + random.below(random.chance(0.2) ? 3000 : 900)
+    const drawnMs = 50 + random.below(random.chance(0.2) ? 3000 : 900)
+    const forMs = long.has(kind) ? longMs : drawnMs
     return {
       kind,
       atMs:
         closeMs === null
-          ? fromMs + random.below(Math.max(1, toMs - fromMs - forMs))
+          ? fromMs + random.below(Math.max(1, toMs - fromMs - drawnMs))
           : closeMs + random.below(spanMs),
       forMs,
       node: random.below(masters),
@@ -96,6 +119,9 @@ export const describeFault = ({ kind, atMs, forMs, node, to, slots, share, line,
     misdirect: `${share} of node ${node}'s to ${to} for ${forMs} ms`,
     cut: `node ${node}, ${mode}`,
     failover: `node ${node}, ${mode}`,
+    'half-open': `node ${node}, ${mode}`,
+    occupied: 'the nodes without slots',
+    'lead-astray': `node ${node}'s slots ${slots.join('-')} to ${outside}`,
   }
   const text = texts[/** @type {keyof typeof texts} */ (kind)] ?? `node ${node} for ${forMs} ms`
   return `${atMs} ms: ${kind} ${text}`
@@ -123,7 +149,7 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       return
     case 'misdirect':
       node.misdirections.push({
-        to: to === fault.node ? '127.0.0.1:6001' : cluster.nodes[to].address,
+        to: to === fault.node ? outside : cluster.nodes[to].address,
         share,
         untilMs,
       })
@@ -139,7 +165,8 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       for (const other of cluster.nodes) if (other !== node) cluster.cut(other, mode)
       return
     case 'slow':
-      node.slowness = random.pick([50, 500, 5000])
+    case 'overload':
+      node.slowness = kind === 'slow' ? random.pick([50, 500, 5000]) : random.pick([1000, 3000, 6000])
       later(() => {
         node.slowness = 1
       })
@@ -184,11 +211,19 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
     case 'forget':
       for (const each of cluster.nodes) each.scripts.clear()
       return
+    case 'half-open':
+      cluster.forgetConnections(node, mode)
+      return
+    // Somebody else's keys are found when one of them becomes a master.
+    case 'occupied':
+      for (const each of cluster.nodes) if (!cluster.owns(each)) each.foreign = true
+      return
+    // For longer than a run goes on with: it is to end, and nothing is to go there.
+    case 'lead-astray':
+      node.misdirections.push({ to: outside, share: 1, untilMs: clock.now() + forMs })
+      return
     case 'corrupt':
       node.corrupt = true
-      return
-    case 'deaf':
-      cluster.deafen(node)
       return
     case 'map': {
       const old = cluster.topology()
@@ -208,6 +243,14 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
             told.owners?.map((owner, slot) => (slot >= slots[0] && slot < slots[1] ? 0xffff : owner)) ?? null,
         }),
         fails: () => null,
+        outside: (told) => ({
+          ...told,
+          masters: [...told.masters, outside],
+          owners:
+            told.owners?.map((owner, slot) =>
+              slot >= slots[0] && slot < slots[1] ? told.masters.length : owner,
+            ) ?? null,
+        }),
       }
       const lie = lies[line]
       cluster.lies.push(lie)

@@ -8,12 +8,12 @@ import { EventEmitter } from 'node:events'
  * @typedef {object} Connection a server's end
  * @property {Buffer} input received, not yet executed
  * @property {boolean} closed
- * @property {boolean} deaf nothing arrives any more, in either direction
  * @property {boolean} asking
  * @property {boolean} greeted
  * @property {number} writtenBytes
  * @property {number} executedBytes
  * @property {(bytes: Buffer) => void} reply
+ * @property {() => void} mute nothing comes through any more, in either direction
  * @property {(tornAt?: number) => void} cut loses what is on its way
  *
  * @typedef {object} Listener what answers at an address
@@ -61,6 +61,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
     /** @type {Connection | null} */
     let connection = null
     let destroyed = false
+    let muted = false
     let corked = false
     let flushing = false
     let arrivesMs = 0
@@ -105,7 +106,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       flying.push(event)
     }
     const reply = (/** @type {Buffer} */ bytes) => {
-      if (destroyed || bytes.length === 0 || connection?.deaf) return
+      if (destroyed || muted || bytes.length === 0) return
       if (listener?.isTrickling()) {
         for (let at = 0; at < Math.min(bytes.length, 200); at++) fly(bytes.subarray(at, at + 1))
         if (bytes.length > 200) fly(bytes.subarray(200))
@@ -129,7 +130,7 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       clock.after(
         arrivesMs - clock.now(),
         () => {
-          if (to.closed || to.deaf) return
+          if (to.closed || muted) return
           to.input = to.input.length === 0 ? bytes : Buffer.concat([to.input, bytes])
           listener?.received(to)
         },
@@ -192,12 +193,15 @@ export const networkOf = ({ clock, random, listenerAt }) => {
       connection = {
         input: none,
         closed: false,
-        deaf: false,
         asking: false,
         greeted: false,
         writtenBytes: 0,
         executedBytes: 0,
         reply,
+        mute: () => {
+          muted = true
+          for (const event of flying) clock.cancel(event)
+        },
         cut: (tornAt) => {
           if (tornAt !== undefined && flying.length > 0) {
             // What is due first still comes, and then the end.

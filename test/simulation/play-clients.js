@@ -2,9 +2,10 @@
 // the servers executed. Each operation is about a number of its own, so that an execution names its operation.
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { picksOf, scheduleOf } from '../../lib/plan/draws.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { picksOf } from '../../lib/traffic/operations.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { seeded } from '../helpers/random.js'
@@ -12,13 +13,14 @@ import { samplePlan } from '../helpers/sample-plan.js'
 import { virtualClock } from './clock.js'
 import { simulatedCluster } from './cluster.js'
 import { drawFaults, playFault } from './faults.js'
+import { watchedAdmission } from './play.js'
 
 /** @typedef {Awaited<ReturnType<typeof playClients>>} PlayedClients */
 
 const faultsFromMs = 100
 const faultsToMs = 3000
 const reconnectsForMs = 2500
-const silenceMs = 7500 // of a deaf connection, until it is given up
+const silenceMs = 7500 // of a half-open connection, until it is given up
 const offersForMs = 1000 // when all is well again
 const longestTurnMs = 400
 const settleMs = 20_000
@@ -62,7 +64,6 @@ const stageOf = (seed, scene, keep) => {
     ...scene,
     fromMs: faultsFromMs,
     toMs: faultsToMs,
-    more: ['deaf', 'deaf'],
   }).filter((_, i) => !keep || keep.includes(i))
   const random = seeded(seed + 0xc1)
   const clock = virtualClock({ random })
@@ -86,7 +87,9 @@ export const playClients = async ({ seed, keep }) => {
   const { cluster: isCluster, clients, pipeline, strategy, repeatable, maxBehindMs, rateHz } = scene
   const lastFaultMs = Math.max(0, ...faults.map(({ atMs, forMs }) => atMs + forMs))
   const wellMs =
-    lastFaultMs + (faults.some(({ kind }) => kind === 'deaf') ? silenceMs : reconnectsForMs) + maxBehindMs
+    lastFaultMs +
+    (faults.some(({ kind }) => kind === 'half-open') ? silenceMs : reconnectsForMs) +
+    maxBehindMs
   const durationMs = scene.isCutShort ? lastFaultMs / 2 : wellMs + offersForMs
   const plan = samplePlan(
     { strategy, quantity: 1e6, valueBytes: scene.valueBytes },
@@ -107,6 +110,9 @@ export const playClients = async ({ seed, keep }) => {
   }
   const lost = () => outcomes() - ledger.whole.acked - (ledger.failedBy.WRONGTYPE ?? 0)
   const topology = cluster.topology()
+  let stop = () => {}
+  const { admission, layoutOf, ended } = watchedAdmission(cluster, clock, () => stop())
+  admission.begin(layoutOf(topology))
   const tally = noTally()
 
   const run = async () => {
@@ -121,7 +127,12 @@ export const playClients = async ({ seed, keep }) => {
         topology,
         dial: (address, events) =>
           dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) }),
-        refresh: cluster.refresh,
+        refresh: async () => {
+          const told = await cluster.refresh()
+          await admission.review(layoutOf(told))
+          return told
+        },
+        follows: admission.follows,
       },
       ledger,
       latency: {
@@ -160,6 +171,7 @@ export const playClients = async ({ seed, keep }) => {
     clock.after(wellMs, () => {
       lostBefore = lost()
     })
+    stop = flow.stop
     flow.start()
     clock.after(durationMs, flow.stop)
     await flow.offered
@@ -175,7 +187,7 @@ export const playClients = async ({ seed, keep }) => {
   const { whole, lostAfter } = await clock.runUntil(run(), longestMs)
   return {
     seed,
-    scene,
+    scene: { ...scene, isCutShort: scene.isCutShort || ended.length > 0 },
     faults,
     ledger,
     tally,

@@ -1,12 +1,14 @@
 // Plays a plan's ticks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. What is under test is handed in: `openDriver`.
 
-import { chunkId } from '../../lib/drivers/tapes.js'
+import { TargetError } from '../../lib/errors.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
+import { admissionOf } from '../../lib/target/admission.js'
 import { dial } from '../../lib/target/dial.js'
 import { storeScripts } from '../../lib/target/scripts.js'
+import { chunkId } from '../../lib/transport/tapes.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
@@ -18,7 +20,7 @@ import { simulatedCluster } from './cluster.js'
 import { drawFaults, playFault } from './faults.js'
 
 /**
- * @typedef {import('../../lib/drivers/socket.js').DriverOptions} DriverOptions
+ * @typedef {import('../../lib/transport/socket.js').DriverOptions} DriverOptions
  * @typedef {import('./faults.js').Fault} Fault
  * @typedef {Awaited<ReturnType<typeof play>>} Played
  *
@@ -99,6 +101,8 @@ const drawPlan = (random) => {
       once: random.chance(0.06),
       maxMembers: random.pick([1, 3, 1000]),
       windowBytes: random.pick([300, 3000, 512_000]),
+      connections: random.pick([1, 2, 5]),
+      ...(random.chance(0.3) && { pipeline: random.pick([1, 3, 50]) }),
       maxBehindMs,
       pacing: pacing === 'closed' ? 'closed' : 'open',
       ...(pacing === 'max' && { rate: /** @type {const} */ ('max') }),
@@ -121,6 +125,40 @@ const drawPlan = (random) => {
     serviceMs,
     faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
   }
+}
+
+/**
+ * The product's own rule of which servers may be used, and what it lets through nevertheless.
+ * @param {import('./cluster.js').SimulatedCluster} cluster
+ * @param {import('./clock.js').VirtualClock} clock
+ * @param {() => void} stop
+ */
+export const watchedAdmission = (cluster, clock, stop) => {
+  const admission = admissionOf({ clock: clock.now })
+  const ended = /** @type {string[]} */ ([])
+  admission.checkWith(async (address) => {
+    await new Promise((resolve) => clock.after(2, () => resolve(undefined)))
+    const node = cluster.nodes.find((each) => each.address === address)
+    if (!node?.up || node.silentUntilMs > clock.now()) throw new Error(`${address} does not answer`)
+    if (node.foreign) throw new TargetError(`${address} holds keys of others`, { code: 'FOREIGN' })
+  })
+  admission.endWith((reason) => {
+    ended.push(reason)
+    stop()
+  })
+  /** @param {import('./cluster.js').Told} told */
+  const layoutOf = ({ masters, owners, others }) => ({
+    masters: [...masters],
+    owners,
+    nodes: masters.map((address) => ({
+      address,
+      ...endpointOf(address),
+      role: /** @type {const} */ ('master'),
+      shard: 1,
+    })),
+    others,
+  })
+  return { admission, layoutOf, ended, unconfirmed: /** @type {string[]} */ ([]) }
 }
 
 /**
@@ -178,7 +216,7 @@ const watchedLedger = (plan, elapsed) => {
         ledger.skip(account)
       },
     },
-    /** @param {import('../../lib/drivers/connection.js').Tick} tick */
+    /** @param {import('../../lib/transport/connection.js').Tick} tick */
     offered(tick) {
       const { account, chunk, values } = tick
       Object.assign(byAccount.get(account), { tick, chunk, stamp: Number(values.score) })
@@ -209,6 +247,8 @@ export const play = async ({ seed, keep, openDriver }) => {
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
   const recorded = { items: 0, problems }
   const initial = cluster.topology()
+  const { admission, layoutOf, unconfirmed, ended } = watchedAdmission(cluster, clock, () => writing?.stop())
+  admission.begin(layoutOf(initial))
   /** @type {DriverOptions} */
   const options = {
     plan,
@@ -230,9 +270,16 @@ export const play = async ({ seed, keep, openDriver }) => {
     target: {
       topology: initial,
       access: {},
-      dial: (address, events) =>
-        dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) }),
-      refresh: cluster.refresh,
+      dial: (address, events) => {
+        if (!admission.isAdmitted(address)) unconfirmed.push(address)
+        return dial(endpointOf(address), {}, { ...events, connect: /** @type {any} */ (cluster.connect) })
+      },
+      refresh: async () => {
+        const told = await cluster.refresh()
+        await admission.review(layoutOf(told))
+        return told
+      },
+      follows: admission.follows,
       loadScripts: (address) => cluster.loadScripts(address, scripts),
     },
   }
@@ -240,7 +287,7 @@ export const play = async ({ seed, keep, openDriver }) => {
 
   const run = async () => {
     const driver = await openDriver(options)
-    const offer = (/** @type {import('../../lib/drivers/connection.js').Tick} */ tick) => {
+    const offer = (/** @type {import('../../lib/transport/connection.js').Tick} */ tick) => {
       offered(tick)
       driver.offer(tick)
     }
@@ -288,7 +335,10 @@ export const play = async ({ seed, keep, openDriver }) => {
     ledger,
     ticks,
     whole,
-    isCutShort: drawn.isCutShort,
+    isCutShort: drawn.isCutShort || ended.length > 0,
+    unconfirmed,
+    ended,
+    misled: cluster.nodes.filter(({ foreign }) => foreign).map(({ address }) => address),
     mostWaiting,
     recorded,
     chunkOf: (/** @type {number} */ agentIndex, /** @type {number} */ k) => chunkId(plan, agentIndex, k),

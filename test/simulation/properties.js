@@ -1,10 +1,10 @@
 // What must hold after every play, whatever went wrong in it. Each returns what is broken, in words.
 
 import { isDeepStrictEqual } from 'node:util'
-import { writeBytes } from '../../lib/drivers/tape.js'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
-import { lossy } from './faults.js'
+import { writeBytes } from '../../lib/transport/tape.js'
+import { lossy, mayEnd } from './faults.js'
 
 /** @typedef {import('./play.js').Played} Played */
 /** @typedef {import('../../lib/measure/ledger.js').Counts} Counts */
@@ -143,9 +143,10 @@ const bounds = ({ plan, mostOpen, mostUnanswered, mostWaiting }) => {
     problems.push(
       `more was written when ${mostUnanswered} bytes were unanswered; the window is ${plan.windowBytes}`,
     )
-  const most = plan.masters * (plan.windowBytes + writeBytes + plan.valueBytes)
+  const most = plan.masters * plan.connections * (plan.windowBytes + writeBytes + plan.valueBytes)
   if (mostWaiting > 4 * most) problems.push(`${mostWaiting} bytes wait`)
-  if (mostOpen > 1) problems.push(`${mostOpen} connections to one address at once`)
+  // A probe of a silent connection is one more.
+  if (mostOpen > plan.connections + 1) problems.push(`${mostOpen} connections to one address at once`)
   return problems
 }
 
@@ -174,6 +175,16 @@ const recovery = (played) => {
   return problems
 }
 
+/** Nothing goes to a server that nobody has confirmed, and a run does not end for another reason. @param {Played} played */
+const confirmed = ({ unconfirmed, ended, faults }) => [
+  ...unconfirmed.map((address) => `${address} was connected to, and nobody has confirmed it`),
+  ...ended
+    .filter(() => !faults.some(({ kind }) => mayEnd.has(kind)))
+    .map((reason) => `the run was ended for no reason: ${reason}`),
+]
+
 /** @param {Played} played @returns {string[]} */
 export const brokenIn = (played) =>
-  [accounting, acknowledged, order, bounds, recovery].flatMap((property) => property(played).slice(0, 3))
+  [accounting, acknowledged, order, bounds, recovery, confirmed].flatMap((property) =>
+    property(played).slice(0, 3),
+  )

@@ -1,5 +1,5 @@
 // Plays seeds one after the other; of one that fails it finds the fewest faults that still break it.
-import { socketDriver } from '../../lib/drivers/socket.js'
+import { socketDriver } from '../../lib/transport/socket.js'
 import { brokenInClients } from './clients-properties.js'
 import { describeFault } from './faults.js'
 import { play } from './play.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/drivers/batch.js'
+import { batchOf } from '../../lib/transport/batch.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
@@ -11,7 +11,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
  * @typedef {import('../../lib/workloads/step.js').Step} Step
- * @typedef {import('../../lib/drivers/batch.js').Batch} Batch
+ * @typedef {import('../../lib/transport/batch.js').Batch} Batch
  */
 
 const values = valuesAt(1_790_000_000_123)

@@ -226,3 +226,31 @@ for (const [name, decoder] of Object.entries(decoders))
       assert.ok(told() > before)
     })
   })
+
+const framed = [
+  '+OK\r\n',
+  ':12\r\n',
+  '-ERR no\r\n',
+  '$3\r\nabc\r\n',
+  '*2\r\n:1\r\n$1\r\nx\r\n',
+  '$-1\r\n',
+  '*0\r\n',
+]
+// Text that a server may choose: a byte of it proves nothing.
+const isFree = (/** @type {string} */ text, /** @type {number} */ i) =>
+  ((text[0] === '+' || text[0] === '-') && i > 0 && i < text.length - 2) || /[a-z]/.test(text[i])
+
+for (const [name, open] of Object.entries(decoders))
+  test(`${name}: one broken byte of the framing ends the connection, cut anywhere`, () => {
+    for (const text of framed)
+      for (let i = 0; i < text.length; i++) {
+        if (isFree(text, i)) continue
+        const broken = `${text.slice(0, i)}\u0000${text.slice(i + 1)}`
+        const stream = Buffer.from(`:0\r\n${broken}${'+OK\r\n'.repeat(3)}`, 'latin1')
+        for (let cut = 0; cut <= stream.length; cut++) {
+          const { take, told } = open()
+          const reads = [stream.subarray(0, cut), stream.subarray(cut)]
+          assert.ok(faultOf(take, reads), `${JSON.stringify(broken)} cut at ${cut}, told ${told()}`)
+        }
+      }
+  })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { holdsOf } from '../../lib/drivers/holds.js'
+import { holdsOf } from '../../lib/transport/holds.js'
 import { seeded } from '../helpers/random.js'
 
-/** @typedef {import('../../lib/drivers/connection.js').Entry} Entry */
+/** @typedef {import('../../lib/transport/connection.js').Entry} Entry */
 
 const slot = 7
 

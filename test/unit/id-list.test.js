@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sharesOf } from '../../lib/drivers/read-order.js'
+import { sharesOf } from '../../lib/transport/read-order.js'
 import { idList, scoreIn } from '../../lib/wire/id-list.js'
 import { slotOf, slotOfBytes } from '../../lib/wire/slot.js'
 import { newestOf } from '../../lib/workloads/shapes.js'

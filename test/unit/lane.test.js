@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/drivers/batch.js'
-import { entryOf, laneOf } from '../../lib/drivers/lane.js'
-import { tapeOf } from '../../lib/drivers/tape.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
+import { batchOf } from '../../lib/transport/batch.js'
+import { entryOf, laneOf } from '../../lib/transport/lane.js'
+import { underWayOf } from '../../lib/transport/pool.js'
+import { tapeOf } from '../../lib/transport/tape.js'
 import { each } from '../../lib/workloads/step.js'
 
-/** @typedef {import('../../lib/drivers/connection.js').Tick} Tick */
+/** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
 
 const values = tickValues(1_790_000_000_000, 60)
 const ok = '+OK\r\n'
@@ -31,7 +32,8 @@ const laneToTest = async (windowBytes = 1000) => {
   const lane = laneOf({
     address: '127.0.0.1:1',
     windowBytes,
-    chunks: 8,
+    windowCommands: Number.POSITIVE_INFINITY,
+    underWay: underWayOf(8, () => {}),
     oneSlot: false,
     open: async ({ onBytes }) => {
       deliver = onBytes
@@ -60,7 +62,7 @@ const laneToTest = async (windowBytes = 1000) => {
   }
 }
 
-/** @param {number} chunk @param {number} [index] @param {number} [valueBytes] @returns {import('../../lib/drivers/lane.js').Turn} */
+/** @param {number} chunk @param {number} [index] @param {number} [valueBytes] @returns {import('../../lib/transport/lane.js').Turn} */
 const turnOf = (chunk, index = 0, valueBytes = 1) => {
   const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const tape = tapeOf(batchOf(step, { first: 1, count: 2 }, { cluster: false, values }), values, true)

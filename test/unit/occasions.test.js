@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { occasionsOf } from '../../lib/drivers/occasions.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
+import { occasionsOf } from '../../lib/transport/occasions.js'
 import { each, once } from '../../lib/workloads/step.js'
 import { seeded } from '../helpers/random.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { patienceOf } from '../../lib/drivers/patience.js'
+import { patienceOf } from '../../lib/transport/patience.js'
 
 test('what was begun is kept for --max-behind after a disturbance, and not otherwise', () => {
   let now = 1000

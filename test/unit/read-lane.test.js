@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createConnection, createServer } from 'node:net'
 import { test } from 'node:test'
-import { valuesJob } from '../../lib/drivers/read-jobs.js'
-import { readLaneOf } from '../../lib/drivers/read-lane.js'
+import { valuesJob } from '../../lib/transport/read-jobs.js'
+import { readLaneOf } from '../../lib/transport/read-lane.js'
 import { idList } from '../../lib/wire/id-list.js'
 
 /** Answers ASKING with OK, and GET with the key in capitals. @param {import('node:test').TestContext} t */

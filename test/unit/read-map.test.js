@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readMapOf } from '../../lib/drivers/read-map.js'
 import { readsWords } from '../../lib/run/read-setup.js'
+import { readMapOf } from '../../lib/transport/read-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
 
 const masters = ['m1', 'm2']
@@ -13,11 +13,11 @@ const replica = (/** @type {string} */ address, /** @type {string} */ of) => ({
   masterAddress: of,
 })
 
-/** @param {object[]} replicas @param {import('../../lib/drivers/read-map.js').Reads} reads */
+/** @param {object[]} replicas @param {import('../../lib/transport/read-map.js').Reads} reads */
 const mapOf = (replicas, reads) =>
   readMapOf({ nodes: /** @type {any} */ ([...masters.map(master), ...replicas]), masters, owners }, reads)
 
-/** @param {object[]} replicas @param {import('../../lib/drivers/read-map.js').Reads} reads */
+/** @param {object[]} replicas @param {import('../../lib/transport/read-map.js').Reads} reads */
 const said = (replicas, reads) => {
   const map = mapOf(replicas, reads)
   const driver = /** @type {any} */ ({ servers: () => map.servers, bare: () => map.bare })

@@ -23,7 +23,7 @@ for (const [line, words] of [
   ['--strategy lookup-get --rate 5k', '5,000 operations/s, evenly spaced, until Ctrl-C'],
   [
     '--strategy lookup-get --rate 5k --arrivals poisson',
-    '5,000 operations/s, as independent users come, until Ctrl-C',
+    '5,000 operations/s, Poisson arrivals, until Ctrl-C',
   ],
 ])
   test(line, () => {

@@ -69,10 +69,13 @@ test('defaults', () => {
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
-    connections: 50,
-    pipeline: 1,
+    connections: undefined,
+    pipeline: undefined,
+    reconnectHz: undefined,
     ratio: [1, 10],
-    order: 'uniform',
+    order: undefined,
+    shift: undefined,
+    churn: undefined,
     arrivals: 'constant',
     windowBytes: 512_000,
     warmUpMs: 0,
@@ -234,8 +237,14 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy membership-set --partitions 4096', 'partitions', 4096],
   ['--strategy membership-hash --ids binary', 'ids', 'binary'],
   ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
+  ['--popularity zipf:0.99', 'order', 'zipf:0.99'],
+  ['--popularity hot:10%:90% --shift 1%/s', 'shift', '1%/s'],
+  ['--popularity recent:5% --churn 10%/h', 'churn', '10%/h'],
+  ['--arrivals poisson,daily:10m --duration 60', 'arrivals', 'poisson,daily:10m'],
+  ['--strategy lookup-mix --reconnects 50', 'reconnectHz', 50],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
+  ['--connections 50 --pipeline 10', 'connections', 50],
   ['--strategy lookup-mix --ratio 3:7', 'ratio', [3, 7]],
   ['--strategy lookup-get --order sequential', 'order', 'sequential'],
   ['--strategy lookup-get --order zipf:0.99', 'order', 'zipf:0.99'],
@@ -397,7 +406,10 @@ test('every option is read by its own name and by its variable', () => {
         otlp: 'http://h:4318',
         rate: 'max',
         ratio: '1:2',
-        order: 'zipf:1.2',
+        popularity: 'zipf:1.2',
+        shift: '1%/s',
+        churn: '1%/s',
+        arrivals: 'poisson',
         model: 'docs/examples/session-store.yaml',
         command: 'SADD s {n}',
       }[option.name] ??
@@ -405,6 +417,8 @@ test('every option is read by its own name and by its variable', () => {
       'h'
     const needs = /** @type {Record<string, string>} */ ({
       script: '--ws',
+      shift: '--popularity zipf:1',
+      reconnects: '--strategy lookup-get',
       cloudwatch: '--host h',
       'aws-region': '--host h --cloudwatch',
       'replication-group': '--host h --cloudwatch',
@@ -437,7 +451,7 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, clock, none, or several with commas'
+const allowances = 'one of foreign-keys, replica, memory, clock, named-hosts, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
@@ -498,6 +512,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--value-size 1.5B', "not '1.5B'"],
   ['--window 1TB', "--window must be a size from 1kB to 1GB, not '1TB'"],
   ['--rate abc', "--rate must be max or a number of operations a second, such as 20000 or 20k, not 'abc'"],
+  ['--connections 5 --driver ioredis', '--connections is for plain sockets: ioredis has one connection'],
   [
     '--rate 300k --items 100',
     '--rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storyOf } from '../../lib/drivers/story.js'
+import { storyOf } from '../../lib/transport/story.js'
 
 const address = '127.0.0.1:7001'
 

@@ -1,8 +1,8 @@
 // What each strategy puts on the wire, by the keys of the published experiments. Pure: no server has a part in it.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/drivers/batch.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
+import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { inlineScript, scriptSha } from '../../lib/workloads/lua.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/drivers/batch.js'
-import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/drivers/tape.js'
+import { batchOf } from '../../lib/transport/batch.js'
+import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/transport/tape.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { each, gather, once } from '../../lib/workloads/step.js'
@@ -10,7 +10,7 @@ import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
- * @typedef {import('../../lib/drivers/tape.js').Tape} Tape
+ * @typedef {import('../../lib/transport/tape.js').Tape} Tape
  * @typedef {import('../../lib/wire/encode.js').TickValues} TickValues
  * @typedef {import('../../lib/workloads/step.js').Step} Step
  */

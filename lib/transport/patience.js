@@ -5,13 +5,13 @@
 export const pausedMs = 250
 
 /**
- * Whether a tick is of the same part of an interval as a later one of its agent, or of one before.
+ * Whether a tick is of the same part of an interval as a later one; where items are drawn, at least an interval before.
  * @param {import('./connection.js').Tick} older
  * @param {import('./connection.js').Tick} tick
  * @param {number} chunks of an interval
  */
 export const isOvertaken = (older, tick, chunks) =>
-  older.account.agent === tick.account.agent && older.index <= tick.index - chunks
+  older.chunk === tick.chunk && (tick.items === null || older.index <= tick.index - chunks)
 
 /** @param {{ plan: { maxBehindMs: number }, clock: () => number }} needs */
 export const patienceOf = ({ plan, clock }) => {

@@ -1,4 +1,4 @@
-// All that goes to one server: what is sent first, the ticks that wait as numbers, and the connection under them.
+// All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
 import { systemTimers } from '../base/timers.js'
 import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { connectionOf } from './connection.js'
@@ -40,7 +40,8 @@ const lastRetryMs = 1000
  * @param {object} options
  * @param {string} options.address
  * @param {number} options.windowBytes unanswered bytes at which the lane shuts
- * @param {number} options.chunks
+ * @param {number} options.windowCommands unanswered commands at which it shuts
+ * @param {ReturnType<typeof import('./pool.js').underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof connectionOf>[0]} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
@@ -53,7 +54,8 @@ const lastRetryMs = 1000
 export const laneOf = ({
   address,
   windowBytes,
-  chunks,
+  windowCommands,
+  underWay,
   oneSlot,
   open,
   spare,
@@ -68,12 +70,6 @@ export const laneOf = ({
   const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   /** @type {Turn[]} */
   let turns = []
-  // Entries of each chunk that are under way here, all of one tick: another tick waits for them, so that of one
-  // item no two ticks are unanswered at once, and a refused command can be repeated without passing a later one.
-  // Repeats do not count: what is later than they waits in holds, slot by slot.
-  const underWay = new Uint32Array(chunks)
-  /** @type {(Tick | null)[]} */
-  const tickUnderWay = Array(chunks).fill(null)
   let closed = false
   let retryMs = firstRetryMs
   let written = 0
@@ -85,7 +81,7 @@ export const laneOf = ({
   let retry
 
   const ended = (/** @type {Entry} */ entry) => {
-    if (!entry.held) underWay[entry.tick.chunk]--
+    if (!entry.held) underWay.end(entry.tick)
     finished++
   }
   const passMarks = () => {
@@ -156,10 +152,7 @@ export const laneOf = ({
       tick.firstMs = entry.sentMs
       events.onBegun(tick)
     }
-    if (!entry.held) {
-      underWay[tick.chunk]++
-      tickUnderWay[tick.chunk] = tick
-    }
+    if (!entry.held) underWay.begin(tick)
     // Silence is counted from the first byte that has no answer yet.
     if (connection?.unansweredBytes() === 0) lastReadMs = entry.sentMs
     written++
@@ -167,8 +160,15 @@ export const laneOf = ({
     connection?.write(entry, bytes, release)
   }
 
-  const sendUrgent = (/** @type {Entry} */ entry) => {
-    const cut = cutOf(entry.tape, entry.from, entry.to, entry.values, spare, entry.again)
+  const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
+    const cut = cutOf(
+      entry.tape,
+      entry.from,
+      Math.min(entry.to, entry.from + most),
+      entry.values,
+      spare,
+      entry.again,
+    )
     if (cut.to === entry.to) urgent.shift()
     else urgent.putFirst({ ...entry, from: cut.to })
     const bytes = entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes
@@ -198,13 +198,13 @@ export const laneOf = ({
     return { from: i, to: stop }
   }
 
-  const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job) => {
+  const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job, /** @type {number} */ most) => {
     const { tape, values, ranges, at } = job
     let from = ranges[at]
     let to = ranges[at + 1]
     if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))
     if (from < to) {
-      const cut = cutOf(tape, from, to, values, spare, false)
+      const cut = cutOf(tape, from, Math.min(to, from + most), values, spare, false)
       write(entryOf(turn.tick, tape, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
@@ -212,24 +212,31 @@ export const laneOf = ({
     if (from === ranges[at + 1]) job.at += 2
   }
 
-  const mustWait = (/** @type {Tick} */ tick) => underWay[tick.chunk] > 0 && tickUnderWay[tick.chunk] !== tick
+  /** Commands that may still be sent; 0: the window is shut. */
+  const room = () => {
+    if (!connection || connection.unansweredBytes() >= windowBytes) return 0
+    return Math.max(0, windowCommands - connection.unansweredCommands())
+  }
 
   const pump = () => {
     if (!connection || (urgent.size() === 0 && turns.length === 0)) return
     connection.cork()
-    while (connection.unansweredBytes() < windowBytes) {
+    for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
       if (entry) {
-        sendUrgent(entry)
+        sendUrgent(entry, most)
         continue
       }
       const [turn] = turns
-      if (!turn || mustWait(turn.tick) || (oneSlot && holds.any())) break
+      if (!turn || underWay.mustWait(turn.tick) || (oneSlot && holds.any())) break
       turn.begun = true
       const [job] = turn.jobs
-      if (job && job.at < job.ranges.length) sendNext(turn, job)
+      if (job && job.at < job.ranges.length) sendNext(turn, job, most)
       else if (turn.jobs.length > 1) turn.jobs.shift()
-      else turns.shift()
+      else {
+        turns.shift()
+        underWay.end(turn.tick)
+      }
     }
     connection.uncork()
   }
@@ -239,7 +246,10 @@ export const laneOf = ({
     pump,
     connect,
     /** @param {Turn} turn */
-    offer: (turn) => turns.push(turn),
+    offer: (turn) => {
+      underWay.begin(turn.tick)
+      turns.push(turn)
+    },
     /** In front of every turn. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
     isUp: () => connection !== null,
@@ -251,12 +261,11 @@ export const laneOf = ({
       if (finished === written) then()
       else marks.push({ at: written, then })
     },
-    unansweredBytes: () => connection?.unansweredBytes() ?? 0,
     waitingBytes: () => connection?.waitingBytes() ?? 0,
     /** Milliseconds without an answer to what was sent. */
     silentMs: () => (connection && connection.unansweredBytes() > 0 ? clock() - lastReadMs : 0),
     /** Without a connection it is not: then only time decides what is dropped. */
-    isShut: () => connection !== null && connection.unansweredBytes() >= windowBytes,
+    isShut: () => connection !== null && room() === 0,
     /**
      * Takes out turns that the test picks.
      * @param {(turn: Turn) => boolean} test
@@ -264,6 +273,7 @@ export const laneOf = ({
     take: (test) => {
       const taken = turns.filter(test)
       if (taken.length > 0) turns = turns.filter((turn) => !test(turn))
+      for (const { tick } of taken) underWay.end(tick)
       return taken
     },
     /** Takes out the repeats that are not under way. */
@@ -271,11 +281,12 @@ export const laneOf = ({
     /** Takes out everything that is not under way. */
     takeAll: () => {
       const all = { urgent: urgent.takeAll(), turns }
+      for (const { tick } of turns) underWay.end(tick)
       turns = []
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
-    cutOff: () => connection?.close(),
+    cut: () => connection?.close(),
     close: () => {
       closed = true
       timers.clearTimeout(retry)

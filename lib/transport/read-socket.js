@@ -60,7 +60,10 @@ export const socketReadDriver = async (options) => {
       if (line === null && lost === null) return null
       // Part of a lost reply may have been handed out: whoever asked must begin anew.
       if (lost !== null) throw new ReadError(lost, `${lane.address} closed the connection`)
-      const { action, cause, address } = verdictOf(line ?? '', lane.address)
+      const verdict = verdictOf(line ?? '', lane.address)
+      const { cause, address } = verdict
+      const isStray = address !== undefined && !target.follows(lane.address, address)
+      const action = isStray ? 'later' : verdict.action
       asking = action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       goTo = asking || (attempt > 0 && action === 'there') ? (address ?? null) : null
@@ -82,7 +85,7 @@ export const socketReadDriver = async (options) => {
         /** @type {ReadLane} */ lane,
         /** @type {Share} */ share,
         /** @type {boolean} */ asking,
-      ) => readShare(lane, share, { list, command, values: sink, sizes, asking }, unread)
+      ) => readShare(lane, share, { list, command, values: sink, sizes, asking }, unread, target.follows)
       const shares = sharesOf({
         list,
         places: wanted,

@@ -51,14 +51,17 @@ export const sendOne = (lane, args, sink, asking = false) =>
  * @param {import('./read-order.js').Share} share
  * @param {Pick<import('./read-jobs.js').ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
  * @param {Unread} unread
+ * @param {(from: string, to: string) => boolean} follows
  * @returns {Promise<void>}
  */
-export const readShare = (lane, share, wanted, unread) =>
+export const readShare = (lane, share, wanted, unread, follows) =>
   new Promise((resolve) => {
     const onRefused = (/** @type {number} */ place, /** @type {string} */ line) => {
       const { action, address, cause } = verdictOf(line, lane.address)
       unread.cause = cause
-      if (action === 'there') unread.there.push(place)
+      const isStray = address !== undefined && !follows(lane.address, address)
+      if (isStray) unread.later.push(place)
+      else if (action === 'there') unread.there.push(place)
       else if (action === 'asking' && address) {
         const places = unread.asking.get(address)
         if (places) places.push(place)

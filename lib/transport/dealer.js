@@ -4,7 +4,7 @@
 /**
  * @typedef {import('./connection.js').Entry} Entry
  * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./lane.js').Lane} Lane
+ * @typedef {import('./pool.js').Pool} Pool
  * @typedef {import('./lane.js').Job} Job
  * @typedef {import('./lane.js').Turn} Turn
  * @typedef {ReturnType<typeof import('./slot-map.js').slotMapOf>} SlotMap
@@ -14,14 +14,14 @@
 /**
  * @param {object} needs
  * @param {SlotMap} needs.map
- * @param {() => Iterable<Lane>} needs.lanes
- * @param {(address: string) => Lane} needs.laneAt
+ * @param {() => Iterable<Pool>} needs.pools
+ * @param {(address: string) => Pool} needs.poolAt
  */
-export const dealerOf = ({ map, lanes, laneAt }) => {
-  /** @param {Map<Lane, Turn>} turns @param {Tick} tick @param {Lane} lane @param {Job} job @param {boolean} begun */
-  const put = (turns, tick, lane, job, begun) => {
-    const turn = turns.get(lane)
-    if (!turn) turns.set(lane, { tick, jobs: [job], begun })
+export const dealerOf = ({ map, pools, poolAt }) => {
+  /** @param {Map<Pool, Turn>} turns @param {Tick} tick @param {Pool} pool @param {Job} job @param {boolean} begun */
+  const put = (turns, tick, pool, job, begun) => {
+    const turn = turns.get(pool)
+    if (!turn) turns.set(pool, { tick, jobs: [job], begun })
     else {
       turn.jobs.push(job)
       turn.begun ||= begun
@@ -29,11 +29,11 @@ export const dealerOf = ({ map, lanes, laneAt }) => {
   }
 
   /** To whom a repeat goes now. @param {Entry} entry of one slot */
-  const laneFor = (entry) => laneAt(entry.goTo ?? map.ownerOf(entry.tape.slotAt(entry.from, entry.values)))
+  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.tape.slotAt(entry.from, entry.values)))
 
   /** @param {Turn[]} waiting oldest first */
   const dealTurns = (waiting) => {
-    /** @type {Map<Tick, Map<Lane, Turn>>} */
+    /** @type {Map<Tick, Map<Pool, Turn>>} */
     const dealt = new Map()
     for (const { tick, jobs, begun } of waiting) {
       const turns = dealt.get(tick) ?? new Map()
@@ -41,42 +41,42 @@ export const dealerOf = ({ map, lanes, laneAt }) => {
       for (const { tape, values, ranges: old, at } of jobs) {
         for (let r = at; r < old.length; r += 2) {
           for (const [address, ranges] of map.split(tape, values, old[r], old[r + 1])) {
-            put(turns, tick, laneAt(address), { tape, values, ranges, at: 0 }, begun)
+            put(turns, tick, poolAt(address), { tape, values, ranges, at: 0 }, begun)
           }
         }
       }
     }
-    for (const turns of dealt.values()) for (const [lane, turn] of turns) lane.offer(turn)
+    for (const turns of dealt.values()) for (const [pool, turn] of turns) pool.offer(turn)
   }
 
   return {
     /** A tick's commands, each to the owner of its slot. @param {Tick} tick @param {Pass[]} passes */
     offer(tick, passes) {
-      /** @type {Map<Lane, Turn>} */
+      /** @type {Map<Pool, Turn>} */
       const turns = new Map()
       for (const { tape, values } of passes) {
         for (const [address, ranges] of map.rangesOf(tape, values)) {
-          put(turns, tick, laneAt(address), { tape, values, ranges: ranges.slice(), at: 0 }, false)
+          put(turns, tick, poolAt(address), { tape, values, ranges: ranges.slice(), at: 0 }, false)
         }
       }
-      for (const [lane, turn] of turns) lane.offer(turn)
+      for (const [pool, turn] of turns) pool.offer(turn)
       return turns.keys()
     },
 
-    laneFor,
+    poolFor,
 
     /** Everything that waits, by the map as it is now. */
     again() {
       const urgent = /** @type {Entry[]} */ ([])
       const waiting = /** @type {Turn[]} */ ([])
-      for (const lane of lanes()) {
-        const all = lane.takeAll()
+      for (const pool of pools()) {
+        const all = pool.takeAll()
         urgent.push(...all.urgent)
         waiting.push(...all.turns)
       }
-      for (const entry of urgent) laneFor(entry).sendFirst(entry)
+      for (const entry of urgent) poolFor(entry).sendFirst(entry)
       dealTurns(waiting.sort((a, b) => a.tick.index - b.tick.index))
-      for (const lane of lanes()) lane.pump()
+      for (const pool of pools()) pool.pump()
     },
   }
 }

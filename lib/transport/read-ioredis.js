@@ -4,12 +4,14 @@ import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { connectClient } from './ioredis-connect.js'
+import { listeningTo } from './listening.js'
 import { readAgain } from './read-again.js'
 import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
 import { readMapOf } from './read-map.js'
 import { sharesOf } from './read-order.js'
 import { refresherOf } from './refresher.js'
+import { silenceOf } from './silence.js'
 import { refusalIn, verdictOf } from './verdict.js'
 
 /**
@@ -142,13 +144,16 @@ export const ioredisReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
   const map = () => readMapOf({ nodes: target.nodes(), ...target.topology }, plan.reads)
   const [server] = map().servers
-  const client = clientOf(options, plan.reads, server)
+  const onStray = () => refresher.request()
+  const client = clientOf(options, plan.reads, server, onStray)
   /** @type {ReturnType<typeof clientOf> | null} */
   let mains = null
   let closed = false
   let started = false
   let commands = 0
   const patience = readAgain({ clock, random, isClosed: () => closed })
+  const listening = listeningTo(client, clock)
+  const listen = silenceOf({ dial: target.dial, onEvent })
 
   // The library keeps a map of its own; this one names the nodes in the result.
   const refresher = refresherOf({ ask: target.refresh, learn: () => {}, clock })
@@ -188,7 +193,7 @@ export const ioredisReadDriver = async (options) => {
   const masterClient = async () => {
     if (mains) return mains
     const [first] = target.topology.masters
-    mains = clientOf(options, 'master', first)
+    mains = clientOf(options, 'master', first, onStray)
     mains.on('error', () => {})
     await connectClient(mains, first, target.access)
     return mains
@@ -225,6 +230,7 @@ export const ioredisReadDriver = async (options) => {
     // The library does not say which of its nodes a command went to.
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
+      listen(listening)
       if (refresher.ageMs() > staleMs) refresher.request()
     },
     close: () => {

@@ -205,7 +205,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
     },
     silentMs: () => (inFlight > 0 ? clock() - lastReadMs : 0),
     /** Ends a connection that says nothing; what it owes is asked again. */
-    cutOff: () => socket?.destroy(),
+    cut: () => socket?.destroy(),
     figures: () => ({ commands, bytes_in: bytesIn }),
     close() {
       closed = true

@@ -3,12 +3,14 @@ import { ReadError } from './read-driver.js'
 import { sendOne } from './read-exchange.js'
 import { deaf, readLaneOf } from './read-lane.js'
 import { readMapOf } from './read-map.js'
+import { silenceOf } from './silence.js'
 
 /** @typedef {import('./read-lane.js').ReadLane} ReadLane */
 
-const silentLimitMs = 10_000
 // Nobody tells of a replica that has come back.
 const staleMs = 10_000
+// Another server may have what a frozen one owes.
+const frozenLimitMs = 10_000
 
 /**
  * Tells when a server is away, and when it is back.
@@ -87,6 +89,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     return lane
   }
 
+  const listen = silenceOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
     for (const lane of lanes.values()) lane.close()
@@ -130,9 +133,10 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
       }
       return sums
     },
-    /** Servers that say nothing are cut off; what they owe is asked again. */
+    /** What a half-open connection or a frozen server owes is asked again. */
     watch() {
-      for (const lane of lanes.values()) if (lane.silentMs() > silentLimitMs) lane.cutOff()
+      listen(() => lanes.values())
+      for (const lane of lanes.values()) if (lane.silentMs() > frozenLimitMs) lane.cut()
       if (clock() - refreshedMs > staleMs) refresh()
     },
     close,

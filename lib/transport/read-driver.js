@@ -21,6 +21,7 @@ import { ExitCode, MillraceError } from '../errors.js'
  * @property {{ masters: readonly string[], owners: Uint16Array | null }} topology
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<unknown>} refresh
+ * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {(address: string, names: string[]) => Promise<unknown>} loadScripts
  *
  * @typedef {object} ReadDriver

@@ -2,11 +2,13 @@
 import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { dealerOf } from './dealer.js'
-import { laneOf } from './lane.js'
 import { occasionsOf } from './occasions.js'
 import { isOvertaken, patienceOf, pausedMs } from './patience.js'
+import { isOverdue, policyOf } from './policy.js'
+import { poolOf } from './pool.js'
 import { refresherOf } from './refresher.js'
 import { repeatsOf } from './repeats.js'
+import { silenceOf } from './silence.js'
 import { slotMapOf } from './slot-map.js'
 import { closed as closedReason, storyOf } from './story.js'
 import { writeBytes } from './tape.js'
@@ -18,6 +20,7 @@ import { causeOf, refusalIn } from './verdict.js'
  * @typedef {import('./connection.js').Tick} Tick
  * @typedef {import('./lane.js').Lane} Lane
  * @typedef {import('./lane.js').Turn} Turn
+ * @typedef {import('./pool.js').Pool} Pool
  * @typedef {import('./slot-map.js').Topology} Topology
  *
  * @typedef {object} DriverOptions
@@ -39,12 +42,14 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {import('../target/dial.js').Access} access
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<Topology>} refresh
+ * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {import('../target/sentinel.js').Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
 
 const spareBuffers = 16
-const silentLimitMs = 2000
+// A server that has lost its slots need not be waited for.
+const lostLimitMs = 2000
 // Nobody tells of a replica that has come, or of slots that no command went to.
 const staleMs = 10_000
 
@@ -70,8 +75,8 @@ export const socketDriver = async (options) => {
   const encodeFrom = clock()
   const tapes = await tapesOf(plan, steps, options)
   const encodeMs = clock() - encodeFrom
-  /** @type {Map<string, Lane>} */
-  const lanes = new Map()
+  /** @type {Map<string, Pool>} */
+  const pools = new Map()
   /** @type {Map<string, Error>} */
   const faults = new Map()
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
@@ -80,12 +85,17 @@ export const socketDriver = async (options) => {
   let started = false
   let closed = false
 
-  const laneAt = (/** @type {string} */ address) => {
-    const known = lanes.get(address)
+  function* lanes() {
+    for (const pool of pools.values()) yield* pool.lanes
+  }
+  const poolAt = (/** @type {string} */ address) => {
+    const known = pools.get(address)
     if (known) return known
-    const lane = laneOf({
+    const pool = poolOf({
       address,
+      connections: plan.connections,
       windowBytes: plan.windowBytes,
+      windowCommands: plan.windowCommands ?? Number.POSITIVE_INFINITY,
       chunks: plan.agents.length * plan.chunks,
       oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
@@ -96,11 +106,11 @@ export const socketDriver = async (options) => {
       timers,
       events: laneEvents,
     })
-    lanes.set(address, lane)
-    if (started) lane.connect()
-    return lane
+    pools.set(address, pool)
+    if (started) pool.connect()
+    return pool
   }
-  const dealer = dealerOf({ map, lanes: () => lanes.values(), laneAt })
+  const dealer = dealerOf({ map, pools: () => pools.values(), poolAt })
 
   /** A server said where the slot is now. @param {number} slot @param {string} address */
   const moved = (slot, address) => {
@@ -121,10 +131,10 @@ export const socketDriver = async (options) => {
   const releaseWhenDrained = (address, slots) => {
     const release = () => {
       repeats.holds.drained(slots)
-      for (const lane of lanes.values()) lane.pump()
+      for (const pool of pools.values()) pool.pump()
     }
-    const lane = lanes.get(address)
-    if (lane) lane.whenDrained(release)
+    const pool = pools.get(address)
+    if (pool) pool.whenDrained(release)
     else release()
   }
 
@@ -142,15 +152,16 @@ export const socketDriver = async (options) => {
   }
   const refresher = refresherOf({ ask: target.refresh, learn, clock, timers })
 
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
   const repeats = repeatsOf({
-    plan,
+    policy,
     ledger,
-    laneFor: dealer.laneFor,
+    poolFor: dealer.poolFor,
     onMoved: moved,
     onStale: refresher.request,
     loadScripts: target.loadScripts,
     story,
-    clock,
     random,
     timers,
   })
@@ -186,7 +197,7 @@ export const socketDriver = async (options) => {
     for (const entry of lane.takeUrgent()) {
       entry.goTo = null
       entry.lead = 0
-      dealer.laneFor(entry).sendFirst(entry)
+      dealer.poolFor(entry).sendFirst(entry)
     }
     refresher.request()
   }
@@ -237,9 +248,9 @@ export const socketDriver = async (options) => {
    * @param {Tick} tick
    */
   const dropOvertaken = (tick) => {
-    for (const lane of lanes.values()) if (lane.isShut() && lane.silentMs() > pausedMs) patience.disturbed()
+    for (const lane of lanes()) if (lane.isShut() && lane.silentMs() > pausedMs) patience.disturbed()
     const before = patience.giveUpBefore()
-    for (const lane of lanes.values()) {
+    for (const lane of lanes()) {
       if (!lane.isShut()) continue
       const isLost = (/** @type {Turn} */ turn) =>
         turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before
@@ -258,41 +269,45 @@ export const socketDriver = async (options) => {
     for (const { tape } of passes) ledger.expect(account, tape.count)
     const touched = [...dealer.offer(tick, passes)]
     ledger.seal(account)
-    for (const lane of touched) lane.pump()
+    for (const pool of touched) pool.pump()
   }
 
-  const isOwner = (/** @type {Lane} */ lane) => map.addresses().includes(lane.address)
+  const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
 
   /** Once a second: what has waited too long is dropped, silent servers are asked about, and the events are told. */
   const watch = () => {
     if (closed) return
-    const deadline = isScheduled(plan) ? clock() - plan.maxBehindMs : Number.NEGATIVE_INFINITY
-    for (const lane of lanes.values()) {
-      const isLost = (/** @type {Turn} */ { begun, tick }) => tick.dueMs < deadline && !(begun && lane.isUp())
+    const deadline = policy.deadline(isScheduled(plan))
+    for (const lane of lanes()) {
+      const isLost = (/** @type {Turn} */ turn) => isOverdue(turn, deadline, lane.isUp())
       for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
-      if (lane.silentMs() > silentLimitMs) {
+      if (lane.silentMs() > lostLimitMs) {
         refresher.request()
         // It has lost its slots and does not answer: what it was sent is repeated elsewhere.
-        if (!isOwner(lane)) lane.cutOff()
-      }
-      if (!lane.isUp() && lane.isIdle() && !isOwner(lane)) {
-        lane.close()
-        lanes.delete(lane.address)
-        story.forget(lane.address)
+        if (!isOwner(lane)) lane.cut()
       }
     }
+    for (const pool of pools.values()) {
+      // What was dropped may have been in the way of what waits.
+      pool.pump()
+      if (!pool.isUnused() || isOwner(pool)) continue
+      pool.close()
+      pools.delete(pool.address)
+      story.forget(pool.address)
+    }
+    listen(lanes)
     for (const entry of repeats.holds.expired(deadline)) repeats.lose(entry, 'dropped', '')
     if (refresher.ageMs() > staleMs) refresher.request()
     story.tell()
   }
 
   const connectAll = async () => {
-    for (const address of map.addresses()) laneAt(address)
-    await Promise.all([...lanes.values()].map((lane) => lane.connect()))
-    for (const lane of lanes.values()) {
-      if (lane.isUp()) continue
+    for (const address of map.addresses()) poolAt(address)
+    await Promise.all([...pools.values()].map((pool) => pool.connect()))
+    for (const pool of pools.values()) {
+      if (pool.isUp()) continue
       close()
-      throw new TargetError(faults.get(lane.address)?.message ?? `${lane.address}: cannot connect`)
+      throw new TargetError(faults.get(pool.address)?.message ?? `${pool.address}: cannot connect`)
     }
     started = true
   }
@@ -300,7 +315,7 @@ export const socketDriver = async (options) => {
   /** Gives up what has no outcome yet: the run has ended first. */
   const abandon = () => {
     const entries = /** @type {Entry[]} */ ([...repeats.holds.clear()])
-    for (const lane of lanes.values()) {
+    for (const lane of lanes()) {
       const { urgent, turns } = lane.takeAll()
       entries.push(...lane.unanswered(), ...urgent)
       for (const turn of turns) loseTurn(turn, 'unsettled')
@@ -312,7 +327,7 @@ export const socketDriver = async (options) => {
     closed = true
     repeats.close()
     refresher.close()
-    for (const lane of lanes.values()) lane.close()
+    for (const pool of pools.values()) pool.close()
   }
 
   story.topology(target.topology)
@@ -329,12 +344,12 @@ export const socketDriver = async (options) => {
       if (repeats.holds.isWaiting()) return false
       let hungry = false
       for (const address of map.addresses()) {
-        const turns = lanes.get(address)?.turns() ?? 0
+        const turns = pools.get(address)?.turns() ?? 0
         if (turns > 2) return false
         if (turns < 2) hungry = true
       }
       return hungry
     },
-    waitingBytes: () => [...lanes.values()].reduce((sum, lane) => sum + lane.waitingBytes(), 0),
+    waitingBytes: () => [...pools.values()].reduce((sum, pool) => sum + pool.waitingBytes(), 0),
   }
 }

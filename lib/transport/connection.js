@@ -45,6 +45,7 @@ import { fifo } from './fifo.js'
 export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClosed }) => {
   const sent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   let unansweredBytes = 0
+  let unansweredCommands = 0
 
   const finish = (/** @type {Entry} */ entry) => {
     unansweredBytes -= entry.bytes
@@ -66,6 +67,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
       }
       const n = Math.min(left, entry.to - entry.from)
       left -= n
+      unansweredCommands -= n
       if (entry.from + n === entry.to) finish(entry)
       onAnswered(entry, n)
       entry.from += n
@@ -78,6 +80,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
       entry.lead--
       return
     }
+    unansweredCommands--
     if (entry.from + 1 === entry.to) finish(entry)
     onRefused(entry, entry.from++, line)
   }
@@ -94,6 +97,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
   return {
     unanswered: sent.all,
     unansweredBytes: () => unansweredBytes,
+    unansweredCommands: () => unansweredCommands,
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket.writableLength,
     cork: () => socket.cork(),
@@ -106,6 +110,7 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
     write(entry, bytes, release) {
       entry.bytes = bytes.length
       unansweredBytes += bytes.length
+      unansweredCommands += entry.to - entry.from
       sent.push(entry)
       socket.write(bytes, release ?? undefined)
     },

@@ -1,6 +1,7 @@
 // ioredis as a reader: its client for the servers that are read from, and its replies told as the decoder tells them.
 import { Cluster, Redis } from 'ioredis'
 import { endpointOf } from '../target/address.js'
+import { connectorFor } from './connector.js'
 import { slotsLimits } from './ioredis-connect.js'
 
 /** @typedef {import('../wire/values.js').ReplySink} ReplySink */
@@ -11,14 +12,16 @@ const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 
  * @param {import('./read-driver.js').ReadDriverOptions} options
  * @param {import('./read-map.js').Reads} reads
  * @param {string} server of a single target
+ * @param {() => void} onStray the topology may be out of date
  */
-export const clientOf = ({ plan, target }, reads, server) => {
+export const clientOf = ({ plan, target }, reads, server, onStray) => {
   const { username, password, tls, db } = target.access
   const options = {
     username,
     password,
     tls: tls ?? undefined,
     connectTimeout: 5000,
+    Connector: connectorFor(target, { sentinels: false, onStray }),
     protocol: /** @type {2} */ (2),
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

@@ -2,38 +2,32 @@
 // wait behind it, slot by slot.
 import { systemTimers } from '../base/timers.js'
 import { holdsOf } from './holds.js'
-import { verdictOf } from './verdict.js'
 
 /**
  * @typedef {import('./connection.js').Entry} Entry
  * @typedef {import('./lane.js').Lane} Lane
  */
 
-const laterMs = 40
-const maxAttempts = 8
-
 /**
  * @param {object} needs
- * @param {{ maxBehindMs: number }} needs.plan
+ * @param {ReturnType<typeof import('./policy.js').policyOf>} needs.policy
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
- * @param {(entry: Entry) => Lane} needs.laneFor
+ * @param {(entry: Entry) => import('./pool.js').Pool} needs.poolFor
  * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
  * @param {() => void} needs.onStale the map may be out of date
  * @param {(address: string) => Promise<void>} needs.loadScripts
  * @param {import('./story.js').Story} needs.story
- * @param {() => number} needs.clock
  * @param {() => number} needs.random
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
 export const repeatsOf = ({
-  plan,
+  policy,
   ledger,
-  laneFor,
+  poolFor,
   onMoved,
   onStale,
   loadScripts,
   story,
-  clock,
   random,
   timers = systemTimers,
 }) => {
@@ -41,23 +35,23 @@ export const repeatsOf = ({
   const touched = new Set()
   /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
   const postponed = new Map()
-  /** @type {Set<Lane>} */
+  /** @type {Set<import('./pool.js').Pool>} */
   const toPump = new Set()
   let closed = false
 
   const holds = holdsOf({
     send: (_, entries) => {
       for (const entry of entries) {
-        const lane = laneFor(entry)
-        lane.sendFirst(entry)
-        toPump.add(lane)
+        const pool = poolFor(entry)
+        pool.sendFirst(entry)
+        toPump.add(pool)
       }
     },
   })
   const pump = () => {
-    for (const lane of toPump) {
-      toPump.delete(lane)
-      lane.pump()
+    for (const pool of toPump) {
+      toPump.delete(pool)
+      pool.pump()
     }
   }
 
@@ -77,9 +71,8 @@ export const repeatsOf = ({
     settle(entry, entry.to - entry.from)
   }
 
-  /** @param {number} slot @param {number} attempts */
-  const postpone = (slot, attempts) => {
-    const waitMs = laterMs * 2 ** Math.min(4, attempts - 1)
+  /** @param {number} slot @param {number} waitMs */
+  const postpone = (slot, waitMs) => {
     const slots = postponed.get(waitMs)
     if (slots) {
       slots.add(slot)
@@ -106,29 +99,30 @@ export const repeatsOf = ({
     refused(entry, command, line, lane) {
       const attempts = entry.attempts + 1
       const one = { ...entry, from: command, to: command + 1, again: true, attempts, lead: 0, goTo: null }
-      const { action, cause, address = lane.address } = verdictOf(line, lane.address)
-      const late = clock() - one.tick.dueMs > plan.maxBehindMs && attempts > maxAttempts
-      if (action === 'give-up' || late) return lose(one, 'failed', cause)
+      const ruling = policy.refused(line, lane.address, one.tick.dueMs, attempts)
+      const { action, cause, address, waitMs } = ruling
+      if (ruling.lost) return lose(one, ruling.lost, cause)
       ledger.commands.repeated++
       story.refused(cause)
       ledger.sentAgain(cause)
       const slot = slotIn(one)
-      if (action === 'there') onMoved(slot, address)
+      if (action === 'there' && address) onMoved(slot, address)
       if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })
-      if (cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
+      if (ruling.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
       holds.refuse(slot, one)
-      const wait = () => postpone(slot, attempts)
+      const wait = () => postpone(slot, waitMs)
       if (action === 'load') loadScripts(lane.address).then(wait, wait)
-      else if (action === 'later' || attempts > maxAttempts) wait()
+      else if (waitMs > 0) wait()
       else touched.add(slot)
     },
 
     /** Its answer will not come. @param {Entry} entry */
     lost(entry) {
-      if (entry.tape.step.repeatable === false) return lose(entry, 'uncertain', 'CLOSED')
+      const { tape, values, held, tick } = entry
+      const outcome = policy.unanswered(tape.step, true, tick.dueMs, entry.attempts + 1, false)
+      if (outcome) return lose(entry, outcome, 'CLOSED')
       ledger.commands.repeated += entry.to - entry.from
       ledger.sentAgain('CLOSED', entry.to - entry.from)
-      const { tape, values, held } = entry
       for (let from = entry.from; from < entry.to; ) {
         const slot = tape.slotAt(from, values)
         let to = from + 1

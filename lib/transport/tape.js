@@ -13,7 +13,7 @@
  * @property {{ values: TickValues, commands: number }} pass what was patched for the tick under way
  * @property {{ from: number, to: number }[]} busy bytes that a socket still holds
  *
- * @typedef {Batch & { kept: Kept | null }} Tape
+ * @typedef {Batch & { kept: Kept | null, connection: number }} Tape connection: by which of those to its server it goes
  * @typedef {{ bytes: Buffer, to: number, release: (() => void) | null }} Cut bytes of commands up to `to`; `release` when the socket has let go of them
  */
 
@@ -83,10 +83,11 @@ const keep = (batch, values) => {
  * @param {Batch} batch
  * @param {TickValues} values what the holes hold until the first tick
  * @param {boolean} kept
+ * @param {number} [connection]
  * @returns {Tape}
  */
-export const tapeOf = (batch, values, kept) =>
-  Object.assign(batch, { kept: kept ? keep(batch, values) : null })
+export const tapeOf = (batch, values, kept, connection = 0) =>
+  Object.assign(batch, { kept: kept ? keep(batch, values) : null, connection })
 
 /**
  * The first place in an ascending array that is not below `value`.

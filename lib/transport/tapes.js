@@ -20,6 +20,7 @@ import { estimateBytes, tapeOf } from './tape.js'
 const portionItems = 4096
 // There are fewer keys than this in an interval, or its portions are larger than they need be.
 const sampledItems = 4096
+
 const whole = Object.freeze({ at: 0, of: 1 })
 
 /** Above this the tapes' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
@@ -41,8 +42,15 @@ const fullItems = (step, range) => {
  * Into how many parts a chunk's items are cut, so that all steps of one go before the next one's.
  * @param {Step[]} steps
  * @param {Range} range
+ * @param {number} connections each has a portion at least
  */
-const portionsOf = (steps, range) => {
+const portionsOf = (steps, range, connections) => {
+  const least = Math.min(connections, range.count)
+  return Math.max(least, fullPortions(steps, range))
+}
+
+/** @param {Step[]} steps @param {Range} range */
+const fullPortions = (steps, range) => {
   if (steps.filter(({ kind }) => kind !== 'once').length < 2) return 1
   const least = Math.max(portionItems, ...steps.map((step) => fullItems(step, range)))
   return Math.max(1, Math.floor(range.count / least))
@@ -60,10 +68,11 @@ const partOf = (range, parts, p) => {
  * portion; those that are paced go with every portion, a part of them with each.
  * @param {Step[]} steps
  * @param {Range} range
- * @returns {{ step: Step, range: Range, part: TapePart }[]}
+ * @param {number} connections
+ * @returns {{ step: Step, range: Range, part: TapePart, connection: number }[]}
  */
-const passesOf = (steps, range) => {
-  const portions = portionsOf(steps, range)
+const passesOf = (steps, range, connections) => {
+  const portions = portionsOf(steps, range, connections)
   const lead = steps.findIndex(({ kind }) => kind !== 'once')
   return Array.from({ length: portions }, (_, p) =>
     steps
@@ -72,6 +81,7 @@ const passesOf = (steps, range) => {
         step,
         range: partOf(range, portions, p),
         part: step.kind === 'once' && step.paced ? { at: p, of: portions } : whole,
+        connection: Math.floor((p * connections) / portions),
       })),
   ).flat()
 }
@@ -93,13 +103,15 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
     for (const [a, share] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
         const range = chunkRange(share, plan.chunks, k)
-        byChunk[chunkId(plan, a, k)] = passesOf(steps, range).map(({ step, range: items, part }) => {
-          const batch = batchOf(step, items, { cluster: plan.cluster, values })
-          const size = estimateBytes(batch)
-          const kept = keep && step.kind !== 'once' && bytes + size <= ceilingBytes
-          if (kept) bytes += size
-          return Object.assign(tapeOf(batch, values, kept), { part })
-        })
+        byChunk[chunkId(plan, a, k)] = passesOf(steps, range, plan.connections).map(
+          ({ step, range: items, part, connection }) => {
+            const batch = batchOf(step, items, { cluster: plan.cluster, values })
+            const size = estimateBytes(batch)
+            const kept = keep && step.kind !== 'once' && bytes + size <= ceilingBytes
+            if (kept) bytes += size
+            return Object.assign(tapeOf(batch, values, kept, connection), { part })
+          },
+        )
         onEncoding?.((a * plan.chunks + k + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
         await new Promise((resolve) => setImmediate(resolve))
@@ -108,9 +120,10 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
   }
   /** Tapes for items that are written only this once. @param {Range} range @param {import('../wire/encode.js').TickValues} at */
   const fresh = (range, at) =>
-    passesOf(steps, range).map(({ step, range: items, part }) =>
-      Object.assign(tapeOf(batchOf(step, items, { cluster: plan.cluster, values: at }), at, false), { part }),
-    )
+    passesOf(steps, range, plan.connections).map(({ step, range: items, part, connection }) => {
+      const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
+      return Object.assign(tapeOf(batch, at, false, connection), { part })
+    })
   return {
     bytes,
     /** @param {number} chunk @returns {Tape[]} */

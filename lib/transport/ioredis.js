@@ -6,10 +6,14 @@ import { addressOf, endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
+import { connectorFor } from './connector.js'
 import { connectClient, slotsLimits } from './ioredis-connect.js'
+import { listeningTo } from './listening.js'
 import { occasionsOf } from './occasions.js'
 import { isOvertaken, patienceOf, pausedMs } from './patience.js'
+import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
+import { silenceOf } from './silence.js'
 import { slotMapOf } from './slot-map.js'
 import { closed as closedReason, storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
@@ -20,23 +24,23 @@ import { causeOf, refusalIn, verdictOf } from './verdict.js'
  * @typedef {import('./connection.js').Tick} Tick
  * @typedef {import('./tape.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean }}
- * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string }}
+ * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent
  * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number, begun: boolean }} Turn
  */
 
 // Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
 // sent again count too, so that an outage takes no more memory than a busy second.
 const maxOutstanding = 5000
-const laterMs = 40
-const maxAttempts = 8
 const staleMs = 10_000
+const askAgainMs = 100
 
-/** @param {DriverOptions['target']} target */
-const clientOptions = ({ access }) => ({
-  username: access.username,
-  password: access.password,
-  tls: access.tls ?? undefined,
+/** @param {DriverOptions['target']} target @param {() => void} onStray */
+const clientOptions = (target, onStray) => ({
+  Connector: connectorFor(target, { sentinels: Boolean(target.sentinels), onStray }),
+  username: target.access.username,
+  password: target.access.password,
+  tls: target.access.tls ?? undefined,
   connectTimeout: 5000,
   // A repeat is ours to decide: the library would send RPUSH and XADD twice.
   autoResendUnfulfilledCommands: false,
@@ -48,12 +52,12 @@ const clientOptions = ({ access }) => ({
 /** The one server, or who names it. @param {DriverOptions['target']} target */
 const whereabouts = ({ sentinels, topology }) => sentinels?.clientOptions() ?? endpointOf(topology.masters[0])
 
-/** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target */
-const clientOf = (plan, target) => {
+/** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target @param {() => void} onStray */
+const clientOf = (plan, target, onStray) => {
   if (!plan.cluster) {
     return new Redis({
       ...whereabouts(target),
-      ...clientOptions(target),
+      ...clientOptions(target, onStray),
       db: target.access.db ?? 0,
       enableAutoPipelining: true,
       enableOfflineQueue: false,
@@ -71,7 +75,7 @@ const clientOf = (plan, target) => {
     slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (address, callback) => callback(null, address),
-    redisOptions: { ...clientOptions(target), connectionName: 'millrace' },
+    redisOptions: { ...clientOptions(target, onStray), connectionName: 'millrace' },
   })
 }
 
@@ -82,7 +86,28 @@ const wasNeverSent = (/** @type {Error} */ error) =>
   /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
 
 const addressOfNode = (/** @type {Redis} */ { options: { host = '', port = 0 } }) => addressOf({ host, port })
+/** To whom the library sends a command. @param {any} cluster @param {One} one @returns {string | undefined} */
+const ownerIn = ({ slots }, { tape, i, values }) => slots[tape.slotAt(i, values)]?.[0]
 const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
+
+/**
+ * Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone. Only
+ * where all of a pipeline is to ask elsewhere it cannot be stopped: it has put an ASKING before each command.
+ * @param {any} client
+ * @param {import('./socket.js').DriverTarget['follows']} follows
+ */
+const judgeReplies = (client, follows) => {
+  client.handleError = (
+    /** @type {Error} */ error,
+    /** @type {unknown} */ _left,
+    /** @type {any} */ handlers,
+  ) => {
+    const { action, slot, address = '' } = verdictOf(error.message, '')
+    if (action !== 'asking') return handlers.defaults()
+    if (follows('its cluster', address)) handlers.ask(slot, address)
+    else setTimeout(handlers.tryagain, askAgainMs)
+  }
+}
 
 /**
  * Tells when the library loses a server and finds it again.
@@ -134,7 +159,8 @@ export const ioredisDriver = async (options) => {
   // Kept tapes would be in vain: the library encodes for itself.
   const tapes = await tapesOf(plan, steps, { ...options, keep: false })
   const encodeMs = clock() - encodeFrom
-  const client = clientOf(plan, target)
+  const client = clientOf(plan, target, () => refresher.request())
+  judgeReplies(client, target.follows)
   /** @type {Turn[]} */
   let turns = []
   /** @type {One[]} */
@@ -149,6 +175,8 @@ export const ioredisDriver = async (options) => {
   let started = false
   let closed = false
 
+  const listening = listeningTo(client, clock)
+  const listen = silenceOf({ dial: target.dial, onEvent })
   const story = storyOf({ onEvent, clock })
   const patience = patienceOf({ plan, clock })
   let answeredMs = clock()
@@ -172,6 +200,7 @@ export const ioredisDriver = async (options) => {
   })
   // The library has a map of its own; this one is for the events.
   const map = slotMapOf(target.topology)
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   const refresher = refresherOf({
     ask: target.refresh,
     learn: (topology) => {
@@ -215,45 +244,50 @@ export const ioredisDriver = async (options) => {
     if (isAnswer) answeredMs = clock()
     one.attempts++
     one.left ||= !wasNeverSent(error)
-    const late = clock() - one.tick.dueMs > plan.maxBehindMs && one.attempts > maxAttempts
-    if (isAnswer) refused(one, error.message, late)
-    else if (wasRegrouped(error)) repeat(one, false)
+    if (isAnswer) refused(one, error.message)
+    else if (wasRegrouped(error)) repeat(one, 0)
     else {
       refresher.request()
-      if (one.left && one.tape.step.repeatable === false) lose(one, 'uncertain', 'CLOSED')
-      else if (late && !one.left && isScheduled(plan)) lose(one, 'dropped', '')
+      const { tick, tape, left, attempts } = one
+      const outcome = policy.unanswered(tape.step, left, tick.dueMs, attempts, isScheduled(plan))
+      if (outcome) lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
       else {
         if (!wasNeverSent(error)) ledger.sentAgain('CLOSED')
-        repeat(one, true)
+        repeat(one, policy.waitFor(attempts))
       }
     }
     progressSoon()
   }
-  /** @param {One} one @param {string} line @param {boolean} late */
-  const refused = (one, line, late) => {
+  /** @param {One} one @param {string} line */
+  const refused = (one, line) => {
     ledger.commands.refused++
-    const { action, cause, address } = verdictOf(line, target.topology.masters[0])
-    if (action === 'give-up' || late) return lose(one, 'failed', cause)
+    const { action, cause, address, waitMs, lost } = policy.refused(
+      line,
+      one.from,
+      one.tick.dueMs,
+      one.attempts,
+    )
+    if (lost) return lose(one, lost, cause)
     story.refused(cause)
     ledger.sentAgain(cause)
     if (action !== 'asking') refresher.request()
     if (action === 'there' || action === 'asking') {
-      one.goTo = address ?? null
+      one.goTo = address
       one.asking = action === 'asking'
-      repeat(one, one.attempts > maxAttempts)
-    } else if (action === 'load') loadThenRepeat(one)
-    else repeat(one, true)
+    }
+    if (action === 'there' && client instanceof Cluster) client.refreshSlotsCache()
+    if (action === 'load') loadThenRepeat(one, waitMs)
+    else repeat(one, waitMs)
   }
 
-  /** @param {One} one @param {boolean} later */
-  const repeat = (one, later) => {
+  /** @param {One} one @param {number} waitMs */
+  const repeat = (one, waitMs) => {
     ledger.commands.repeated++
-    if (!later) {
+    if (waitMs === 0) {
       repeats.push(one)
       return
     }
-    const waitMs = laterMs * 2 ** Math.min(4, one.attempts - 1) * (0.5 + random())
-    postponed.set(one, setTimeout(due, waitMs, one))
+    postponed.set(one, setTimeout(due, waitMs * (0.5 + random()), one))
   }
   const due = (/** @type {One} */ one) => {
     if (closed || !postponed.delete(one)) return
@@ -268,10 +302,10 @@ export const ioredisDriver = async (options) => {
       due(one)
     }
   })
-  const loadThenRepeat = (/** @type {One} */ one) => {
+  const loadThenRepeat = (/** @type {One} */ one, /** @type {number} */ waitMs) => {
     postponed.set(one, null)
     const again = () => {
-      if (!closed) repeat(one, true)
+      if (!closed) repeat(one, waitMs)
     }
     Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
   }
@@ -284,11 +318,14 @@ export const ioredisDriver = async (options) => {
    */
   const redirected = (one, command, args) => {
     const { goTo, asking } = one
-    if (goTo === null || !(client instanceof Cluster)) return null
+    if (!(client instanceof Cluster)) return null
+    one.from = ownerIn(client, one) ?? one.from
+    if (goTo === null) return null
     one.goTo = null
     const node = client.nodes('master').find((known) => addressOfNode(known) === goTo)
     // A server that the library does not know yet: its old owner will say it again.
     if (!node) return null
+    one.from = goTo
     if (asking) node.asking().catch(() => {})
     return node.sendCommand(new Command(command, args))
   }
@@ -339,6 +376,7 @@ export const ioredisDriver = async (options) => {
   }
   /** @returns {One | null} */
   const nextOne = () => {
+    const [from] = map.addresses()
     for (const turn of turns) {
       const { tick, jobs } = turn
       const busy = underWay.get(tick.chunk)
@@ -346,7 +384,7 @@ export const ioredisDriver = async (options) => {
       turn.begun = true
       underWay.set(tick.chunk, tick)
       const job = jobs[turn.j]
-      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false, goTo: null, asking: false }
+      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false, goTo: null, asking: false, from }
       if (turn.i === job.tape.count) {
         turn.i = 0
         turn.j++
@@ -413,10 +451,11 @@ export const ioredisDriver = async (options) => {
     offer,
     watch: () => {
       if (closed) return
-      const deadline = clock() - plan.maxBehindMs
-      if (isScheduled(plan)) drop((turn) => !turn.begun && turn.tick.dueMs < deadline)
+      const isUp = !map.addresses().some(story.isDown)
+      drop((turn) => isOverdue(turn, policy.deadline(isScheduled(plan)), isUp))
+      listen(listening)
       // The library goes over to a new master without a word.
-      if (refresher.ageMs() > staleMs || map.addresses().some(story.isDown)) refresher.request()
+      if (refresher.ageMs() > staleMs || !isUp) refresher.request()
       story.tell()
     },
     /** Gives up what has no outcome yet: the run has ended first. */

@@ -1,0 +1,72 @@
+// What becomes of a command that has not been answered, or not with success: one rule for both drivers.
+import { verdictOf } from './verdict.js'
+
+/**
+ * @typedef {import('./verdict.js').Action} Action
+ * @typedef {import('../measure/ledger.js').Loss} Loss
+ * @typedef {{ action: Action, cause: string, address: string | null, slot: number | null, waitMs: number, lost: Loss | null, isStray: boolean }} Ruling
+ *   lost: it is given up with this outcome; else it is repeated, after `waitMs`
+ */
+
+const laterMs = 40
+const maxAttempts = 8
+
+/** @param {number} attempts from 1 */
+const waitFor = (attempts) => laterMs * 2 ** Math.min(4, attempts - 1)
+
+/**
+ * @param {object} needs
+ * @param {number} needs.maxBehindMs
+ * @param {() => number} needs.clock
+ * @param {(from: string, to: string) => boolean} needs.follows
+ */
+export const policyOf = ({ maxBehindMs, clock, follows }) => {
+  const isLate = (/** @type {number} */ dueMs, /** @type {number} */ attempts) =>
+    attempts > maxAttempts && clock() - dueMs > maxBehindMs
+
+  return {
+    waitFor,
+    /**
+     * A server refused the command, so it was not executed.
+     * @param {string} line
+     * @param {string} from the server
+     * @param {number} dueMs
+     * @param {number} attempts this one included
+     * @returns {Ruling}
+     */
+    refused(line, from, dueMs, attempts) {
+      const { action: asked, cause, address = null, slot = null } = verdictOf(line, from)
+      // Nobody has confirmed that server: the owner of the slot may name another by and by.
+      const isStray = address !== null && !follows(from, address)
+      const action = isStray ? 'later' : asked
+      const lost = action === 'give-up' || isLate(dueMs, attempts) ? 'failed' : null
+      const mustWait = action === 'later' || action === 'load' || attempts > maxAttempts
+      return { action, cause, address, slot, lost, isStray, waitMs: mustWait ? waitFor(attempts) : 0 }
+    },
+
+    /**
+     * The connection ended before an answer came.
+     * @param {{ repeatable?: boolean }} step
+     * @param {boolean} left it may have been executed
+     * @param {number} dueMs
+     * @param {number} attempts this one included
+     * @param {boolean} scheduled
+     * @returns {Loss | null} null: it is repeated
+     */
+    unanswered(step, left, dueMs, attempts, scheduled) {
+      if (left && step.repeatable === false) return 'uncertain'
+      return !left && scheduled && isLate(dueMs, attempts) ? 'dropped' : null
+    },
+
+    /** Due before this, what has not been begun is dropped. @param {boolean} scheduled */
+    deadline: (scheduled) => (scheduled ? clock() - maxBehindMs : Number.NEGATIVE_INFINITY),
+  }
+}
+
+/**
+ * What was begun goes on as long as its server is there.
+ * @param {{ begun: boolean, tick: { dueMs: number } }} turn
+ * @param {number} deadline
+ * @param {boolean} isUp
+ */
+export const isOverdue = ({ begun, tick }, deadline, isUp) => tick.dueMs < deadline && !(begun && isUp)
