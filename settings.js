@@ -38,6 +38,11 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
+ * @property {number} [counters] undefined = as many as increments
+ * @property {'zset' | 'hash' | 'string'} structure of the counters
+ * @property {number} chunkSize increments in one
+ * @property {number} [delayMs] added to each round trip; undefined: there is no proxy
+ * @property {number} [loseEvery]
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
  * @property {number} [reconnectHz] connections a second that are replaced
@@ -178,7 +183,7 @@ const groups = {
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
       help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
-      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k',
+      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k, for counters 50992',
       help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
         'lookups the number of keys, key:1 and on',
       helpFor: { consumer: 'number of different items' },
@@ -272,6 +277,19 @@ const groups = {
       help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
     { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
       help: 'stated share of false positives, of which the size of a Bloom filter follows' },
+  ],
+  Counters: [
+    { name: 'counters', key: 'counters', type: 'integer', range: ['1', '100M'], otherwise: 'as many as --items',
+      help: 'different counters, each incremented in turn; --items is the number of increments' },
+    { name: 'structure', key: 'structure', type: 'choice', choices: ['zset', 'hash', 'string'], default: 'zset',
+      help: 'what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR)' },
+    { name: 'chunk-size', key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
+      help: 'increments in a pipeline, a script call, a function call or a transaction' },
+    { name: 'delay', key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
+      help: 'add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows ' +
+        'what the proxy itself takes' },
+    { name: 'lose-every', key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
+      help: 'the proxy of --delay drops the reply to every so many requests, and ends the connection' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,

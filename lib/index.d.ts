@@ -5,7 +5,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction'
   /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
@@ -66,6 +66,16 @@ export interface RunOptions {
   ids?: 'hex' | 'binary' | 'integer'
   /** stated share of false positives, of which the size of a Bloom filter follows */
   falsePositives?: string
+  /** different counters, each incremented in turn; --items is the number of increments */
+  counters?: number | string
+  /** what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR) */
+  structure?: 'zset' | 'hash' | 'string'
+  /** increments in a pipeline, a script call, a function call or a transaction */
+  chunkSize?: number | string
+  /** add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows what the proxy itself takes */
+  delay?: string
+  /** the proxy of --delay drops the reply to every so many requests, and ends the connection */
+  loseEvery?: number | string
   /** fetch only the newest N items; 0 = all that have not expired */
   limit?: number | string
   /** get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or script (one call of lua/fetch-latest-items.lua) */

@@ -56,6 +56,11 @@ const ofClients = /** @type {const} */ ([
   'partitions',
   'ids',
   'falsePositives',
+  'counters',
+  'structure',
+  'chunkSize',
+  'delayMs',
+  'loseEvery',
 ])
 
 // Of clients only where numbers are drawn.
@@ -75,13 +80,14 @@ const firstOf = (rules, s, named) => {
 /** @type {readonly Rule[]} */
 const flowRules = [
   (s, named) => {
-    const { roles, options, name, workload, rules } = strategyNamed(s.strategy)
+    const { roles, options, name, workload, rules, drivers } = strategyNamed(s.strategy)
     const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
     if (roles.writer.flow === 'clients') {
       const optional = [...ofClients, ...ofItems]
       const odd = ofTicks.find(typed) ?? optional.find((key) => typed(key) && !options.includes(key))
       if (odd) return `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
-      if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
+      if (s.given.driver !== 'default' && !drivers.includes(s.driver))
+        return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
       return firstOf(rules, s, named)
     }
     const ofSockets = ofBoth.find(typed)

@@ -26,6 +26,12 @@ import { loadCommands, loadModel } from '../workloads/own/load.js'
  * @property {true} [tls]
  */
 
+const shortUnits = new Map([
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+])
+
 /**
  * @param {(text: string, option: Option) => number | undefined} number
  * @param {(option: Option) => string} noun
@@ -64,6 +70,12 @@ const milliseconds = (text, { unit = 's' }) => {
 function wholeSeconds(text, option) {
   const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
   return Number.isInteger(seconds) ? seconds : undefined
+}
+
+/** Milliseconds and parts of them. @param {string} text */
+function shortTime(text) {
+  const us = scaled(text, shortUnits)
+  return us === undefined ? undefined : us / 1000
 }
 
 /** @param {Option} option */
@@ -188,6 +200,11 @@ export const VALUE_TYPES = Object.freeze({
     expects: (option) => `${lifetime.expects(option)}, or a range such as 60s-600s`,
     shape: (option) => `${lifetime.shape(option)}, or a range`,
   },
+  shortTime: ranged(
+    shortTime,
+    () => 'a time',
+    () => ' (500us, 0.5ms, 5ms)',
+  ),
   /** @type {ValueType} */
   flag: {
     read: (text) => flagWords.get(text.toLowerCase()),

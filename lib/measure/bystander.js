@@ -1,4 +1,5 @@
-// What another application feels: a PING each 20 ms on every master, timed from the moment it was due.
+// What another application gets: a PING on every master at a random moment of each 20 ms, so that a burst is met as often
+// as it lasts, timed from the moment it was due.
 import { addressOf } from '../target/address.js'
 import { replyCounter } from '../wire/decode.js'
 
@@ -13,7 +14,7 @@ import { replyCounter } from '../wire/decode.js'
 const ping = Buffer.from('*1\r\n$4\r\nPING\r\n')
 const followMs = 1000
 // A timer wakes up to 1.3 ms beside its moment on an idle machine (measured): that is the clock's, nobody's latency.
-const grainMs = 1.5
+export const grainMs = 1.5
 const maxWaiting = 15_000 // 5 minutes of outage at 20 ms; what is due later adds nothing to the picture
 const firstBackOffMs = 50
 const longestBackOffMs = 1000
@@ -133,6 +134,7 @@ export const bystander = ({ masters, dial, access, clock, record, everyMs = 20, 
   const probes = new Map()
   /** @type {NodeJS.Timeout | undefined} */
   let timer
+  let slotMs = 0
   let nextMs = 0
   let followAtMs = 0
 
@@ -155,9 +157,11 @@ export const bystander = ({ masters, dial, access, clock, record, everyMs = 20, 
       follow()
       followAtMs = nowMs + followMs
     }
-    for (; nextMs - grainMs <= nowMs; nextMs += everyMs) {
+    while (nextMs - grainMs <= nowMs) {
       const dueMs = Math.min(nowMs, nextMs + grainMs)
       for (const each of probes.values()) each.due(dueMs)
+      slotMs += everyMs
+      nextMs = slotMs + random() * everyMs
     }
     for (const each of probes.values()) each.tend(nowMs)
     timer = setTimeout(wake, nextMs - clock())
@@ -165,8 +169,9 @@ export const bystander = ({ masters, dial, access, clock, record, everyMs = 20, 
 
   return {
     start: () => {
-      nextMs = clock()
-      followAtMs = nextMs
+      slotMs = clock()
+      nextMs = slotMs
+      followAtMs = slotMs
       wake()
     },
     stop: () => {

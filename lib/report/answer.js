@@ -4,6 +4,7 @@ import { bytes, count, micros, percent, period, plainText, rate } from '../base/
 import { clientLimit } from '../result/client-limit.js'
 import { busiestNode } from '../result/nodes.js'
 import { percentileOf } from '../result/samples.js'
+import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
 import * as words from './words.js'
 
@@ -164,6 +165,7 @@ const writerRows = (run) => [
   ...lostRow(run),
   ...repliesRow(run),
   ...passRows(run),
+  ...chunkRows(run),
   ...costRows(run),
   ...busiestRow(run),
   ...othersRow(run),

@@ -131,7 +131,7 @@ export const metricsOf = ({ run, kind, nominalHz }) => {
   })
   const felt = mergedHistogram(registry, {
     name: 'millrace_bystander_seconds',
-    help: 'of one PING each 20 ms to every master',
+    help: 'of one PING in each 20 ms to every master',
   })
   const fetched = mergedHistogram(registry, {
     name: 'millrace_fetch_seconds',

@@ -1,11 +1,11 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
-
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
+import { chunksWords } from './chunk-words.js'
 
 /** @typedef {Record<string, any>} Run run.json */
 
@@ -82,7 +82,8 @@ const fetchesWords = ({ plan, consumers }) => {
 /** The load in a few words. @param {Run} run */
 export const loadWords = (run) => {
   if (run.kind === 'consumer') return fetchesWords(run)
-  return run.plan.flow === 'clients' ? clientsWords(run.plan) : ticksWords(run.plan)
+  if (run.plan.flow !== 'clients') return ticksWords(run.plan)
+  return run.plan.clients.delivery ? chunksWords(run.plan) : clientsWords(run.plan)
 }
 
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
@@ -138,12 +139,17 @@ const writingWords = (plan) => {
   const ticks = !clients
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    (clients || plan.order !== 'sequential' || plan.churn) && plan.order && itemsWords(plan),
+    !clients?.delivery &&
+      (clients || plan.order !== 'sequential' || plan.churn) &&
+      plan.order &&
+      itemsWords(plan),
     clients?.fill && 'keys filled before the run',
     clients?.reconnectHz && `${several(clients.reconnectHz, 'connection')} a second replaced`,
     clients?.ratio &&
+      !clients.delivery &&
       `${clients.ratio[0]} writes to ${clients.ratio[1]} reads${clients.ratio[2] ? ` and ${clients.ratio[2]} deletes` : ''}`,
-    `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
+    !clients?.delivery &&
+      `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
     ticks && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',
     setsWords(plan),

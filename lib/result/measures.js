@@ -151,7 +151,7 @@ const rows = [
         ]),
     ),
   ),
-  ...['misses', 'hits'].flatMap(
+  ...['misses', 'hits', 'increments'].flatMap(
     (name) =>
       /** @type {Row[]} */ ([
         [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'more', ofPass(name, (pass) => pass.rate)],
@@ -178,6 +178,14 @@ const rows = [
     'less',
     ofPass('others', ({ counts, operations }) => counts.known / operations),
   ],
+  ['chunks.time_ms.whole', 'time of all increments', 'ms', 'less'],
+  ...['waiting', 'preparing', 'sending', 'parsing', 'other'].map(
+    (part) =>
+      /** @type {Row} */ ([`chunks.time_ms.${part}`, `${part}, of the time of all increments`, 'ms', 'less']),
+  ),
+  ['chunks.calls', 'round trips of chunks', 'count', 'less'],
+  ['chunks.delay.added', 'round trip added by the proxy', 'ms', 'neither'],
+  ['chunks.delay.proxy', 'round trip that the proxy itself takes', 'ms', 'neither'],
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),

@@ -69,8 +69,16 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     Object.fromEntries(
       Object.entries(strategy.replyNames).map(([reply, name]) => [name, tally[/** @type {'nil'} */ (reply)]]),
     )
+  const { play } = strategy.declared.roles.writer
+  /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
+  const playPass = ({ play: operation, beyond }, isFirst) => {
+    if (isFirst) flow.start()
+    const kind = play.indexOf(operation)
+    return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+  }
   const passing =
-    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
+    strategy.declared.passes &&
+    passesOf({ plan, strategy, target, records, flow, play: playPass, counts, onEvent })
   // What is due by chance shortly before the end is sent before it is over.
   const graceMs = nominalHz === null || plan.arrivals === 'constant' ? 0 : maxBehindMs
   /** @type {NodeJS.Timeout | undefined} */
@@ -108,22 +116,24 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     counts,
     passes: () => passing?.results() ?? null,
     renewals: flow.renewals,
+    finish: async () => null,
   }
 }
 
 /**
+ * The passes of a strategy, one after the other.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
- * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
+ * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {() => Record<string, number>} needs.counts
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) => {
+export const passesOf = ({ plan, strategy, target, records, flow, play, counts, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
-  const { play } = strategy.declared.roles.writer
   const never = new AbortController().signal
   const ownerOf = (/** @type {Buffer} */ key) => {
     const { masters, owners } = target.topology
@@ -143,11 +153,7 @@ const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) =>
     results = await playPasses({
       passes,
       target,
-      play: ({ play: operation, beyond }, isFirst) => {
-        if (isFirst) flow.start()
-        const kind = play.indexOf(operation)
-        return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
-      },
+      play,
       settle: (limitMs) => flow.settle(limitMs, never),
       lastSettledMs: flow.lastSettledMs,
       counts,

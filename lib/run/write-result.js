@@ -18,6 +18,7 @@ import { trafficOf } from './traffic.js'
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
  * @property {import('./memory-cost.js').Held} after
+ * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
@@ -95,7 +96,7 @@ const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
  */
 export const resultOf = (run, { startedEpochMs, before }, ending) => {
   const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
-  const { endMs, interrupted, client, sampled, after, slotTable } = ending
+  const { endMs, interrupted, client, sampled, after, slotTable, chunks } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
@@ -137,6 +138,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     counts: run.counts(),
     traffic: trafficIn(run, endMs),
     ...run.passes(),
+    ...(chunks && { chunks }),
     nodes,
     events: journal.events,
   }

@@ -108,10 +108,11 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   data.end()
   const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
   const sampled = sampler.summary()
+  const chunks = await untilStopped(stopNow, run.finish(), null)
   driver.close()
   health.stop()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable }
+  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable, chunks }
   const result = resultOf(run, beginning, ending)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
@@ -126,6 +127,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
     run.counts() ?? {},
     run.plan,
     run.passes()?.passes ?? [],
+    chunks?.sum ?? null,
   ))
     needs.warn?.({ code: 'replies', message, invalidates: true })
   records.close()

@@ -9,6 +9,7 @@ import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { chunksWriting } from './chunks-writing.js'
 import { clientsWriting, fillKeys } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
@@ -107,6 +108,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     counts: () => null,
     passes: () => null,
     renewals: () => null,
+    finish: async () => null,
   }
 }
 
@@ -175,10 +177,9 @@ export const setUpWriting = async (needs) => {
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
   const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
-  const opening =
-    plan.flow === 'clients'
-      ? clientsWriting(flowNeeds)
-      : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const opening = plan.clients
+    ? (plan.clients.delivery ? chunksWriting : clientsWriting)(flowNeeds)
+    : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
@@ -213,6 +214,7 @@ export const setUpWriting = async (needs) => {
     counts: flow.counts,
     passes: flow.passes,
     renewals: flow.renewals,
+    finish: flow.finish,
     fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
     records,
     aheadMs,

@@ -1,4 +1,12 @@
 // The registry: a strategy is one file and one line here.
+import {
+  counterAutoPipeline,
+  counterFunction,
+  counterLoop,
+  counterPipeline,
+  counterScript,
+  counterTransaction,
+} from './counters/strategies.js'
 import { actualValue } from './latest/actual-value.js'
 import { hash } from './latest/hash.js'
 import { hashTtl } from './latest/hash-ttl.js'
@@ -51,6 +59,12 @@ for (const declared of [
   membershipZset,
   membershipBitmap,
   membershipBloom,
+  counterLoop,
+  counterPipeline,
+  counterAutoPipeline,
+  counterScript,
+  counterFunction,
+  counterTransaction,
 ])
   register(declared)
 

@@ -1,12 +1,13 @@
 """An independent witness of what another application gets from a server: a process of its own, in another language, that
-shares no code with the bystander and whose clock wakes within 0.1 ms. One PING each 20 ms on one connection, timed from
-the moment it was due.
+shares no code with the bystander and whose clock wakes within 0.1 ms. One PING at a random moment of each 20 ms on one
+connection, timed from the moment it was due.
   python3 scripts/check/pinger.py HOST PORT     password in REDISCLI_AUTH; a line on stdin ends it
 It prints { dueMs, latencies, lateness }: of each PING when it was due (epoch), its latency, and how much of that is its
 own timer's; all in ms."""
 
 import json
 import os
+import random
 import select
 import socket
 import sys
@@ -37,7 +38,8 @@ print("ready", flush=True)
 
 due_ms, latencies, lateness = [], [], []
 epoch = time.time() - time.monotonic()
-due = time.monotonic()
+slot = time.monotonic()
+due = slot
 while not select.select([sys.stdin], [], [], 0)[0]:
     now = time.monotonic()
     late = 0
@@ -48,5 +50,6 @@ while not select.select([sys.stdin], [], [], 0)[0]:
     due_ms.append((epoch + due) * 1000)
     latencies.append((time.monotonic() - due) * 1000)
     lateness.append(late * 1000)
-    due += EVERY_S
+    slot += EVERY_S
+    due = slot + random.random() * EVERY_S
 print(json.dumps({"dueMs": due_ms, "latencies": latencies, "lateness": lateness}))

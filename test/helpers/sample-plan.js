@@ -33,6 +33,8 @@ const defaults = {
   partitions: 1,
   ids: 'hex',
   falsePositives: 0.01,
+  structure: 'zset',
+  chunkSize: 1000,
   ratio: [1, 10],
   arrivals: 'constant',
   windowBytes: 512_000,

@@ -26,7 +26,7 @@ const near = (/** @type {number | null} */ found, /** @type {number} */ wanted, 
 describe('definitions', () => {
   test('all published experiments, under their ids', () => {
     const all = Object.keys(published().experiments)
-    assert.equal(all.length, 20)
+    assert.equal(all.length, 21)
     assert.deepEqual(ids(), [...all, 'latest-connections', 'latest-popularity', 'latest-value-spread'])
     for (const id of ids()) assert.equal(experimentById(id).id, id)
   })
