@@ -34,7 +34,8 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
- * @property {boolean} fill the key space first
+ * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
+ * @property {boolean} snapshot saved, emptied and loaded again after the load
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
@@ -72,6 +73,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [certFile]
  * @property {string} [keyFile]
  * @property {string} [serverBin]
+ * @property {readonly (readonly [string, string])[]} serverConfig lines of a local server's configuration
  * @property {number} shards
  * @property {number} replicas
  * @property {readonly Allowance[]} allow what the preflight would refuse
@@ -99,7 +101,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -128,6 +130,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {import('./lib/cli/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {string} [bare] what a choice is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
@@ -250,7 +253,7 @@ const groups = {
   Traffic: [
     { name: 'popularity', also: ['order'], alsoEnv: ['MILLRACE_ORDER'], key: 'order', type: 'order',
       otherwise: 'sequential; for lookups, uniform',
-      help: 'which item is next: sequential (in order, round and round), uniform (each as likely), zipf:0.99 (item n as ' +
+      help: 'which item is next: sequential (in order, round and round), uniform (each as likely), split (of lookups: each connection its own part, in order), zipf:0.99 (item n as ' +
         'often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs ' +
         '--churn)' },
     { name: 'shift', key: 'shift', type: 'pace', otherwise: 'none',
@@ -263,8 +266,12 @@ const groups = {
         'peak 4 times the low), or poisson,burst:... and poisson,daily:...' },
   ],
   Lookups: [
-    { name: 'fill', key: 'fill', type: 'flag',
-      help: 'write every key once before the run, and check that they are there' },
+    { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
+      help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
+        'itself (DEBUG POPULATE), with values of its own' },
+    { name: 'snapshot', key: 'snapshot', type: 'flag',
+      help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
+        'how long another client waits; on a local server, or with --allow flush' },
     { name: 'reconnects', key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
       help: 'connections a second, of all clients together, that are closed and opened anew, with TLS where it is on' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
@@ -308,7 +315,7 @@ const groups = {
       help: 'which nodes serve the reads; a shard without replicas is read from its master',
       brief: 'nodes to read from: replica, master, any' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
-      help: 'consumers in this process, per agent', brief: 'consumers in this process' },
+      help: 'consumers in this process, for each number of -a', brief: 'consumers in this process' },
     { name: 'verify', key: 'verify', type: 'flag', for: reader,
       help: 'compare every value with the bytes that the plan defines',
       brief: 'compare every value with the bytes that the plan defines' },
@@ -318,7 +325,7 @@ const groups = {
   'As published (items in bursts: -q of them every -p, in -c parts)': [
     { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       otherwise: 'see --items',
-      help: 'items per interval, shared by all agents: --items by its published name',
+      help: 'items per interval, shared by all writers: --items by its published name',
       briefFor: { producer: 'as published: items per interval, sent in bursts' } },
     { name: 'period', aliases: ['p'], also: ['period-in-millis'], for: both, key: 'periodMs', type: 'duration',
       range: ['1ms', '24h'], unit: 'ms', default: '1000ms',
@@ -329,11 +336,11 @@ const groups = {
       brief: 'bursts in the interval' },
     { name: 'total-agents', aliases: ['t'], for: both, key: 'totalAgents', type: 'integer', range: ['1', '10000'],
       default: '1',
-      help: 'agents (simulated writers) that share the items, on all boxes together',
+      help: 'writers (simulated applications) that share the items, on all boxes together',
       helpFor: { consumer: 'consumers, on all boxes together, whose fetches are spread evenly over the period' },
       briefFor: { producer: 'writers that share the items, on all boxes' } },
     { name: 'agent', aliases: ['a'], for: both, key: 'agent', type: 'agents', default: 'auto',
-      help: 'which of the agents this process is: a number, a range, all, or auto: the next free one (on a local ' +
+      help: 'which of the writers this process is: a number, a range, all, or auto: the next free one (on a local ' +
         'target all of them)',
       helpFor: { consumer: 'which of them this process is: a number, a range, auto (the next free one), by default all' },
       briefFor: { producer: 'which of them this process is: 3, 2-4 or all' } },
@@ -362,7 +369,9 @@ const groups = {
       otherwise: '6379',
       help: 'port of --host', brief: 'its port (6379)' },
     { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
-      help: 'the target is a cluster; without an address one is started (a consumer attaches to it)',
+      help: 'the target is a cluster; without an address one is started',
+      helpFor: { consumer: 'the target is a cluster; without an address that of a writer on this machine',
+        cleanup: 'the target is a cluster; without an address that of a writer on this machine' },
       brief: 'the target is a cluster (without --host: a local one)' },
     { name: 'sentinel', key: 'sentinel', type: 'text', pattern: /^[\w.-]{1,100}$/,
       expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: keyed,
@@ -400,6 +409,8 @@ const groups = {
     { name: 'server-bin', key: 'serverBin', type: 'path', for: ['producer', 'reshard'],
       otherwise: 'redis-server or valkey-server from PATH',
       help: 'server program of a local target' },
+    { name: 'server-config', key: 'serverConfig', type: 'configuration', repeatable: ',', default: 'none',
+      help: 'configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated' },
     { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
       help: 'masters of a local cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
@@ -407,11 +418,12 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'none'],
-      default: 'none',
+    { name: 'allow', key: 'allow', type: 'choices', default: 'none',
+      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'none'],
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
-        'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for ' +
+        '--snapshot (flush); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },
@@ -450,7 +462,10 @@ const groups = {
     { name: 'dry-run', key: 'dryRun', type: 'flag', for: both, env: null,
       help: 'show the plan, the share of this process, what is found on the target, the memory that the plan takes ' +
         'and the first commands; write nothing',
-      brief: 'show the plan and the target, and write nothing' },
+      helpFor: { consumer: 'show the plan that is found, the share of this process and the commands of a fetch; read ' +
+        'nothing else' },
+      briefFor: { producer: 'show the plan and the target, and write nothing',
+        consumer: 'show the plan and the commands, and read nothing else' } },
     { name: 'file', aliases: ['f'], key: 'optionsFile', type: 'path', for: both, env: null, otherwise: 'none',
       help: 'options from a .yaml or .json file, by their long names, or those of an earlier run from its run.json; ' +
         'the command line overrides them',
@@ -523,6 +538,9 @@ export const OPTIONS = Object.freeze(
   ),
 )
 
+// What is in parentheses of these titles is about a writer.
+const aboutWriters = / \((?:items in bursts|without an address).*$/
+
 // What a consumer finds in the writer's plan.
 const ofPlan = new Set([
   'strategy',
@@ -548,7 +566,9 @@ export const optionsOf = (program) =>
     group:
       program === 'consumer' && ofPlan.has(option.key)
         ? 'Data model, where the target has no plan of a writer'
-        : option.group,
+        : program === 'producer'
+          ? option.group
+          : option.group.replace(aboutWriters, ''),
     help: option.helpFor?.[program] ?? option.help,
     brief: option.briefFor?.[program] ?? option.brief,
   }))

@@ -5,7 +5,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction'
   /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
@@ -46,7 +46,7 @@ export interface RunOptions {
   connections?: number | string
   /** most unanswered commands on one connection */
   pipeline?: number | string
-  /** which item is next: sequential (in order, round and round), uniform (each as likely), zipf:0.99 (item n as often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs --churn) */
+  /** which item is next: sequential (in order, round and round), uniform (each as likely), split (of lookups: each connection its own part, in order), zipf:0.99 (item n as often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs --churn) */
   popularity?: string
   /** how fast popularity passes to other items, as a share of all: 1%/s, 10%/h */
   shift?: string
@@ -54,8 +54,10 @@ export interface RunOptions {
   churn?: string
   /** when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the peak 4 times the low), or poisson,burst:... and poisson,daily:... */
   arrivals?: string
-  /** write every key once before the run, and check that they are there */
-  fill?: boolean
+  /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
+  fill?: 'keys' | 'populate' | 'none'
+  /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
+  snapshot?: boolean
   /** connections a second, of all clients together, that are closed and opened anew, with TLS where it is on */
   reconnects?: number | string
   /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1 */
@@ -84,21 +86,21 @@ export interface RunOptions {
   values?: boolean
   /** which nodes serve the reads; a shard without replicas is read from its master */
   reads?: 'replica' | 'master' | 'any'
-  /** consumers in this process, per agent */
+  /** consumers in this process, for each number of -a */
   consumers?: number | string
   /** compare every value with the bytes that the plan defines */
   verify?: boolean
   /** count unique items with every structure that exists, side by side */
   count?: boolean
-  /** items per interval, shared by all agents: --items by its published name */
+  /** items per interval, shared by all writers: --items by its published name */
   quantity?: number | string
   /** interval in which all items are written once */
   period?: number | string
   /** bursts in which the items of an interval are sent, evenly spaced */
   chunks?: number | string
-  /** agents (simulated writers) that share the items, on all boxes together */
+  /** writers (simulated applications) that share the items, on all boxes together */
   totalAgents?: number | string
-  /** which of the agents this process is: a number, a range, all, or auto: the next free one (on a local target all of them) */
+  /** which of the writers this process is: a number, a range, all, or auto: the next free one (on a local target all of them) */
   agent?: number | string
   /** a sorted set of the values themselves */
   actualValue?: boolean
@@ -128,7 +130,7 @@ export interface RunOptions {
   host?: string
   /** port of --host */
   port?: number | string
-  /** the target is a cluster; without an address one is started (a consumer attaches to it) */
+  /** the target is a cluster; without an address one is started */
   cluster?: boolean
   /** name of the primary that sentinels watch; --host and --port (26379) then name a sentinel, which knows the others */
   sentinel?: string
@@ -154,11 +156,13 @@ export interface RunOptions {
   key?: string
   /** server program of a local target */
   serverBin?: string
+  /** configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated */
+  serverConfig?: string | readonly string[]
   /** masters of a local cluster */
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for --snapshot (flush); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

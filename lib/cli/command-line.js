@@ -10,6 +10,7 @@ import { shown } from './values.js'
  * @typedef {object} Typed
  * @property {ReadonlyMap<string, { text: string, named: string }>} options by name; `named` as it was typed: `-q`
  * @property {readonly string[]} words
+ * @property {readonly string[]} behind the option in front of each word, as it was typed; empty at the beginning
  * @property {number | null} separator words in front of a lone `--`
  * @property {'brief' | 'all' | null} help
  * @property {boolean} version
@@ -21,7 +22,7 @@ export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 /** @param {string} name */
 export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
 
-/** @type {Pick<Option, 'name' | 'aliases' | 'also' | 'type'>[]} */
+/** @type {Pick<Option, 'name' | 'aliases' | 'also' | 'type' | 'bare' | 'choices'>[]} */
 const everywhere = [
   { name: 'help', aliases: ['h'], also: [], type: 'flag' },
   { name: 'version', aliases: [], also: [], type: 'flag' },
@@ -39,8 +40,9 @@ const refuse = (raw, known) => {
   )
 }
 
-/** The value of a token, or a sentence on why it has none. @param {OptionToken} token @param {Pick<Option, 'name' | 'type'>} option */
-const textIn = ({ rawName, value, inlineValue }, { name, type }) => {
+/** The value of a token, or a sentence on why it has none. @param {OptionToken} token @param {Pick<Option, 'name' | 'type' | 'bare'>} option */
+const textIn = ({ rawName, value, inlineValue }, { name, type, bare }) => {
+  if (bare !== undefined) return value ?? (rawName.startsWith('--no-') ? 'none' : bare)
   if (type === 'flag') {
     if (value !== undefined && value !== 'true' && value !== 'false')
       throw new OptionError(`${rawName} takes no value`)
@@ -94,7 +96,7 @@ export const typedLine = (argv, own) => {
         name.length > 1 ? name : `short ${name}`,
         {
           type:
-            byName.get(name)?.type === 'flag'
+            byName.get(name)?.type === 'flag' || byName.get(name)?.bare !== undefined
               ? /** @type {const} */ ('boolean')
               : /** @type {const} */ ('string'),
           ...(name.length === 1 && { short: name }),
@@ -106,8 +108,14 @@ export const typedLine = (argv, own) => {
   const given = new Map()
   /** @type {string[]} */
   const words = []
+  /** @type {string[]} */
+  const behind = []
+  let last = ''
   /** @type {number | null} */
   let separator = null
+  /** @typedef {{ option: (typeof options)[number], named: string } | null} Open a choice that may still get its value */
+  /** @type {Open} */
+  let open = null
   /** @param {OptionToken} token */
   const take = (token) => {
     const bare = token.rawName.replace(/^--?/, '')
@@ -117,23 +125,35 @@ export const typedLine = (argv, own) => {
     const between = 'repeatable' in option ? option.repeatable : undefined
     if (before && !between) throw new OptionError(`--${option.name} is given twice`)
     given.set(option.name, { text: before ? `${before.text}${between}${text}` : text, named: token.rawName })
+    open = option.bare !== undefined && token.value === undefined ? { option, named: token.rawName } : null
   }
   /** @type {unknown} */
   let fault
   for (const token of tokens) {
     if (token.kind === 'option-terminator') separator = words.length
-    else if (token.kind === 'positional') words.push(token.value)
-    else
+    else if (token.kind === 'positional') {
+      const asked = /** @type {Open} */ (open)
+      if (asked?.option.choices?.includes(token.value))
+        given.set(asked.option.name, { text: token.value, named: asked.named })
+      else {
+        words.push(token.value)
+        behind.push(last)
+      }
+      open = null
+    } else
       try {
         take(/** @type {OptionToken} */ (token))
+        last = token.rawName
       } catch (error) {
         fault ??= error
       }
   }
   // An address needs no --url in front.
   const url = words.findIndex((word) => /^rediss?:\/\//.test(word))
-  if (url >= 0 && byName.has('url') && !given.has('url'))
+  if (url >= 0 && byName.has('url') && !given.has('url')) {
     given.set('url', { text: words.splice(url, 1)[0], named: '--url' })
+    behind.splice(url, 1)
+  }
   const isHelp = given.get('help')?.text === 'true'
   // Help is given whatever else was mistyped.
   if (fault && !isHelp) throw fault
@@ -141,6 +161,7 @@ export const typedLine = (argv, own) => {
   return {
     options: given,
     words,
+    behind,
     separator,
     help: isHelp ? (whole ? 'all' : 'brief') : null,
     version: given.get('version')?.text === 'true',
@@ -148,16 +169,11 @@ export const typedLine = (argv, own) => {
 }
 
 /**
- * A word that no option takes may be the rest of a secret with a blank in it.
- * @param {Typed} typed
- * @param {readonly Option[]} options
+ * A word that no option takes may be a password, or the rest of one with a blank in it.
+ * @param {Pick<Typed, 'words' | 'behind'>} typed
  */
-export const refuseWords = ({ words, options: given }, options) => {
+export const refuseWords = ({ words, behind }) => {
   if (words.length === 0) return
-  const secret = options.find((option) => option.secret && given.has(option.name))
-  throw new OptionError(
-    secret
-      ? `a word too many on the command line (not shown: it may belong to --${secret.name})`
-      : `a word too many on the command line: '${shown(words[0])}'`,
-  )
+  const where = behind[0] ? ` after ${shown(behind[0])}` : ''
+  throw new OptionError(`unexpected word on the command line${where} (not shown: it may be a password)`)
 }

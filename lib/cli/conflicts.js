@@ -49,6 +49,7 @@ const ofTicks = /** @type {const} */ ([
 ])
 const ofClients = /** @type {const} */ ([
   'fill',
+  'snapshot',
   'connections',
   'pipeline',
   'reconnectHz',
@@ -111,15 +112,15 @@ const flowRules = [
 const writerRules = [
   (s, named) =>
     s.quantity < s.totalAgents &&
-    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} agents (${named('totalAgents')})`,
+    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} writers (${named('totalAgents')})`,
 
   (s, named) =>
     highestAgent(s) > s.totalAgents &&
-    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
 
   (s, named) =>
     s.chunks > smallestShare(s) &&
-    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of an agent`,
+    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of a writer`,
 
   (s, named) =>
     s.stamp &&
@@ -153,7 +154,7 @@ const writerRules = [
 const readerRules = [
   (s, named) =>
     highestAgent(s) > s.totalAgents &&
-    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
 
   (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
 
@@ -240,11 +241,11 @@ const targetRules = [
 
   // A variable describes the embedded servers of whichever run has some; a typed option means this run.
   ...each(
-    ['serverBin', 'shards', 'replicas'],
+    ['serverBin', 'serverConfig', 'shards', 'replicas'],
     (key) => (s, named) =>
       s.given[key] === 'command line' &&
       s.host !== undefined &&
-      `${named(key)} is for embedded servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
+      `${named(key)} is for local servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
   ),
 
   ...each(

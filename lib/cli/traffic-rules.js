@@ -6,6 +6,11 @@ import { lifetimeFault, storesValues } from '../workloads/uses.js'
 
 /** @type {readonly Rule[]} */
 export const trafficRules = [
+  (s, named) =>
+    s.order === 'split' &&
+    strategyNamed(s.strategy).roles.writer.flow === 'ticks' &&
+    `${named('order')} split is of clients: writers have ranges of their own already`,
+
   (s, named) => {
     const { flow } = strategyNamed(s.strategy).roles.writer
     if (s.arrivals === 'constant') return

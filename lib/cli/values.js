@@ -161,6 +161,22 @@ function listenerOf(text) {
     : undefined
 }
 
+// What makes a local server ours: its place, its door and its folder.
+const ownDirectives =
+  /^(port|bind|dir|daemonize|logfile|pidfile|requirepass|masterauth|protected-mode|unixsocket|set-proc-title|tls-.*|cluster-(enabled|config-file|port|announce-.*))$/
+
+/**
+ * `hash-max-listpack-entries=64`, several with commas; those that a local server gets from us are refused.
+ * @param {string} text
+ * @returns {readonly (readonly [string, string])[] | undefined}
+ */
+function directives(text) {
+  if (text === 'none') return Object.freeze([])
+  const lines = text.split(',').map((part) => /^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u.exec(part))
+  if (lines.some((line) => line === null || ownDirectives.test(line[1]))) return
+  return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
+}
+
 const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
 
 const size = ranged(
@@ -230,6 +246,13 @@ export const VALUE_TYPES = Object.freeze({
     shape: ({ choices }) => choices?.join(', ') ?? '',
   },
   /** @type {ValueType} */
+  configuration: {
+    read: directives,
+    expects: () =>
+      "NAME=VALUE of a server's configuration, several with commas; its port, folder and password are given",
+    shape: () => 'NAME=VALUE',
+  },
+  /** @type {ValueType} */
   guard: {
     read: guardLimits,
     expects: () =>
@@ -276,8 +299,8 @@ export const VALUE_TYPES = Object.freeze({
   order: {
     read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
     expects: () =>
-      'sequential, uniform, zipf:THETA such as zipf:0.99, hot:ITEMS%:DRAWS% such as hot:10%:90%, or recent:ITEMS%',
-    shape: () => 'sequential, uniform, zipf:THETA, hot:ITEMS%:DRAWS%, recent:ITEMS%',
+      'sequential, uniform, split, zipf:THETA such as zipf:0.99, hot:ITEMS%:DRAWS% such as hot:10%:90%, or recent:ITEMS%',
+    shape: () => 'sequential, uniform, split, zipf:THETA, hot:ITEMS%:DRAWS%, recent:ITEMS%',
   },
   /** @type {ValueType} */
   pace: {

@@ -32,8 +32,8 @@ import { writesOf } from './clients-writes.js'
  * @property {ClientsPlan} plan
  * @property {readonly Played[]} operations
  * @property {() => number} pick which of them is next
- * @property {(atMs: number) => number} draw what the next one is about, at a time after the start; -1: there is none any
- *   more
+ * @property {(atMs: number, client: number) => number} draw what the next one of a client is about, at a time after the
+ *   start; -1: there is none any more
  * @property {Schedule} schedule
  * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {import('../measure/operations.js').Operations} ledger
@@ -294,7 +294,7 @@ export const clientsFlow = async (needs) => {
     const measured = ledger.isMeasured()
     let count = 0
     for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
-      const n = draw(nowMs - startMs)
+      const n = draw(nowMs - startMs, client)
       if (n < 0) {
         stop()
         break
@@ -327,7 +327,7 @@ export const clientsFlow = async (needs) => {
       const client = withRoom()
       if (client < 0) return
       turn = (client + 1) % plan.clients
-      const n = draw(dueMs - startMs)
+      const n = draw(dueMs - startMs, client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
       sending.begin(client, pick(), n, dueMs, nowMs, measured)
@@ -380,7 +380,7 @@ export const clientsFlow = async (needs) => {
       startMs = clock()
       play()
     },
-    /** Once more over the same connections: resolves when all is offered. @param {() => number} nextDraw @param {() => number} nextPick */
+    /** Once more over the same connections: resolves when all is offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
     again(nextDraw, nextPick) {
       draw = nextDraw
       pick = nextPick

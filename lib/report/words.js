@@ -3,6 +3,7 @@
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { chunksWords } from './chunk-words.js'
@@ -34,30 +35,13 @@ const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity
 
 /** What a writer's plan sends, and how often. @param {Run['plan']} plan */
 const ticksWords = (plan) => {
-  const {
-    quantity,
-    periodMs,
-    chunks,
-    spacingMs,
-    pacing,
-    nominalHz,
-    items = quantity,
-    arrivals = 'constant',
-  } = plan
+  const { quantity, items = quantity } = plan
   const writers = writersWords(plan)
-  if (plan.rate === 'max')
-    return `as many items/s as possible (${count(items)} over and over)${writers && `, ${writers}`}`
-  if (pacing === 'closed')
-    return `${count(items)} items, then ${period(periodMs)} of rest${writers && `, ${writers}`}`
-  const burst =
-    arrivals !== 'constant'
-      ? ` on average, ${arrivalsWords(arrivals)}`
-      : spacingMs
-        ? pacing === 'smooth'
-          ? ', evenly spaced'
-          : `, ${count(items / chunks)} every ${period(spacingMs)}`
-        : ''
-  return `${rate(nominalHz)} items/s${burst}${writers && `, ${writers}`}`
+  const rhythm =
+    plan.rate === 'max'
+      ? `as many items/s as possible (${count(items)} over and over)`
+      : rhythmWords({ ...plan, quantity: items })
+  return [rhythm, writers].filter(Boolean).join(', ')
 }
 
 /** @param {Run['plan']} plan */
@@ -65,7 +49,9 @@ const clientsWords = ({ quantity, nominalHz, clients, arrivals = 'constant' }) =
   const { connections, pipeline } = clients
   const each = pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`
   const load =
-    nominalHz === null ? 'closed loop' : `${rate(nominalHz)} operations/s, ${arrivalsWords(arrivals)}`
+    nominalHz === null
+      ? 'closed loop'
+      : `${rate(nominalHz)} operations/s, ${arrivals === 'constant' ? 'at an even rate (--rate)' : arrivalsWords(arrivals)}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 
@@ -143,7 +129,7 @@ const writingWords = (plan) => {
       (clients || plan.order !== 'sequential' || plan.churn) &&
       plan.order &&
       itemsWords(plan),
-    clients?.fill && 'keys filled before the run',
+    clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
     clients?.reconnectHz && `${several(clients.reconnectHz, 'connection')} a second replaced`,
     clients?.ratio &&
       !clients.delivery &&
@@ -199,7 +185,7 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
   const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
   if (kind === 'consumer')
     return facts([
-      `${rate(achieved)}${nominal === null ? '' : ` of ${rate(nominal)}`} fetches/s`,
+      `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
       `${rate(read.items)} items/s`,
       `${bytes(read.value_bytes)}/s of values`,
     ])
@@ -297,5 +283,6 @@ export const clockWords = ({ clocks = [] }) => {
   if (offsets.length === 0) return ''
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
   const rtt = Math.max(...clocks.map((/** @type {any} */ { rtt_ms: rttMs }) => rttMs))
-  return `clocks of the servers ${low.toFixed(2)} to ${high.toFixed(2)} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
+  const apart = [...new Set([low.toFixed(2), high.toFixed(2)])].join(' to ')
+  return `clocks of the servers ${apart} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
 }

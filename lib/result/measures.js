@@ -114,6 +114,14 @@ const rows = [
   [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
   [grossCost, 'server CPU per item', 'us', 'less'],
   ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
+  [
+    'server.operations_per_core',
+    'operations per core of the servers',
+    'rate',
+    'more',
+    ({ server }) => (server?.cpu_us_per_item > 0 ? 1e6 / server.cpu_us_per_item : null),
+    'operations a second',
+  ],
   ['client.cpu_us_per_item', 'client CPU per item', 'us', 'less'],
   ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
   ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
@@ -178,6 +186,14 @@ const rows = [
     'less',
     ofPass('others', ({ counts, operations }) => counts.known / operations),
   ],
+  ...['save', 'flush', 'load'].flatMap(
+    (step) =>
+      /** @type {Row[]} */ ([
+        [`snapshot.${step}.total_ms`, `time to ${step} all data`, 'ms', 'less'],
+        [`snapshot.${step}.longest_ms`, `time to ${step} one master's data`, 'ms', 'less'],
+        [`snapshot.${step}.bystander_max`, `longest wait of another client, ${step}`, 'us', 'less'],
+      ]),
+  ),
   ['chunks.time_ms.whole', 'time of all increments', 'ms', 'less'],
   ...['waiting', 'preparing', 'sending', 'parsing', 'other'].map(
     (part) =>
@@ -252,7 +268,7 @@ export const measureNamed = (name) => {
   const names = MEASURES.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
   const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
-  throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
+  throw new OptionError(`no metric is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
 }
 
 /**

@@ -7,6 +7,7 @@ import { socketCarrier } from '../flow/chunks-socket.js'
 import { addressOf, endpointOf } from '../target/address.js'
 import { delayProxy, throughProxy } from '../target/delay.js'
 import { libraryIn } from '../target/scripts.js'
+import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
 import { passesOf } from './clients-writing.js'
 import { counted } from './counted.js'
@@ -87,7 +88,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
     flow.start()
     return flow.offered
   }
-  const passing = passesOf({ plan, strategy, target, records, flow, play, counts: () => ({}), onEvent })
+  const passing = passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
   const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
   const close = () => {
     flow.close()

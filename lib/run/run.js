@@ -3,7 +3,6 @@
 import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { rhythmWords } from '../plan/rhythm.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
 import { newcomerCheck, preflight } from '../target/preflight.js'
@@ -16,6 +15,7 @@ import { guardOf } from './guard.js'
 import { placementWarnings, sharedKeysOf } from './placement.js'
 import { readRun } from './read-run.js'
 import { lengthMs } from './second.js'
+import { checkSnapshot, snapshotOf } from './snapshot.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { millraceVersion, versionsOf } from './versions.js'
 import { writeRun } from './write-run.js'
@@ -56,9 +56,9 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
   const facts = await unlessInterrupted(stop, factsOf(settings, target))
+  await checkSnapshot(settings, target)
   const whole = planOf(settings, facts)
   const card = cardOf(whole, millraceVersion())
-  say(`writes ${rhythmWords(whole)}`)
   const clock = () => performance.now()
   const looking = { target, allow, clock, epochMs: time.now }
   target.admission.checkWith(newcomerCheck(looking))
@@ -97,7 +97,13 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
     stopNow,
     ...observer.progress,
   })
-  return { ...parts, target: { found, shared_keys: sharedKeysOf(plan, target.topology) } }
+  if (settings.snapshot && !stop.aborted) await agents.release()
+  const snapshot = settings.snapshot && !stop.aborted ? await snapshotOf({ target, clock, say }) : null
+  return {
+    ...parts,
+    ...(snapshot && { snapshot }),
+    target: { found, shared_keys: sharedKeysOf(plan, target.topology) },
+  }
 }
 
 /** @param {Settings} settings @param {Needs} needs @param {(step: () => unknown) => void} undo */
@@ -110,8 +116,7 @@ const read = async (settings, { target, run, observer, linesOf, stop, stopNow },
   const readers = await claimReaders(claim)
   undo(() => untilStopped(stopNow, readers.release(), undefined))
   const plan = { ...found.plan, agents: readers.agents }
-  const isEndless = own.durationMs === undefined && own.intervals === undefined
-  say(`${readerWords(plan)}${isEndless ? ', until Ctrl-C' : ''}`)
+  say(readerWords(plan))
   const { progress } = observer
   const parts = await readRun({
     ...found,

@@ -22,12 +22,13 @@ const mostDraws = 200_000
 const itemsDrawn = (plan, draws, endMs) => {
   const items = new Float64Array(draws)
   if (plan.flow === 'clients') {
-    const draw = drawsOf({ ...plan, count: plan.items })
+    const connections = plan.clients?.connections ?? 1
+    const draw = drawsOf({ ...plan, count: plan.items, clients: connections })
     const due =
       plan.nominalHz === null
         ? (/** @type {number} */ i) => (i * endMs) / draws
         : duesOf({ ...plan, spacingMs: 1000 / plan.nominalHz })
-    for (let i = 0; i < draws; i++) items[i] = draw(due(i))
+    for (let i = 0; i < draws; i++) items[i] = draw(due(i), i % connections)
     return items
   }
   const drawn = plan.agents.map((share) => (isDrawn(plan) ? batchDraws(plan, share) : null))

@@ -49,14 +49,15 @@ const begin = async (run, target, announce, stop) => {
   const members = gathered(target, strategy)
   const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
   const before = { ...held(sampler, ids), dataBytes }
-  if (run.plan.clients?.fill) await unlessInterrupted(stop, run.fill())
+  if (run.plan.clients && run.plan.clients.fill !== 'none') await unlessInterrupted(stop, run.fill())
+  const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
   const startedEpochMs = Date.now()
   await window.prepare()
   health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
-  writing.start()
+  writing.start(unpreparedBytes)
   return { startedEpochMs, before }
 }
 

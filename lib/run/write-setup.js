@@ -10,9 +10,10 @@ import { removeLeftovers } from '../target/leftovers.js'
 import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { chunksWriting } from './chunks-writing.js'
-import { clientsWriting, fillKeys } from './clients-writing.js'
+import { clientsWriting } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
+import { fillKeys, prepareKeys } from './fill.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -158,7 +159,7 @@ export const setUpWriting = async (needs) => {
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing =
-    /** @type {Omit<ReturnType<typeof writer>, 'stop' | 'progress'> & { stop: () => void, progress: () => void } | null} */ (
+    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress'> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
       null
     )
   const elapsed = () => writing?.elapsed() ?? 0
@@ -208,6 +209,7 @@ export const setUpWriting = async (needs) => {
   const watched = { ...records, ...watchers, presence, watchClocks, driver }
   const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
   const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
+  const filling = { plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }
   return {
     plan,
     strategy,
@@ -215,7 +217,8 @@ export const setUpWriting = async (needs) => {
     passes: flow.passes,
     renewals: flow.renewals,
     finish: flow.finish,
-    fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
+    fill: () => fillKeys(filling),
+    prepare: () => prepareKeys(filling),
     records,
     aheadMs,
     journal,

@@ -23,7 +23,7 @@ const logFile = 'server.log'
 const startAttempts = 3
 const portTaken = /in use|Failed listening/
 
-/** @typedef {[name: string, ...values: (string | number)[]]} ConfigLine */
+/** @typedef {readonly [name: string, ...values: (string | number)[]]} ConfigLine */
 
 /**
  * A running server process. `ended` settles with its last words when it ends, and never rejects.
@@ -270,9 +270,9 @@ export async function answering(server, password, signal) {
     await Promise.race([
       redis.ping(),
       server.ended.then((words) => {
-        throw new TargetError(`embedded server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
+        throw new TargetError(`local server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
       }),
-      aborted(signal, `embedded server ${address} does not answer`),
+      aborted(signal, `local server ${address} does not answer`),
     ])
     return redis
   } catch (error) {

@@ -44,7 +44,9 @@ export async function startEmbedded({
   } catch (error) {
     log(`other programs cannot attach: ${/** @type {Error} */ (error).message}`)
   }
-  log(`embedded ${described(cluster, places)} on ${embedded.address} (${binary.name} ${binary.version})`)
+  log(
+    `started a local ${described(cluster, places)} on ${embedded.address} (${binary.name} ${binary.version})`,
+  )
   /** @type {Promise<void> | undefined} */
   let closed
   return {
@@ -99,6 +101,8 @@ async function started(group, binary, cluster, places, more) {
   const servers = places.map((place, i) => {
     const { port, busPort } = ports[i]
     const config = [...baseConfig({ port, password }), ...more]
+    // DEBUG fills and reloads them; before 7.0 it needs no permission.
+    if (!oldBus) config.push(['enable-debug-command', 'local'])
     if (cluster) {
       config.push(['cluster-enabled', 'yes'], ['cluster-config-file', 'nodes.conf'])
       config.push(['cluster-announce-ip', '127.0.0.1'], ...formingConfig)
@@ -117,7 +121,7 @@ async function started(group, binary, cluster, places, more) {
     else await replicasLinked(members, signal)
   } catch (error) {
     if (error instanceof TargetError) throw error
-    throw new TargetError(`the embedded servers did not start: ${/** @type {Error} */ (error).message}`, {
+    throw new TargetError(`the local servers did not start: ${/** @type {Error} */ (error).message}`, {
       cause: error,
     })
   } finally {

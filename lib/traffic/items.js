@@ -2,6 +2,7 @@
 // functions of a seed and of the time since the start.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix } from '../base/random.js'
+import { agentRange } from '../plan/ranges.js'
 import { paceOf } from './pace.js'
 import { orderOf, popularityOf } from './popularity.js'
 
@@ -14,6 +15,7 @@ import { orderOf, popularityOf } from './popularity.js'
  * @property {number} [quantity] by which the number of an item that replaces another is higher
  * @property {string | null} [shift] a pace: how fast the popularity of an item passes to the next
  * @property {string | null} [churn] a pace: how fast items are replaced by new ones
+ * @property {number} [clients] of order split
  */
 
 const golden = (Math.sqrt(5) - 1) / 2
@@ -61,6 +63,25 @@ const turnover = (count, perMs) => {
   }
 }
 
+/**
+ * Each client goes in order through its own part of the numbers, round and round.
+ * @param {number} count
+ * @param {number} clients
+ * @returns {(client: number) => number} places, from 0
+ */
+const splitOf = (count, clients) => {
+  const parts = Math.min(clients, count)
+  const ranges = Array.from({ length: parts }, (_, part) => agentRange(count, parts, part + 1))
+  const at = new Uint32Array(parts)
+  return (client) => {
+    const part = client % parts
+    const { first, count: size } = ranges[part]
+    const place = first - 1 + at[part]
+    at[part] = at[part] + 1 === size ? 0 : at[part] + 1
+    return place
+  }
+}
+
 /** @param {string} order */
 const known = (order) => {
   const asked = orderOf(order)
@@ -83,14 +104,18 @@ export const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
 }
 
 /**
- * The numbers of items as they are drawn.
+ * The numbers of items as they are drawn, for a client.
  * @param {ItemTerms} terms
- * @returns {(atMs: number) => number}
+ * @returns {(atMs: number, client?: number) => number}
  */
 export const drawsOf = (terms) => {
-  const { order, count, seed, first = 1, quantity = count, shift, churn } = terms
+  const { order, count, seed, first = 1, quantity = count, shift, churn, clients = 1 } = terms
   const asked = known(order)
   const numberOf = numbersOf(terms)
+  if (asked.kind === 'split') {
+    const placeOf = splitOf(count, clients)
+    return (atMs, client = 0) => numberOf(placeOf(client), atMs)
+  }
   if (asked.kind === 'sequential') {
     let n = 0
     return (atMs) => {
@@ -147,6 +172,7 @@ export const eachOnce = (count, after = 0) => {
 
 /** Popularity in a few words. @param {{ order: string, shift?: string | null, churn?: string | null }} terms */
 export const itemsWords = ({ order, shift, churn }) => {
+  if (order === 'split') return 'each connection its own items in order'
   const words =
     order === 'sequential'
       ? 'items in order'

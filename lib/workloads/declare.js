@@ -141,6 +141,8 @@
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
+ * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
+ *   the first pass
  * @property {readonly string[]} modes how it can be read
  * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
  * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
@@ -379,6 +381,7 @@ export const strategy = (declaration) => {
     variants: null,
     fetch: null,
     fill: null,
+    prepare: null,
     reasons: () => [],
     anyServer: false,
     keepsKeys: false,

@@ -20,6 +20,7 @@ import { stream } from './latest/stream.js'
 import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
 import { membershipBitmap } from './membership/bitmap.js'
 import { membershipBloom } from './membership/bloom.js'
+import { membershipBloomModule } from './membership/bloom-module.js'
 import { membershipFlat } from './membership/flat.js'
 import { membershipHash } from './membership/hash.js'
 import { membershipSet } from './membership/set.js'
@@ -59,6 +60,7 @@ for (const declared of [
   membershipZset,
   membershipBitmap,
   membershipBloom,
+  membershipBloomModule,
   counterLoop,
   counterPipeline,
   counterAutoPipeline,

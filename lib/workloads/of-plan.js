@@ -100,6 +100,16 @@ export const strategyOf = (plan) => {
       declared.fill === null
         ? null
         : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** What is done before the first pass; null: nothing. */
+    prepare: () =>
+      declared.prepare && {
+        operation: clientOperation(
+          commandsOf(declared, terms, declared.prepare.play)[0],
+          'never',
+          plan.prefix,
+        ),
+        count: declared.prepare.count(terms),
+      },
     /** The key that the first operation about n is about, as bytes. */
     keyBytes: declared.delivery
       ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
@@ -109,7 +119,9 @@ export const strategyOf = (plan) => {
     /** The key that an operation about n is about. */
     keyOf,
     /** What replies are counted as, by class. */
-    replyNames: replyNamesOf(stored, declared.name),
+    replyNames: declared.passes ? {} : replyNamesOf(stored, declared.name),
+    /** The same of one operation, which a pass plays alone. @param {string} operation */
+    replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),

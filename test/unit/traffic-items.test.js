@@ -139,3 +139,22 @@ test('batches of a writer are drawn from its own items, the same for a seed', ()
   assert.notDeepEqual(batch(2), drawn)
   assert.notDeepEqual(batch(1, 1), drawn)
 })
+
+test('split: every client goes through its own keys in order, and all keys are drawn', () => {
+  const draw = drawsOf({ order: 'split', count: 10, seed: 1, clients: 3 })
+  assert.deepEqual(
+    Array.from({ length: 5 }, () => [0, 1, 2].map((client) => draw(0, client))),
+    [
+      [1, 4, 7],
+      [2, 5, 8],
+      [3, 6, 9],
+      [1, 4, 10],
+      [2, 5, 7],
+    ],
+  )
+  const few = drawsOf({ order: 'split', count: 2, seed: 1, clients: 3 })
+  assert.deepEqual(
+    [0, 1, 2, 0].map((client) => few(0, client)),
+    [1, 2, 1, 1],
+  )
+})

@@ -14,6 +14,7 @@ const common = {
   options: Object.freeze([
     'keys',
     'fill',
+    'snapshot',
     'connections',
     'pipeline',
     'order',
@@ -31,10 +32,16 @@ const common = {
     del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
   fill: 'set',
+  rules: Object.freeze([
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      s.fill === 'populate' &&
+      s.cluster &&
+      `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
+  ]),
   anyServer: true,
   keepsKeys: true,
   reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
-    clients.fill && churn === null && !clients.ratio[2] && miss > 0
+    clients.fill !== 'none' && churn === null && !clients.ratio[2] && miss > 0
       ? [
           `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
         ]
