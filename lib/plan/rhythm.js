@@ -24,14 +24,24 @@ import { strategyNamed } from '../workloads/index.js'
 /** @param {string | undefined} arrivals */
 const timesWords = (arrivals = 'constant') => {
   if (arrivals === 'constant') return ' at an even rate (--rate)'
-  return arrivals === 'poisson' ? ', at random moments (Poisson arrivals)' : ` on average, ${arrivalsWords(arrivals)}`
+  return arrivals === 'poisson'
+    ? ', at random moments (Poisson arrivals)'
+    : ` on average, ${arrivalsWords(arrivals)}`
 }
 
 /** `50,000 items/s in bursts of 12,500 every 250 ms, as published (-q, -c, -p)` @param {Rhythm} rhythm */
-export const rhythmWords = ({ quantity, periodMs, chunks, pacing, rate, nominalHz, clients, arrivals = 'constant' }) => {
+export const rhythmWords = ({
+  quantity,
+  periodMs,
+  chunks,
+  pacing,
+  rate,
+  nominalHz,
+  clients,
+  arrivals = 'constant',
+}) => {
   if (clients && nominalHz === null) return 'operations as fast as the replies come (a closed loop)'
-  if (clients)
-    return `${perSecond(nominalHz)} operations/s${timesWords(arrivals)}`
+  if (clients) return `${perSecond(nominalHz)} operations/s${timesWords(arrivals)}`
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`

@@ -1,9 +1,9 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
-import { rhythmWords } from '../plan/rhythm.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { chunksWords } from './chunk-words.js'
