@@ -1,4 +1,5 @@
 // Which options of traffic have no meaning together, or for a strategy.
+import { isDrawn } from '../traffic/items.js'
 import { strategyNamed } from '../workloads/index.js'
 import { lifetimeFault, storesValues } from '../workloads/uses.js'
 
@@ -23,8 +24,8 @@ export const trafficRules = [
 
   (s, named) =>
     s.once &&
-    (s.order ?? s.churn) !== undefined &&
-    `${named(s.order === undefined ? 'churn' : 'order')} with ${named('once')}: each item is new, and written once`,
+    isDrawn(s) &&
+    `${named(s.churn === undefined ? 'order' : 'churn')} with ${named('once')}: each item is new, and written once`,
 
   (s, named) =>
     (s.order ?? 'sequential') !== 'sequential' &&

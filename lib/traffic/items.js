@@ -162,7 +162,7 @@ export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, fir
 }
 
 /** Whether the items of a batch are others each time. @param {{ order?: string, churn?: string | null }} plan */
-export const isDrawn = ({ order = 'sequential', churn = null }) => order !== 'sequential' || churn !== null
+export const isDrawn = ({ order = 'sequential', churn }) => order !== 'sequential' || Boolean(churn)
 
 /** Each of so many numbers once, then -1. @param {number} count @param {number} [after] the number before the first */
 export const eachOnce = (count, after = 0) => {
