@@ -4,9 +4,9 @@
 import { count, plainText } from '../base/units.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
-import { pacerOf } from '../plan/pacer.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { duesOf } from '../traffic/arrivals.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { ReadError } from '../transport/read-driver.js'
@@ -83,7 +83,8 @@ export const contradictionIn = ({ plan, written, items }) => {
 export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
   let hole = 0
   const scheduled = plan.rate !== 'max' && plan.pacing !== 'closed'
-  const { dueMs } = pacerOf(/** @type {any} */ (plan))
+  const { arrivals = 'constant', spacingMs, seed } = plan
+  const dueMs = duesOf({ arrivals, spacingMs, seed })
   const ticks = Math.max(0, ...agents.map(({ ticks: offered }) => offered))
   for (let tick = 0; tick < ticks; tick++) {
     const interval = Math.floor(tick / plan.chunks)
