@@ -23,14 +23,11 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     const { warn } = screen
     undo(screen.done)
     const isReader = program === 'consumer'
-    /** @type {string | null} the first line, unless nothing comes of the run */
+    /** @type {string | null} in front of the first line of the log: a refusal before that is one line */
     let beginning = isReader ? readingWords(/** @type {any} */ (settings)) : beginningWords(settings)
-    const begin = () => {
+    const say = (/** @type {string} */ line) => {
       if (beginning !== null) screen.say(beginning)
       beginning = null
-    }
-    const say = (/** @type {string} */ line) => {
-      begin()
       screen.say(line)
     }
     const results = await openResults({
@@ -53,14 +50,13 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       }),
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
-    begin()
     redact.learn(target.access.password)
     const measured = await runOn(settings, {
       program,
       target,
       run: results.run,
       commandLine: commandLineOf(as, process.argv),
-      observer: screen,
+      observer: { ...screen, say },
       linesOf: (nominalHz) => metrics.watching(results, { run: results.run, kind: program, nominalHz }),
       settled: results.end,
       stop,

@@ -70,9 +70,8 @@ const namesOfAddress = ['host', 'url', 'port']
 const placed = async (typed) => {
   const [folder] = typed.words
   if (folder === undefined || namesOfAddress.some((name) => typed.options.has(name))) return typed
-  /** @type {any} */
-  const document = await readRunFile(fileIn(folder))
-  if (document?.target?.origin !== 'address' || faultIn(document, VERIFIABLE)) return typed
+  const document = await documentIn(folder)
+  if (document.target?.origin !== 'address') return typed
   const { target, nodes } = document
   const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master')
   const among = target.kind === 'cluster' || masters.length === 0 ? nodes : masters
