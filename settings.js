@@ -46,9 +46,12 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} [loseEvery]
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
- * @property {readonly [number, number]} ratio writes, reads
- * @property {string} order uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%
- * @property {'constant' | 'poisson'} arrivals
+ * @property {number} [reconnectHz] connections a second that are replaced
+ * @property {readonly number[]} ratio writes, reads, deletes
+ * @property {string} [order] as lib/traffic/popularity.js reads it; undefined = by the flow
+ * @property {string} [shift] a pace
+ * @property {string} [churn] a pace
+ * @property {string} arrivals as lib/traffic/arrivals.js reads it
  * @property {'open' | 'smooth' | 'closed'} pacing
  * @property {'socket' | 'ioredis'} driver
  * @property {number} [durationMs]
@@ -247,6 +250,21 @@ const groups = {
       otherwise: 'as --window allows; 1 for lookups',
       help: 'most unanswered commands on one connection' },
   ],
+  Traffic: [
+    { name: 'popularity', also: ['order'], alsoEnv: ['MILLRACE_ORDER'], key: 'order', type: 'order',
+      otherwise: 'sequential; for lookups, uniform',
+      help: 'which item is next: sequential (in order, round and round), uniform (each as likely), split (of lookups: each connection its own part, in order), zipf:0.99 (item n as ' +
+        'often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs ' +
+        '--churn)' },
+    { name: 'shift', key: 'shift', type: 'pace', otherwise: 'none',
+      help: 'how fast popularity passes to other items, as a share of all: 1%/s, 10%/h' },
+    { name: 'churn', key: 'churn', type: 'pace', otherwise: 'none',
+      help: 'how fast items are replaced by new ones, as a share of all: 10%/h' },
+    { name: 'arrivals', key: 'arrivals', type: 'arrivals', default: 'constant',
+      help: 'when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), ' +
+        'burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the ' +
+        'peak 4 times the low), or poisson,burst:... and poisson,daily:...' },
+  ],
   Lookups: [
     { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
       help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
@@ -254,13 +272,10 @@ const groups = {
     { name: 'snapshot', key: 'snapshot', type: 'flag',
       help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
         'how long another client waits; on a local server, or with --allow flush' },
+    { name: 'reconnects', key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
+      help: 'connections a second, of all clients together, that are closed and opened anew, with TLS where it is on' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
-      help: 'writes to reads of lookup-mix' },
-    { name: 'order', key: 'order', type: 'order', default: 'uniform',
-      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), split (each ' +
-        'connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
-    { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
-      help: 'when operations of a --rate are due: at even distances, or as independent users come' },
+      help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1' },
   ],
   Membership: [
     { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',

@@ -46,16 +46,22 @@ export interface RunOptions {
   connections?: number | string
   /** most unanswered commands on one connection */
   pipeline?: number | string
+  /** which item is next: sequential (in order, round and round), uniform (each as likely), split (of lookups: each connection its own part, in order), zipf:0.99 (item n as often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs --churn) */
+  popularity?: string
+  /** how fast popularity passes to other items, as a share of all: 1%/s, 10%/h */
+  shift?: string
+  /** how fast items are replaced by new ones, as a share of all: 10%/h */
+  churn?: string
+  /** when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the peak 4 times the low), or poisson,burst:... and poisson,daily:... */
+  arrivals?: string
   /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
   fill?: 'keys' | 'populate' | 'none'
   /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
   snapshot?: boolean
-  /** writes to reads of lookup-mix */
+  /** connections a second, of all clients together, that are closed and opened anew, with TLS where it is on */
+  reconnects?: number | string
+  /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1 */
   ratio?: string
-  /** which key is next: uniform (each as likely), sequential (in order, round and round), split (each connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
-  order?: string
-  /** when operations of a --rate are due: at even distances, or as independent users come */
-  arrivals?: 'constant' | 'poisson'
   /** structures that share the ids by their low bits: a power of 2 */
   partitions?: number | string
   /** ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer */

@@ -2,7 +2,7 @@
 import { stampBytes } from '../plan/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, strategyNamed } from '../workloads/index.js'
-import { lifetimeFault, storesValues } from '../workloads/uses.js'
+import { trafficRules } from './traffic-rules.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -52,9 +52,8 @@ const ofClients = /** @type {const} */ ([
   'snapshot',
   'connections',
   'pipeline',
+  'reconnectHz',
   'ratio',
-  'order',
-  'arrivals',
   'partitions',
   'ids',
   'falsePositives',
@@ -64,6 +63,9 @@ const ofClients = /** @type {const} */ ([
   'delayMs',
   'loseEvery',
 ])
+
+// Of clients only where numbers are drawn.
+const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
 
 // These, writers in ticks have as well.
 const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline'])
@@ -82,7 +84,8 @@ const flowRules = [
     const { roles, options, name, workload, rules, drivers } = strategyNamed(s.strategy)
     const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
     if (roles.writer.flow === 'clients') {
-      const odd = ofTicks.find(typed) ?? ofClients.find((key) => typed(key) && !options.includes(key))
+      const optional = [...ofClients, ...ofItems]
+      const odd = ofTicks.find(typed) ?? optional.find((key) => typed(key) && !options.includes(key))
       if (odd) return `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
       if (s.given.driver !== 'default' && !drivers.includes(s.driver))
         return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
@@ -100,29 +103,9 @@ const flowRules = [
     )
   },
   (s, named) =>
-    s.given.arrivals === 'command line' &&
-    s.arrivals !== 'constant' &&
-    typeof s.rate !== 'number' &&
-    `${named('arrivals')} needs --rate with a number`,
-  (s, named) =>
     s.durationMs !== undefined &&
     s.warmUpMs >= s.durationMs &&
     `${named('warmUpMs')} must be shorter than ${named('durationMs')}`,
-]
-
-/** @type {readonly Rule[]} */
-const trafficRules = [
-  (s, named) =>
-    s.given.valueBytes === 'command line' &&
-    !storesValues(s.strategy) &&
-    `${named('valueBytes')}: ${s.strategy} stores no values`,
-
-  (s, named) => {
-    const fault = s.ttlLeastS === null ? null : lifetimeFault(s.strategy)
-    return (
-      fault !== null && `${named('ttlS')} from ${s.ttlLeastS} to ${s.ttlS} s: ${fault}; give one lifetime`
-    )
-  },
 ]
 
 /** @type {readonly Rule[]} */

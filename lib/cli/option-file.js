@@ -116,6 +116,7 @@ const settingsIn = (plan) => {
   return {
     ...rest,
     ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
+    order: plan.order === (clients ? 'uniform' : 'sequential') ? null : plan.order,
     ...clients,
     ...(isWriter ? rhythmOf(plan) : { periodMs }),
     ...(clients ? { pacing: null, totalAgents: null, once: null, ttlS: null } : {}),

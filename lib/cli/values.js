@@ -1,8 +1,10 @@
 // The types of options: how a text becomes a value, and how to say which texts do.
 import { isIP } from 'node:net'
 import { byteUnits, countUnits, scaled, timeUnits } from '../base/scaled.js'
-import { orderOf } from '../plan/popularity.js'
 import { absoluteThreshold } from '../result/thresholds.js'
+import { arrivalsOf } from '../traffic/arrivals.js'
+import { paceOf } from '../traffic/pace.js'
+import { orderOf } from '../traffic/popularity.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
@@ -297,8 +299,21 @@ export const VALUE_TYPES = Object.freeze({
   order: {
     read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
     expects: () =>
-      'uniform, sequential, split, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
-    shape: () => 'uniform, sequential, split, zipf:THETA, hot:KEYS%:DRAWS%',
+      'sequential, uniform, split, zipf:THETA such as zipf:0.99, hot:ITEMS%:DRAWS% such as hot:10%:90%, or recent:ITEMS%',
+    shape: () => 'sequential, uniform, split, zipf:THETA, hot:ITEMS%:DRAWS%, recent:ITEMS%',
+  },
+  /** @type {ValueType} */
+  pace: {
+    read: (/** @type {string} */ text) => (paceOf(text) ? text : undefined),
+    expects: () => 'a share of the items and a time, such as 1%/s, 5%/m or 10%/h',
+    shape: () => 'N%/s, N%/m, N%/h',
+  },
+  /** @type {ValueType} */
+  arrivals: {
+    read: (/** @type {string} */ text) => (arrivalsOf(text) ? text : undefined),
+    expects: () =>
+      'constant, poisson, burst:TIMES:LENGTH/EVERY such as burst:5x:1s/10s, daily:LENGTH such as daily:10m, or poisson and one of these with a comma',
+    shape: () => 'constant, poisson, burst:5x:1s/10s, daily:10m',
   },
   share: ranged(
     (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
@@ -307,11 +322,12 @@ export const VALUE_TYPES = Object.freeze({
   /** @type {ValueType} */
   ratio: {
     read: (/** @type {string} */ text) => {
-      const [, sets, gets] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []
-      return Number(sets) + Number(gets) > 0 ? Object.freeze([Number(sets), Number(gets)]) : undefined
+      if (!/^\d{1,4}:\d{1,4}(:\d{1,4})?$/.test(text)) return
+      const weights = text.split(':').map(Number)
+      return weights.some((weight) => weight > 0) ? Object.freeze(weights) : undefined
     },
-    expects: () => 'writes:reads, such as 1:10',
-    shape: () => 'writes:reads',
+    expects: () => 'writes:reads or writes:reads:deletes, such as 1:10 or 2:10:1',
+    shape: () => 'writes:reads:deletes',
   },
   agents: {
     read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),

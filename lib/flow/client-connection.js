@@ -17,6 +17,7 @@ import { replyCounter } from '../wire/decode.js'
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
  * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
  * @property {(connection: ClientConnection, error?: Error) => void} onClosed its operations are still in the ring
+ * @property {(connection: ClientConnection) => void} onRetired it was closed as `retire` asked, and owes nothing
  *
  * @typedef {ReturnType<typeof clientConnection>} ClientConnection
  */
@@ -44,6 +45,17 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
   let heardMs = 0
   let opening = false
   let closed = false
+  let retiring = false
+  /** @type {{ retired: boolean }} of the socket that is open */
+  let link = { retired: false }
+
+  const letGo = () => {
+    link.retired = true
+    retiring = false
+    socket?.destroySoon()
+    socket = null
+    events.onRetired(self)
+  }
 
   const take = (/** @type {number} */ count) => {
     let left = count
@@ -79,7 +91,7 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
     sentMs: new Float64Array(size),
     measured: new Uint8Array(size),
     attempts: new Uint8Array(size),
-    isUp: () => socket !== null,
+    isUp: () => socket !== null && !retiring,
     isOpening: () => opening,
     inFlight: () => tail - head,
     /** Since bytes came, while some are owed. */
@@ -92,14 +104,18 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       try {
         // A decoder of its own: what a lost connection left half read is gone with it.
         const count = replyCounter({ done: take, failed: refuse }, tally)
+        const own = { retired: false }
         const opened = await open({
           onBytes: (chunk) => {
             heardMs = clock()
             count(chunk)
+            if (retiring && head === tail) letGo()
             events.onRead(self, heardMs)
           },
           onClose: (error) => {
+            if (own.retired) return
             socket = null
+            retiring = false
             events.onClosed(self, error)
           },
         })
@@ -107,7 +123,10 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
         // It may have been closed again before we came to know of it.
         else if (opened.destroyed)
           throw new TargetError(`${address}: closed the connection`, { code: 'CONNECT' })
-        else socket = opened
+        else {
+          socket = opened
+          link = own
+        }
       } finally {
         opening = false
       }
@@ -151,6 +170,13 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
         measured: self.measured[at] === 1,
         attempts: self.attempts[at],
       }
+    },
+    /** Closes the connection when all that it owes has come; nothing new is sent on it. Whether it was up. */
+    retire() {
+      if (socket === null || retiring) return false
+      retiring = true
+      if (head === tail) letGo()
+      return true
     },
     /** Gives the connection up: what it owes comes by onClosed. */
     cut: () => socket?.destroy(),

@@ -23,6 +23,7 @@ const mostAtOnce = 100
  * @param {(connection: ClientConnection) => void} needs.onLost its operations are still in it
  * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
  * @param {() => void} needs.onDown a node may have gone
+ * @param {(tookMs: number) => void} needs.onRenewed a connection was closed on purpose, and another has taken its place
  * @param {Pick<import('../transport/story.js').Story, 'up' | 'down'>} needs.story
  * @param {import('../wire/decode.js').Tally} needs.tally
  * @param {() => number} needs.clock
@@ -31,12 +32,13 @@ const mostAtOnce = 100
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const clientsPool = (needs) => {
-  const { clients, room, target, addresses, events, onLost, onChanged, onDown } = needs
+  const { clients, room, target, addresses, events, onLost, onChanged, onDown, onRenewed } = needs
   const { story, tally, clock, random, timers, onEvent } = needs
   /** @type {Map<string, ClientConnection>[]} by client, by address */
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
+  let turn = 0 // whose connections are renewed next
   let opened = false
   let closed = false
 
@@ -75,6 +77,20 @@ export const clientsPool = (needs) => {
     )
   }
 
+  /** @param {ClientConnection} connection */
+  const onRetired = (connection) => {
+    if (closed) return
+    const fromMs = clock()
+    connection.connect().then(
+      () => {
+        if (closed) return
+        onRenewed(clock() - fromMs)
+        onChanged(connection.client)
+      },
+      (error) => onClosed(connection, error),
+    )
+  }
+
   /** @param {number} client @param {string} address @returns {ClientConnection} */
   const of = (client, address) => {
     const last = recent[client]
@@ -91,7 +107,7 @@ export const clientsPool = (needs) => {
       room,
       tally,
       open: (handlers) => target.dial(address, handlers),
-      events: { ...events, onClosed },
+      events: { ...events, onClosed, onRetired },
       clock,
     })
     pools[client].set(address, connection)
@@ -122,6 +138,17 @@ export const clientsPool = (needs) => {
         throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
       }
       opened = true
+    },
+    /** Another connection is closed and opened anew; false: all are being so. */
+    renew() {
+      for (let k = 0; k < clients; k++) {
+        const client = turn
+        turn = (turn + 1) % clients
+        let any = false
+        for (const connection of pools[client].values()) any = connection.retire() || any
+        if (any) return true
+      }
+      return false
     },
     /** Looks for connections that are silent. */
     watch() {

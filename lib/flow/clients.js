@@ -23,19 +23,22 @@ import { writesOf } from './clients-writes.js'
  * @property {number} pipeline operations in flight of each
  * @property {boolean} cluster
  * @property {number} maxBehindMs
+ * @property {number | null} [reconnectHz] connections a second that are closed and opened anew
  *
- * @typedef {{ due: (i: number) => number, limit: number } | null} Schedule when operation i is due, in milliseconds after
- *   the start; null: a closed loop
+ * @typedef {{ due: (i: number) => number, isOver: (i: number) => boolean } | null} Schedule when operation i is due, in
+ *   milliseconds after the start, and whether it is due after the end; null: a closed loop
  *
  * @typedef {object} ClientsNeeds
  * @property {ClientsPlan} plan
  * @property {readonly Played[]} operations
  * @property {() => number} pick which of them is next
- * @property {(client: number) => number} draw what the next one of a client is about; -1: there is none any more
+ * @property {(atMs: number, client: number) => number} draw what the next one of a client is about, at a time after the
+ *   start; -1: there is none any more
  * @property {Schedule} schedule
  * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {import('../measure/operations.js').Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
+ * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
  * @property {import('../wire/decode.js').Tally} tally
  * @property {() => number} clock
@@ -260,6 +263,7 @@ export const clientsFlow = async (needs) => {
     onLost: settlement.onLost,
     onChanged: (client) => go(client),
     onDown: () => refresher.request(),
+    onRenewed: needs.onRenewed ?? (() => {}),
     story,
     tally,
     clock,
@@ -290,7 +294,7 @@ export const clientsFlow = async (needs) => {
     const measured = ledger.isMeasured()
     let count = 0
     for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
-      const n = draw(client)
+      const n = draw(nowMs - startMs, client)
       if (n < 0) {
         stop()
         break
@@ -311,7 +315,7 @@ export const clientsFlow = async (needs) => {
   /** What is due at an open rate. @param {number} nowMs */
   function due(nowMs) {
     if (!schedule) return
-    for (; next < schedule.limit; next++) {
+    for (; !schedule.isOver(next); next++) {
       const dueMs = startMs + schedule.due(next)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
@@ -323,13 +327,13 @@ export const clientsFlow = async (needs) => {
       const client = withRoom()
       if (client < 0) return
       turn = (client + 1) % plan.clients
-      const n = draw(client)
+      const n = draw(dueMs - startMs, client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
       sending.begin(client, pick(), n, dueMs, nowMs, measured)
       ledger.offered(1, measured)
     }
-    if (next >= schedule.limit) stop()
+    if (schedule.isOver(next)) stop()
   }
 
   const tick = () => {
@@ -337,12 +341,27 @@ export const clientsFlow = async (needs) => {
     const nowMs = clock()
     due(nowMs)
     sending.end()
-    const dueMs = schedule && next < schedule.limit ? startMs + schedule.due(next) : nowMs
+    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next) : nowMs
     timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
+  }
+
+  // A second: so many have been asked for since the start, and so many could not be, as all were being renewed.
+  const renewals = { asked: 0, missed: 0 }
+  const renewMs = plan.reconnectHz ? Math.max(1, 1000 / plan.reconnectHz) : 0
+  const renew = () => {
+    if (!running || closed) return
+    for (
+      const due = ((clock() - startMs) * Number(plan.reconnectHz)) / 1000;
+      renewals.asked < due;
+      renewals.asked++
+    )
+      if (!pool.renew()) renewals.missed++
+    timers.setTimeout(renew, renewMs)
   }
 
   const play = () => {
     running = true
+    if (renewMs > 0) renew()
     if (schedule) tick()
     else for (let client = 0; client < plan.clients; client++) go(client)
   }
@@ -404,5 +423,6 @@ export const clientsFlow = async (needs) => {
     },
     waitingBytes: () => pool.all().reduce((sum, connection) => sum + connection.waitingBytes(), 0),
     connections: () => pool.all().length,
+    renewals: () => renewals,
   }
 }

@@ -1,6 +1,7 @@
 // Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
 // it is kept; an id without its value is asked for again before anything is said against it.
 import { itemOfValue, payloadMatcher, stampBytes } from '../plan/payload.js'
+import { isDrawn } from '../traffic/items.js'
 import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
 import { scoreIn } from '../wire/id-list.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -74,15 +75,17 @@ export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep
   const itemIn = itemOfValue(plan)
   const lifetimeS = lifetimeOf(plan)
   const ttlMs = (/** @type {number} */ n) => lifetimeS(n) * 1000
-  // Undated, it may be dead: written only once, or not again before its ttl is over.
-  const mayBeOver = once || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
+  // Undated, it may be dead: written only once, not surely again, or not again before its ttl is over.
+  const mayBeOver =
+    once || isDrawn(plan) || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
   // Undated items may be of the plan before this one until they have been written anew.
   const settledMs = reader.dated ? startedMs : startedMs + Math.max(plan.ttlS * 1000, plan.writePeriodMs ?? 0)
   let suspects = 0
   /** @type {Set<Promise<void>>} */
   const open = new Set()
 
-  const isItem = (/** @type {number} */ n) => n >= 1 && (once || !plan.knowsItems || n <= quantity)
+  const isItem = (/** @type {number} */ n) =>
+    n >= 1 && (once || Boolean(plan.churn) || !plan.knowsItems || n <= quantity)
   const example = (/** @type {string} */ text) => {
     if (examples.length < shownExamples) examples.push(text)
   }

@@ -42,12 +42,12 @@ export const isLease = (key) => leaseShape.test(key)
  * @returns {(key: string) => string | null} the type that a key of this plan has; null: the plan has no such key
  */
 export const typesOf = (card) => {
-  const { prefix, quantity, once } = card
+  const { prefix, quantity, once, churn = null } = card
   // The writers' clocks may be a little off.
   const fromMinute = card.startedMs / 60_000 - dayMinutes
   const toMinute = card.renewedMs / 60_000 + dayMinutes
   const covers = {
-    isItem: (/** @type {number} */ n) => n >= 1 && (once || n <= quantity),
+    isItem: (/** @type {number} */ n) => n >= 1 && (once || churn !== null || n <= quantity),
     isMinute: (/** @type {number} */ n) => n >= fromMinute && n <= toMinute,
   }
   const typeOf = card.model

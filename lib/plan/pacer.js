@@ -1,17 +1,50 @@
 // When ticks are due: pure functions of elapsed time, with no clock in them.
 
+import { duesOf } from '../traffic/arrivals.js'
+
+// So many ticks of the past are remembered: more than are ever due at once, but after a pause of minutes.
+const remembered = 2 ** 16
+
+/** Ticks at even distances. @param {number} spacingMs @param {number} last */
+const evenly = (spacingMs, last) => ({
+  dueMs: (/** @type {number} */ i) => i * spacingMs,
+  ticksDue: (/** @type {number} */ elapsedMs) =>
+    Math.min(last, elapsedMs < 0 ? 0 : Math.floor(elapsedMs / spacingMs + 1e-9) + 1),
+})
+
+/** Ticks that come otherwise; time only goes on. @param {{ arrivals: string, spacingMs: number, seed: number }} terms @param {number} last */
+const unevenly = (terms, last) => {
+  const due = duesOf(terms)
+  const dues = new Float64Array(remembered)
+  let known = 0
+  let next = 0
+  const dueMs = (/** @type {number} */ i) => {
+    for (; known <= i; known++) dues[known % remembered] = due(known)
+    return dues[i % remembered]
+  }
+  return {
+    dueMs,
+    ticksDue: (/** @type {number} */ elapsedMs) => {
+      for (let left = remembered / 2; left > 0 && next < last && dueMs(next) <= elapsedMs; left--) next++
+      return next
+    },
+  }
+}
+
 /**
- * @param {{ periodMs: number, chunks: number, ticks: number | null }} plan
+ * @param {{ periodMs: number, chunks: number, ticks: number | null, arrivals?: string, seed?: number }} plan
  */
-export const pacerOf = ({ periodMs, chunks, ticks }) => {
+export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed = 0 }) => {
   const spacingMs = periodMs / chunks
   const last = ticks ?? Number.POSITIVE_INFINITY
+  const { dueMs, ticksDue } =
+    arrivals === 'constant' ? evenly(spacingMs, last) : unevenly({ arrivals, spacingMs, seed }, last)
   return {
     spacingMs,
     /** Milliseconds after the start at which tick i is due. @param {number} i */
-    dueMs: (i) => i * spacingMs,
+    dueMs,
     /** How many ticks are due when so much has passed. @param {number} elapsedMs */
-    ticksDue: (elapsedMs) => Math.min(last, elapsedMs < 0 ? 0 : Math.floor(elapsedMs / spacingMs + 1e-9) + 1),
+    ticksDue,
     /** @param {number} i */
     chunkOf: (i) => i % chunks,
     /** @param {number} i */

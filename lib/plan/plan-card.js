@@ -1,6 +1,9 @@
 // The part of a plan that a reader needs, as it stands in the target beside the leases.
 import { createHash } from 'node:crypto'
 import { plainText } from '../base/units.js'
+import { isDrawn } from '../traffic/items.js'
+import { paceOf } from '../traffic/pace.js'
+import { orderOf } from '../traffic/popularity.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
@@ -24,6 +27,9 @@ import { isScheduled } from './pacer.js'
  * @property {number} [ttlLeastS]
  * @property {number} valueBytes
  * @property {string} [valueSizes]
+ * @property {string} [order] where items are drawn
+ * @property {string | null} [shift]
+ * @property {string | null} [churn]
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {number} seed
  * @property {boolean} stamp
@@ -94,6 +100,9 @@ const optionsOfTerms = [
   ['placement', '--spread or --same-slot'],
   ['valueBytes', '--value-size'],
   ['valueSizes', '--value-size'],
+  ['order', '--popularity'],
+  ['shift', '--shift'],
+  ['churn', '--churn'],
   ['payload', '--payload'],
   ['seed', '--seed'],
   ['stamp', '--stamp'],
@@ -139,6 +148,7 @@ export const cardOf = (plan, version) => ({
   ...(plan.ttlLeastS !== null && { ttlLeastS: plan.ttlLeastS }),
   valueBytes: plan.valueBytes,
   ...(plan.valueSizes !== null && { valueSizes: plan.valueSizes }),
+  ...(isDrawn(plan) && { order: plan.order, shift: plan.shift, churn: plan.churn }),
   payload: plan.payload,
   seed: plan.seed,
   stamp: plan.stamp,
@@ -166,6 +176,10 @@ const textsIn = (least, most) => (value) =>
 const among = (words) => (value) => words.includes(value)
 
 /** @type {Is} */
+const isPaceOrNone = (value) =>
+  value === undefined || value === null || (isText(value) && paceOf(value) !== undefined)
+
+/** @type {Is} */
 const isModel = (value) =>
   typeof value === 'object' &&
   value !== null &&
@@ -191,6 +205,9 @@ const fields = {
   ttlLeastS: (value) => value === undefined || wholeIn(1, 31_536_000)(value),
   valueBytes: wholeIn(1, 512 * 2 ** 20),
   valueSizes: (value) => value === undefined || (isText(value) && sizesIn(value) !== undefined),
+  order: (value) => value === undefined || (isText(value) && orderOf(value) !== undefined),
+  shift: isPaceOrNone,
+  churn: isPaceOrNone,
   payload: among(['random', 'sparse', 'zero']),
   seed: wholeIn(0, 2 ** 32 - 1),
   stamp: isFlag,

@@ -1,6 +1,7 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../errors.js'
+import { duesOf } from '../traffic/arrivals.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
@@ -35,11 +36,14 @@ const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
     : chunks
 
 /** @param {Settings} settings @param {number} spacingMs @param {number} chunks */
-const tickCount = ({ durationMs, intervals, rate, pacing }, spacingMs, chunks) => {
+const tickCount = ({ durationMs, intervals, rate, pacing, arrivals, seed }, spacingMs, chunks) => {
   if (intervals !== undefined) return intervals * chunks
-  return durationMs === undefined || rate === 'max' || pacing === 'closed'
-    ? null
-    : Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
+  if (durationMs === undefined || rate === 'max' || pacing === 'closed') return null
+  if (arrivals === 'constant') return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
+  const due = duesOf({ arrivals, spacingMs, seed })
+  let ticks = 1
+  while (due(ticks) < durationMs) ticks++
+  return ticks
 }
 
 /**
@@ -48,8 +52,8 @@ const tickCount = ({ durationMs, intervals, rate, pacing }, spacingMs, chunks) =
  * @param {number} spacingMs
  * @param {number | null} ticks
  */
-const warmUpOf = ({ warmUpMs, rate, pacing }, spacingMs, ticks) => {
-  if (rate === 'max' || pacing === 'closed') return warmUpMs
+const warmUpOf = ({ warmUpMs, rate, pacing, arrivals }, spacingMs, ticks) => {
+  if (rate === 'max' || pacing === 'closed' || arrivals !== 'constant') return warmUpMs
   const whole = Math.max(0, Math.ceil(warmUpMs / spacingMs - 1e-9))
   return (ticks === null || whole < ticks ? whole : ticks - 1) * spacingMs
 }
@@ -85,6 +89,10 @@ const buildPlan = (settings, facts) => {
     stamp: settings.stamp,
     once: settings.once,
     seed: settings.seed,
+    order: settings.order ?? 'sequential',
+    shift: settings.shift ?? null,
+    churn: settings.churn ?? null,
+    arrivals: settings.arrivals,
     prefix,
     placement,
     sets: /** @type {readonly string[]} */ (setNames(prefix, settings.sortedSets, placement)),
@@ -102,6 +110,13 @@ const buildPlan = (settings, facts) => {
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     durationMs: settings.durationMs ?? null,
     ticks,
+    /** When the last interval ends. */
+    endMs:
+      ticks === null
+        ? null
+        : settings.arrivals === 'constant'
+          ? ticks * spacingMs
+          : Number(settings.durationMs),
     driver: settings.driver,
     cluster: facts.cluster,
     masters: facts.masters,

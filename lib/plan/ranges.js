@@ -1,7 +1,8 @@
 // Who owns which items, and which of them go together.
 
 /**
- * @typedef {{ first: number, count: number }} Range consecutive items
+ * @typedef {{ first: number, count: number, items?: Float64Array | null }} Range consecutive items; or places, and the
+ *   items in them
  */
 
 /**

@@ -141,6 +141,8 @@ const cardOfSettings = (settings) => {
     ...(valueSizes !== null && { valueSizes }),
     sets: setNames(prefix, sortedSets, placement),
     extraSets: /** @type {readonly string[]} */ ([]),
+    order: undefined,
+    churn: undefined,
     taggedItems: strategyNamed(settings.strategy).oneSlot && placement === 'spread',
     buckets: bucketsOf({ quantity }),
     prefix,
@@ -179,6 +181,8 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     seed: written.seed,
     stamp: written.stamp,
     once: written.once,
+    order: written.order ?? 'sequential',
+    churn: written.churn ?? null,
     prefix: settings.prefix,
     startedMs: written.startedMs,
     /** Without a plan or an option that says so, nobody knows what the bytes or the numbers must be. */

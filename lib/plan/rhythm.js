@@ -1,5 +1,6 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
+import { arrivalsWords } from '../traffic/arrivals.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
@@ -10,7 +11,8 @@ import { strategyNamed } from '../workloads/index.js'
  * @property {string} pacing
  * @property {'max' | null} rate
  * @property {number | null} nominalHz
- * @property {{ arrivals: string, passes: boolean } | null} clients
+ * @property {string} [arrivals]
+ * @property {{ passes: boolean } | null} clients
  *
  * @typedef {object} Length
  * @property {number | null} durationMs
@@ -19,14 +21,31 @@ import { strategyNamed } from '../workloads/index.js'
  * @property {Rhythm['clients']} clients
  */
 
+/** @param {string | undefined} arrivals */
+const timesWords = (arrivals = 'constant') => {
+  if (arrivals === 'constant') return ' at an even rate (--rate)'
+  return arrivals === 'poisson'
+    ? ', at random moments (Poisson arrivals)'
+    : ` on average, ${arrivalsWords(arrivals)}`
+}
+
 /** `50,000 items/s in bursts of 12,500 every 250 ms, as published (-q, -c, -p)` @param {Rhythm} rhythm */
-export const rhythmWords = ({ quantity, periodMs, chunks, pacing, rate, nominalHz, clients }) => {
+export const rhythmWords = ({
+  quantity,
+  periodMs,
+  chunks,
+  pacing,
+  rate,
+  nominalHz,
+  clients,
+  arrivals = 'constant',
+}) => {
   if (clients && nominalHz === null) return 'operations as fast as the replies come (a closed loop)'
-  if (clients)
-    return `${perSecond(nominalHz)} operations/s${clients.arrivals === 'poisson' ? ', at random moments (Poisson arrivals)' : ' at an even rate (--rate)'}`
+  if (clients) return `${perSecond(nominalHz)} operations/s${timesWords(arrivals)}`
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
+  if (arrivals !== 'constant') return `${items}${timesWords(arrivals)}`
   if (pacing === 'smooth') return `${items} at an even rate (--rate)`
   return `${items} in bursts of ${count(quantity / chunks)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
 }
@@ -45,9 +64,9 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, durationMs, intervals, arrivals } = settings
   const { passes, roles } = strategyNamed(strategy)
-  const clients = roles.writer.flow === 'clients' ? { arrivals, passes: passes !== null } : null
+  const clients = roles.writer.flow === 'clients' ? { passes: passes !== null } : null
   const rhythm = rhythmWords({
-    ...{ quantity, periodMs, chunks, pacing, clients },
+    ...{ quantity, periodMs, chunks, pacing, clients, arrivals },
     rate: rate === 'max' ? rate : null,
     nominalHz: typeof rate === 'number' ? rate : null,
   })

@@ -15,6 +15,7 @@ const isScheduled = ({ run: { plan }, phases }) =>
   plan.flow !== 'clients' &&
   plan.rate !== 'max' &&
   plan.pacing === 'open' &&
+  (plan.arrivals ?? 'constant') === 'constant' &&
   plan.spacingMs > 0
 
 /** @param {number} value @param {number} low @param {number} high */

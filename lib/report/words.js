@@ -2,6 +2,8 @@
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
 import { rhythmWords } from '../plan/rhythm.js'
+import { arrivalsWords } from '../traffic/arrivals.js'
+import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { chunksWords } from './chunk-words.js'
@@ -43,13 +45,13 @@ const ticksWords = (plan) => {
 }
 
 /** @param {Run['plan']} plan */
-const clientsWords = ({ quantity, nominalHz, clients }) => {
-  const { connections, pipeline, arrivals } = clients
+const clientsWords = ({ quantity, nominalHz, clients, arrivals = 'constant' }) => {
+  const { connections, pipeline } = clients
   const each = pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} operations/s${arrivals === 'poisson' ? ', Poisson arrivals' : ' at an even rate (--rate)'}`
+      : `${rate(nominalHz)} operations/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 
@@ -115,13 +117,6 @@ const readingWords = (plan) =>
     plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
 
-/** @param {string} order */
-const orderWords = (order) => {
-  if (order === 'uniform') return 'each key as likely'
-  if (order === 'split') return 'each connection reads its own keys in order'
-  return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
-}
-
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
   const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
@@ -130,9 +125,15 @@ const writingWords = (plan) => {
   const ticks = !clients
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    clients && !clients.delivery && orderWords(clients.order),
+    !clients?.delivery &&
+      (clients || plan.order !== 'sequential' || plan.churn) &&
+      plan.order &&
+      itemsWords(plan),
     clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
-    clients?.ratio && !clients.delivery && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
+    clients?.reconnectHz && `${several(clients.reconnectHz, 'connection')} a second replaced`,
+    clients?.ratio &&
+      !clients.delivery &&
+      `${clients.ratio[0]} writes to ${clients.ratio[1]} reads${clients.ratio[2] ? ` and ${clients.ratio[2]} deletes` : ''}`,
     !clients?.delivery &&
       `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
     ticks && `ttl ${lifetimeWords(plan)}`,

@@ -150,6 +150,7 @@ export const PRODUCER = object(
       [],
     ),
     written: nullable(written),
+    traffic: nullable(dictionary({ type: ['object', 'number'] })),
     chunks: nullable(chunks),
   },
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],

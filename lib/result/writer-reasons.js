@@ -116,8 +116,8 @@ const rateSustained = (run) => {
           'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
       },
     ]
-  // Users that come by chance come more or fewer in any second: all that came were served.
-  if (clients?.arrivals === 'poisson' && run.items.acked === run.items.offered) return []
+  // What does not come evenly comes more or less often in any part of the run: all that came was served.
+  if ((run.plan.arrivals ?? 'constant') !== 'constant' && run.items.acked === run.items.offered) return []
   if (!nominal || !isScheduled(run) || achieved / nominal >= limits.rateRatio) return []
   const message = `only ${share(achieved / nominal)} of the rate was achieved: ${rate(achieved)} of ${rate(nominal)} items/s${behindAdvice(run)}`
   return [{ code: 'rate', message }]

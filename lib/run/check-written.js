@@ -6,6 +6,7 @@ import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
 import { chunkRange } from '../plan/ranges.js'
+import { duesOf } from '../traffic/arrivals.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { ReadError } from '../transport/read-driver.js'
@@ -82,6 +83,8 @@ export const contradictionIn = ({ plan, written, items }) => {
 export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
   let hole = 0
   const scheduled = plan.rate !== 'max' && plan.pacing !== 'closed'
+  const { arrivals = 'constant', spacingMs, seed } = plan
+  const dueMs = duesOf({ arrivals, spacingMs, seed })
   const ticks = Math.max(0, ...agents.map(({ ticks: offered }) => offered))
   for (let tick = 0; tick < ticks; tick++) {
     const interval = Math.floor(tick / plan.chunks)
@@ -91,7 +94,7 @@ export function* ackedParts(plan, { agents, not_acked: holes }, startedMs) {
       const part = chunkRange(share, plan.chunks, tick % plan.chunks)
       const first = part.first + interval * plan.quantity
       const last = first + part.count - 1
-      const atMs = startedMs + (scheduled ? tick * plan.spacingMs : 0)
+      const atMs = startedMs + (scheduled ? dueMs(tick) : 0)
       // Ticks of an agent ascend, but agents and chunks are interleaved: begin at the first hole that matters.
       while (hole > 0 && holes[hole - 1][1] >= first) hole--
       while (hole < holes.length && holes[hole][1] < first) hole++

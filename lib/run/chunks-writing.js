@@ -111,6 +111,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       progress: () => {},
     },
     counts: () => null,
+    renewals: () => null,
     passes: passing.results,
     /** Reads what is stored, when the run is over. */
     async finish() {

@@ -1,7 +1,9 @@
 // What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
 // and its driver, so that everything that watches a run watches both.
 import { clientsFlow } from '../flow/clients.js'
-import { drawsOf, eachOnce, picksOf, scheduleOf } from '../plan/draws.js'
+import { scheduleOf } from '../traffic/arrivals.js'
+import { drawsOf, eachOnce } from '../traffic/items.js'
+import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
 import { encodingsOf, playPasses } from './passes.js'
@@ -21,9 +23,9 @@ const named = (names, tally) =>
     Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
   )
 
-/** The first of a ratio's numbers weighs the writes. @param {Strategy} strategy @param {Clients} clients */
+/** Of the operations that are played. @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
-  roles.writer.play.length === 1 || passes ? [1] : /** @type {number[]} */ ([...ratio])
+  roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 
 /**
  * @param {object} needs
@@ -39,16 +41,20 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
   const tally = noTally()
   const { seed, nominalHz, durationMs, items, cluster, maxBehindMs } = plan
   const flow = await clientsFlow({
-    plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
+    plan: {
+      clients: clients.connections,
+      pipeline: clients.pipeline,
+      reconnectHz: clients.reconnectHz,
+      cluster,
+      maxBehindMs,
+    },
+    onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
     draw: strategy.declared.passes
       ? eachOnce(items)
-      : drawsOf({ order: clients.order, count: items, seed, clients: clients.connections }),
-    schedule:
-      nominalHz === null
-        ? null
-        : scheduleOf({ rateHz: nominalHz, arrivals: clients.arrivals, seed, durationMs }),
+      : drawsOf({ ...plan, count: items, clients: clients.connections }),
+    schedule: nominalHz === null ? null : scheduleOf({ ...plan, rateHz: nominalHz }),
     target,
     ledger: /** @type {import('../measure/operations.js').Operations} */ (
       /** @type {unknown} */ (records.ledger)
@@ -71,6 +77,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     strategy.declared.passes &&
     passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
+  // What is due by chance shortly before the end is sent before it is over.
+  const graceMs = nominalHz === null || plan.arrivals === 'constant' ? 0 : maxBehindMs
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -99,13 +107,14 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       start(unpreparedBytes) {
         if (passing) passing.start(unpreparedBytes)
         else flow.start()
-        if (durationMs !== null) endBy(durationMs)
+        if (durationMs !== null) endBy(durationMs + graceMs)
       },
       progress: () => {},
     },
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    renewals: flow.renewals,
     finish: async () => null,
   }
 }

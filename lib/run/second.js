@@ -72,9 +72,7 @@ export const shownMs = (atMs) => Math.round(atMs / 100) * 100
 
 /** How long the run will take, in whole ticks where it has a schedule. @param {import('../plan/plan.js').Plan} plan */
 export const lengthMs = (plan) =>
-  plan.ticks !== null && (isScheduled(plan) || plan.durationMs === null)
-    ? plan.ticks * plan.spacingMs
-    : plan.durationMs
+  plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
 
 /** @param {Record<string, number>} counts */
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

@@ -31,10 +31,13 @@ export const recordsOf = (plan, isMeasured = () => true) => {
   const latency = latencyOf()
   const lateness = series()
   const felt = series()
+  const renewals = series()
   const late = tickCounter()
   return {
     ledger: plan.flow === 'clients' ? operationsOf({ isMeasured }) : ledgerOf(plan),
     latency,
+    /** How long connections took that were opened anew. */
+    renewals,
     /** By the bystander. */
     felt,
     /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
@@ -53,6 +56,7 @@ export const recordsOf = (plan, isMeasured = () => true) => {
       latency.close()
       lateness.close()
       felt.close()
+      renewals.close()
     },
   }
 }

@@ -2,6 +2,7 @@
 import { isScheduled } from '../plan/pacer.js'
 import { serverCosts } from './costs.js'
 import { memoryCost } from './memory-cost.js'
+import { trafficOf } from './traffic.js'
 
 /**
  * @typedef {import('../result/document.js').RunParts} RunParts
@@ -70,6 +71,24 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
   },
 })
 
+/** What was drawn, and what became of the connections. @param {WriteRun} run @param {number} endMs */
+const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
+  const { offered } = records.ledger.whole
+  if (strategy.declared.passes) return null
+  const asked = renewals()
+  const { reconnectHz = null } = plan.clients ?? {}
+  const connections = reconnectHz !== null &&
+    asked !== null && {
+      connections: {
+        stated: `${reconnectHz}/s`,
+        renewed: asked.asked - asked.missed,
+        missed: asked.missed,
+        connect_us: records.renewals.whole(),
+      },
+    }
+  return { ...trafficOf(plan, { offered, endMs }), ...connections }
+}
+
 /**
  * @param {WriteRun} run
  * @param {Beginning} beginning
@@ -117,6 +136,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     },
     server: serverCosts(known),
     counts: run.counts(),
+    traffic: trafficIn(run, endMs),
     ...run.passes(),
     ...(chunks && { chunks }),
     nodes,

@@ -85,7 +85,7 @@ const runOut = async ({ driver, writing, window }, signals) => {
  */
 const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
   const isWhole = isScheduled(plan) && plan.ticks !== null && !interrupted && !guarding.hasEnded()
-  const overMs = isWhole ? Number(plan.ticks) * plan.spacingMs : offeredMs
+  const overMs = isWhole ? Number(plan.endMs) : offeredMs
   return Math.max(overMs, writing.lastSettledMs())
 }
 
@@ -117,6 +117,13 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   const result = resultOf(run, beginning, ending)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
+  const missed = run.renewals()?.missed ?? 0
+  if (missed > 0)
+    needs.warn?.({
+      code: 'reconnects',
+      message: `${missed} of ${run.renewals()?.asked} connections were not opened anew when they were due: all of them were being so; lower --reconnects or raise --connections`,
+      invalidates: true,
+    })
   for (const message of run.strategy.declared.reasons(
     run.counts() ?? {},
     run.plan,

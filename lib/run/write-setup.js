@@ -108,6 +108,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
     passes: () => null,
+    renewals: () => null,
     finish: async () => null,
   }
 }
@@ -214,6 +215,7 @@ export const setUpWriting = async (needs) => {
     strategy,
     counts: flow.counts,
     passes: flow.passes,
+    renewals: flow.renewals,
     finish: flow.finish,
     fill: () => fillKeys(filling),
     prepare: () => prepareKeys(filling),

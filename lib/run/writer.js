@@ -3,6 +3,7 @@ import { systemTimers } from '../base/timers.js'
 import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
+import { batchDraws, isDrawn } from '../traffic/items.js'
 import { longestTimerMs } from './settlement.js'
 import { ticker } from './ticker.js'
 
@@ -28,7 +29,11 @@ const batchLimitMs = 2000
  */
 export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTimers }) => {
   const pacer = pacerOf(plan)
-  const agents = plan.agents.map((share, index) => ({ ...share, index }))
+  const agents = plan.agents.map((share, index) => ({
+    ...share,
+    index,
+    draw: isDrawn(plan) ? batchDraws(plan, share) : null,
+  }))
   let startMs = 0
   let lastEpoch = 0
   let openTicks = 0
@@ -63,7 +68,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
   }
 
   /**
-   * @param {{ agent: number, first: number, count: number, index: number }} agent
+   * @param {typeof agents[number]} agent
    * @param {number} i the tick
    * @param {number} dueMs after the start
    * @param {import('../wire/encode.js').TickValues} values
@@ -79,8 +84,10 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
     const account = ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
     if (isScheduled(plan) && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
     else {
-      const chunk = agent.index * plan.chunks + k
-      driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account })
+      // Any batch may have any item: then one waits for the one before.
+      const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
+      const items = agent.draw?.(range, dueMs) ?? null
+      driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account, items })
     }
     return measured
   }
@@ -100,7 +107,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
       elapsed,
       begin: (i) => offerAll(i, pacer.dueMs(i)),
       // The last interval lasts its whole time.
-      onEnd: () => timers.setTimeout(finish, Math.max(0, pacer.dueMs(plan.ticks ?? 0) - elapsed())),
+      onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),
       timers,
     })
     return { start: ticks.start, stop: ticks.stop, more: () => {} }

@@ -24,6 +24,9 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @property {(i: number, values: TickValues) => number} slotAt
  */
 
+/** The item in a place of a range. @param {Range} range @param {number} place */
+export const numberAt = ({ first, items }, place) => (items ? items[place] : first + place)
+
 const isMoving = (/** @type {Key} */ key) =>
   Array.isArray(key) && key.some((part) => typeof part === 'object')
 
@@ -49,7 +52,8 @@ const pieces = (/** @type {number} */ total, /** @type {number} */ max) =>
  * @param {Range} range
  * @returns {[Key, number[]][]}
  */
-const groupsOf = (step, { first, count }) => {
+const groupsOf = (step, range) => {
+  const { count } = range
   if (step.kind === 'once') return step.keys.map((key) => [key, []])
   /** @type {Map<Key, number[]>} */
   const groups = new Map()
@@ -57,7 +61,7 @@ const groupsOf = (step, { first, count }) => {
   let last = null
   let group = /** @type {number[]} */ ([])
   for (let i = 0; i < count; i++) {
-    const key = step.key(first + i)
+    const key = step.key(numberAt(range, i))
     if (key !== last) {
       last = key
       group = groups.get(key) ?? []
@@ -82,14 +86,15 @@ const inSlotOrder = (groups, values) =>
  * @param {TickValues} values
  * @returns {Batch}
  */
-const eachBatch = (step, { first, count }, cluster, values) => {
+const eachBatch = (step, range, cluster, values) => {
+  const { first, count } = range
   const from = new Uint32Array(count + 1)
   for (let i = 0; i <= count; i++) from[i] = i
   const keyAt = step.keyAt ?? 1
   const unsorted = cluster ? new Uint16Array(count) : null
   if (unsorted) {
     for (let i = 0; i < count; i++)
-      unsorted[i] = slotOf(String(plainArgument(step.args(first + i)[keyAt], values)))
+      unsorted[i] = slotOf(String(plainArgument(step.args(numberAt(range, i))[keyAt], values)))
   }
   const members = unsorted ? bySlot(unsorted) : from.slice(0, count)
   const slots = unsorted ? unsorted.map((_, i) => unsorted[members[i]]) : null
@@ -101,9 +106,9 @@ const eachBatch = (step, { first, count }, cluster, values) => {
     from,
     slots,
     moving: false,
-    args: (i) => step.args(first + members[i]),
-    size: (i) => step.size(first + members[i]),
-    put: (i, out, at, tick, note) => step.put(first + members[i], out, at, tick, note),
+    args: (i) => step.args(numberAt(range, members[i])),
+    size: (i) => step.size(numberAt(range, members[i])),
+    put: (i, out, at, tick, note) => step.put(numberAt(range, members[i]), out, at, tick, note),
     slotAt: (i) => (slots ? slots[i] : 0),
   }
 }
@@ -140,7 +145,7 @@ const keyedBatch = (step, range, cluster, values) => {
   const from = Uint32Array.from(starts)
   const itemsOf = (/** @type {number} */ i) => {
     const ns = /** @type {number[]} */ ([])
-    for (let m = from[i]; m < from[i + 1]; m++) ns.push(first + members[m])
+    for (let m = from[i]; m < from[i + 1]; m++) ns.push(numberAt(range, members[m]))
     return ns
   }
   const args = (/** @type {number} */ i) =>

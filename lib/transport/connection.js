@@ -15,6 +15,7 @@ import { fifo } from './fifo.js'
  * @property {number | null} firstMs when its first byte went to a socket
  * @property {TickValues} values
  * @property {Account} account
+ * @property {Float64Array | null} items in the places of the account; null: its own, in order
  *
  * @typedef {object} Entry commands [from, to) of a tape for one tick: the unit of sending and settling
  * @property {Tick} tick

@@ -10,7 +10,7 @@ import { connectorFor } from './connector.js'
 import { connectClient, slotsLimits } from './ioredis-connect.js'
 import { listeningTo } from './listening.js'
 import { occasionsOf } from './occasions.js'
-import { patienceOf, pausedMs } from './patience.js'
+import { isOvertaken, patienceOf, pausedMs } from './patience.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { silenceOf } from './silence.js'
@@ -412,10 +412,10 @@ export const ioredisDriver = async (options) => {
   }
 
   /** @param {Tick} tick */
-  const dropOvertaken = ({ chunk }) => {
+  const dropOvertaken = (tick) => {
     if (clock() - answeredMs > pausedMs) patience.disturbed()
     const before = patience.giveUpBefore()
-    drop((turn) => turn.begun && turn.tick.chunk === chunk && turn.tick.dueMs < before)
+    drop((turn) => turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before)
   }
 
   /** @param {Tick} tick */
@@ -423,7 +423,7 @@ export const ioredisDriver = async (options) => {
     const { account } = tick
     if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
-    for (const tape of plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)) {
+    for (const tape of tapes.ofTick(tick)) {
       const times = occasions(tape, account.agent, tick.values)
       for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)

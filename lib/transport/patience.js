@@ -4,6 +4,15 @@
 /** Longer without an answer, and a server pauses. */
 export const pausedMs = 250
 
+/**
+ * Whether a tick is of the same part of an interval as a later one; where items are drawn, at least an interval before.
+ * @param {import('./connection.js').Tick} older
+ * @param {import('./connection.js').Tick} tick
+ * @param {number} chunks of an interval
+ */
+export const isOvertaken = (older, tick, chunks) =>
+  older.chunk === tick.chunk && (tick.items === null || older.index <= tick.index - chunks)
+
 /** @param {{ plan: { maxBehindMs: number }, clock: () => number }} needs */
 export const patienceOf = ({ plan, clock }) => {
   let disturbedMs = Number.NEGATIVE_INFINITY

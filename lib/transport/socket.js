@@ -3,7 +3,7 @@ import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { dealerOf } from './dealer.js'
 import { occasionsOf } from './occasions.js'
-import { patienceOf, pausedMs } from './patience.js'
+import { isOvertaken, patienceOf, pausedMs } from './patience.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
 import { refresherOf } from './refresher.js'
@@ -253,7 +253,7 @@ export const socketDriver = async (options) => {
     for (const lane of lanes()) {
       if (!lane.isShut()) continue
       const isLost = (/** @type {Turn} */ turn) =>
-        turn.begun && turn.tick.chunk === tick.chunk && turn.tick.dueMs < before
+        turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before
       for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
     }
   }
@@ -262,7 +262,7 @@ export const socketDriver = async (options) => {
   const offer = (tick) => {
     if (isScheduled(plan)) dropOvertaken(tick)
     const { account } = tick
-    const list = plan.once ? tapes.fresh(account, tick.values) : tapes.of(tick.chunk)
+    const list = tapes.ofTick(tick)
     const passes = list.flatMap((tape) =>
       Array(occasions(tape, account.agent, tick.values)).fill({ tape, values: tick.values }),
     )

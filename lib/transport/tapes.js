@@ -2,7 +2,8 @@
 
 import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
-import { batchOf } from './batch.js'
+import { isDrawn } from '../traffic/items.js'
+import { batchOf, numberAt } from './batch.js'
 import { estimateBytes, tapeOf } from './tape.js'
 
 /**
@@ -29,10 +30,11 @@ export const ceilingBytes = 256 << 20
 export const chunkId = (plan, agentIndex, k) => agentIndex * plan.chunks + k
 
 /** Items that make full commands of all of the step's keys. @param {Step} step @param {Range} range */
-const fullItems = (step, { first, count }) => {
+const fullItems = (step, range) => {
+  const { count } = range
   if (step.kind !== 'gather') return 0
   const keys = new Set()
-  for (let i = 0; i < Math.min(count, sampledItems); i++) keys.add(step.key(first + i))
+  for (let i = 0; i < Math.min(count, sampledItems); i++) keys.add(step.key(numberAt(range, i)))
   return step.max === 0 ? count : step.max * keys.size
 }
 
@@ -54,6 +56,13 @@ const fullPortions = (steps, range) => {
   return Math.max(1, Math.floor(range.count / least))
 }
 
+/** @param {Range} range @param {number} parts @param {number} p @returns {Range} */
+const partOf = (range, parts, p) => {
+  const part = chunkRange(range, parts, p)
+  const from = part.first - range.first
+  return range.items ? { ...part, items: range.items.subarray(from, from + part.count) } : part
+}
+
 /**
  * What goes for a chunk, in its order. Steps that carry no item go once: before the first that does, or with the last
  * portion; those that are paced go with every portion, a part of them with each.
@@ -70,7 +79,7 @@ const passesOf = (steps, range, connections) => {
       .filter((step, s) => step.kind !== 'once' || step.paced || (s < lead ? p === 0 : p === portions - 1))
       .map((step) => ({
         step,
-        range: chunkRange(range, portions, p),
+        range: partOf(range, portions, p),
         part: step.kind === 'once' && step.paced ? { at: p, of: portions } : whole,
         connection: Math.floor((p * connections) / portions),
       })),
@@ -89,7 +98,8 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
   /** @type {Tape[][]} */
   const byChunk = []
   let bytes = 0
-  if (!plan.once) {
+  const isFresh = plan.once || isDrawn(plan)
+  if (!isFresh) {
     for (const [a, share] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
         const range = chunkRange(share, plan.chunks, k)
@@ -108,19 +118,19 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
       }
     }
   }
+  /** Tapes for items that are written only this once. @param {Range} range @param {import('../wire/encode.js').TickValues} at */
+  const fresh = (range, at) =>
+    passesOf(steps, range, plan.connections).map(({ step, range: items, part, connection }) => {
+      const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
+      return Object.assign(tapeOf(batch, at, false, connection), { part })
+    })
   return {
     bytes,
     /** @param {number} chunk @returns {Tape[]} */
     of: (chunk) => byChunk[chunk],
-    /**
-     * Tapes for items that are written only this once.
-     * @param {import('../plan/ranges.js').Range} range
-     * @param {import('../wire/encode.js').TickValues} at
-     */
-    fresh: (range, at) =>
-      passesOf(steps, range, plan.connections).map(({ step, range: items, part, connection }) => {
-        const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
-        return Object.assign(tapeOf(batch, at, false, connection), { part })
-      }),
+    fresh,
+    /** @param {import('./connection.js').Tick} tick @returns {Tape[]} */
+    ofTick: ({ chunk, account: { first, count }, items, values: at }) =>
+      isFresh ? fresh({ first, count, items }, at) : byChunk[chunk],
   }
 }

@@ -60,12 +60,23 @@ const replyNamesOf = (commands, where) => {
   return names
 }
 
+/**
+ * The operations that are played: of a mix those that have a weight.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {AnyPlan & { clients?: { ratio: readonly number[] } | null }} plan
+ */
+const playedIn = ({ roles, passes }, { clients }) => {
+  const { play } = roles.writer
+  return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
+}
+
 /** @param {AnyPlan} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  const { flow, play } = declared.roles.writer
+  const { flow } = declared.roles.writer
+  const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
   const ids = declared.ids(declared.keys(terms))

@@ -37,7 +37,6 @@ const defaults = {
   structure: 'zset',
   chunkSize: 1000,
   ratio: [1, 10],
-  order: 'uniform',
   arrivals: 'constant',
   windowBytes: 512_000,
   metricsLingerMs: 0,

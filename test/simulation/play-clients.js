@@ -2,9 +2,10 @@
 // the servers executed. Each operation is about a number of its own, so that an execution names its operation.
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { picksOf, scheduleOf } from '../../lib/plan/draws.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { dial } from '../../lib/target/dial.js'
+import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { picksOf } from '../../lib/traffic/operations.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { seeded } from '../helpers/random.js'

@@ -17,6 +17,9 @@ const scene = () => {
     destroy: () => {
       state.destroyed = true
     },
+    destroySoon: () => {
+      state.destroyed = true
+    },
   })
   const connection = clientConnection({
     client: 0,
@@ -35,6 +38,7 @@ const scene = () => {
       onRefused: (_, place, line) => events.push(`refused ${connection.operationAt(place).n}: ${line}`),
       onRead: () => {},
       onClosed: () => {},
+      onRetired: () => events.push('retired'),
     },
     clock: () => state.nowMs,
   })
@@ -104,4 +108,20 @@ test('one that opens after the end is closed', async () => {
   open()
   await ready
   assert.deepEqual([connection.isUp(), state.destroyed], [false, true])
+})
+
+test('a connection that retires takes nothing new, and is closed when all that it owes has come', async () => {
+  const { state, events, connection, connected, push, answers } = scene()
+  await connected()
+  push(1)
+  assert.equal(connection.retire(), true)
+  assert.equal(connection.retire(), false, 'once')
+  assert.deepEqual([connection.isUp(), state.destroyed], [false, false])
+  answers('+OK\r\n')
+  assert.deepEqual(events, ['answered 1 + 1', 'retired'])
+  assert.equal(state.destroyed, true)
+  await connected()
+  assert.equal(connection.isUp(), true)
+  assert.equal(connection.retire(), true)
+  assert.deepEqual(events.slice(2), ['retired'], 'at once, where it owes nothing')
 })

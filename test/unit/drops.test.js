@@ -61,7 +61,7 @@ const openDriver = async ({ masters, items }) => {
       const first = 1 + chunk * items
       const account = ledger.open({ agent: 1, first, count: items, measured: true })
       const values = tickValues(1_700_000_000_000 + dueMs, 60)
-      driver.offer({ index: index++, chunk, dueMs, firstMs: null, values, account })
+      driver.offer({ index: index++, chunk, dueMs, firstMs: null, values, account, items: null })
     },
   }
 }

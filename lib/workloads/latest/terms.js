@@ -1,5 +1,5 @@
 // What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
-import { hasDead, keptItems, minuteKeyS, writtenHz } from '../../plan/live-items.js'
+import { hasDead, keptItems, minuteKeyS, newHz, writtenHz } from '../../plan/live-items.js'
 import { meanLifetimeS } from '../../traffic/lifetimes.js'
 import { storedBytes } from '../../traffic/sizes.js'
 import { slotCount, tagsOf } from '../../wire/slot.js'
@@ -11,6 +11,8 @@ import { slotCount, tagsOf } from '../../wire/slot.js'
  * @property {number} ttlS
  * @property {number | null} [ttlLeastS]
  * @property {boolean} once
+ * @property {string} [order]
+ * @property {string | null} [churn]
  * @property {number} valueBytes of all values, or on average
  * @property {string | null} [valueSizes] as lib/traffic/sizes.js reads it; null: all values have one size
  * @property {'random' | 'sparse' | 'zero'} payload
@@ -68,7 +70,16 @@ const liveItems = (plan) => {
   const hz = writtenHz(plan)
   const written = durationMs === null ? Number.POSITIVE_INFINITY : quantity + (hz * durationMs) / 1000
   const kept = Math.min(keptItems(plan), written)
-  if (!once) return { kept, items: quantity, ranked: quantity, inMinutes: minuteKeys(durationMs) * quantity }
+  if (!once) {
+    const more = (/** @type {number} */ seconds) =>
+      newHz(plan) * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
+    return {
+      kept,
+      items: quantity + more(meanLifetimeS(plan)),
+      ranked: quantity + more(ttlS + purgeS),
+      inMinutes: minuteKeys(durationMs) * quantity + more(minuteKeyLifeS),
+    }
+  }
   const within = (/** @type {number} */ seconds) =>
     quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
   return {

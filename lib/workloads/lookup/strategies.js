@@ -1,4 +1,4 @@
-// GET and SET of single keys of a key space, and both in a ratio.
+// GET and SET of single keys of a key space, and both, with DEL, in a ratio.
 import { each, family, strategy } from '../declare.js'
 import { valueBody } from '../latest/parts.js'
 
@@ -11,13 +11,25 @@ const roles = (...play) =>
 
 const common = {
   workload: 'lookup',
-  options: Object.freeze(['keys', 'fill', 'snapshot', 'connections', 'pipeline', 'order', 'arrivals']),
+  options: Object.freeze([
+    'keys',
+    'fill',
+    'snapshot',
+    'connections',
+    'pipeline',
+    'order',
+    'shift',
+    'churn',
+    'arrivals',
+    'reconnectHz',
+  ]),
   keys: (/** @type {any} */ t) => ({
     key: family('key:{n}', 'string', { keys: t.quantity, bytes: keyBytes + t.valueBytesStored }),
   }),
   operations: (/** @type {any} */ t, /** @type {any} */ k) => ({
     get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
     set: [each('SET', [k.key, valueBody(t)])],
+    del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
   fill: 'set',
   rules: Object.freeze([
@@ -28,8 +40,8 @@ const common = {
   ]),
   anyServer: true,
   keepsKeys: true,
-  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
-    clients.fill !== 'none' && miss > 0
+  reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
+    clients.fill !== 'none' && churn === null && !clients.ratio[2] && miss > 0
       ? [
           `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
         ]
@@ -54,7 +66,7 @@ export const lookupSet = strategy({
 export const lookupMix = strategy({
   ...common,
   name: 'lookup-mix',
-  title: 'SET and GET of one key of many, in a ratio',
+  title: 'SET, GET and DEL of one key of many, in a ratio',
   options: [...common.options, 'ratio'],
-  roles: roles('set', 'get'),
+  roles: roles('set', 'get', 'del'),
 })

@@ -1,11 +1,12 @@
 // How popular keys are: key 1 most of all, none left out. Exact, and without tables, so that a key space may have any size.
 
-/** @typedef {{ kind: 'uniform' } | { kind: 'sequential' } | { kind: 'split' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
+/** @typedef {{ kind: 'uniform' } | { kind: 'sequential' } | { kind: 'split' } | { kind: 'recent', share: number } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
 
 const words = 2 ** 32
 
 /**
- * `zipf:0.99`: key k as often as k^-0.99. `hot:10%:90%`: the first 10 % of the keys get 90 % of the draws.
+ * `zipf:0.99`: key k as often as k^-0.99. `hot:10%:90%`: the first 10 % of the keys get 90 % of the draws. `recent:10%`: the
+ * first 10 % get all of them, each as likely.
  * @param {string} text
  * @returns {Order | undefined}
  */
@@ -13,6 +14,8 @@ export const orderOf = (text) => {
   if (text === 'uniform' || text === 'sequential' || text === 'split') return { kind: text }
   const theta = Number(/^zipf:(\d+(?:\.\d+)?)$/.exec(text)?.[1])
   if (theta > 0 && theta <= 10) return { kind: 'zipf', theta }
+  const share = Number(/^recent:(\d+(?:\.\d+)?)%$/.exec(text)?.[1])
+  if (share > 0 && share <= 100) return { kind: 'recent', share: share / 100 }
   const [keys, draws] = (/^hot:(\d+(?:\.\d+)?)%:(\d+(?:\.\d+)?)%$/.exec(text) ?? []).slice(1).map(Number)
   return keys > 0 && keys < 100 && draws >= 0 && draws <= 100
     ? { kind: 'hot', keys: keys / 100, draws: draws / 100 }
@@ -71,5 +74,6 @@ const hot = (count, { keys, draws }, next) => {
 export const popularityOf = (order, count, next) => {
   if (order.kind === 'zipf') return zipf(count, order.theta, next)
   if (order.kind === 'hot') return hot(count, order, next)
-  return () => 1 + Math.floor(((next() >>> 0) * count) / words)
+  const some = order.kind === 'recent' ? Math.max(1, Math.round(count * order.share)) : count
+  return () => 1 + Math.floor(((next() >>> 0) * some) / words)
 }
