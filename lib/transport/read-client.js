@@ -10,7 +10,7 @@ const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 
 
 /**
  * @param {import('./read-driver.js').ReadDriverOptions} options
- * @param {import('./read-map.js').Reads} reads
+ * @param {import('./slot-map.js').Reads} reads
  * @param {string} server of a single target
  * @param {() => void} onStray the topology may be out of date
  */

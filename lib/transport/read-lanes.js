@@ -1,9 +1,11 @@
-// The connections of a reader: one to each server, the map of who serves what, and what is told of both.
+// The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
 import { ReadError } from './read-driver.js'
 import { sendOne } from './read-exchange.js'
 import { deaf, readLaneOf } from './read-lane.js'
-import { readMapOf } from './read-map.js'
+import { refresherOf } from './refresher.js'
 import { silenceOf } from './silence.js'
+import { readServersOf, slotMapOf } from './slot-map.js'
+import { closed as closedReason, storyOf } from './story.js'
 
 /** @typedef {import('./read-lane.js').ReadLane} ReadLane */
 
@@ -12,67 +14,38 @@ const staleMs = 10_000
 // Another server may have what a frozen one owes.
 const frozenLimitMs = 10_000
 
-/**
- * Tells when a server is away, and when it is back.
- * @param {() => number} clock
- * @param {(kind: string, text: string) => void} onEvent
- */
-const outagesOf = (clock, onEvent) => {
-  /** @type {Map<string, number>} */
-  const downSince = new Map()
-  return (
-    /** @type {string} */ address,
-    /** @type {'up' | 'down'} */ state,
-    /** @type {Error | undefined} */ error,
-  ) => {
-    const was = downSince.get(address)
-    if (state === 'down' && was === undefined) {
-      downSince.set(address, clock())
-      onEvent('disconnected', `${address}: ${error?.message ?? 'closed the connection'}`)
-    }
-    if (state === 'up' && was !== undefined) {
-      downSince.delete(address)
-      onEvent('reconnected', `${address} after ${Math.round(clock() - was)} ms`)
-    }
-  }
-}
-
 /** @param {import('./read-driver.js').ReadDriverOptions} options */
 export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
-  const mapNow = () => readMapOf({ nodes: target.nodes(), ...target.topology }, plan.reads)
-  let map = mapNow()
+  const map = slotMapOf(target.topology)
+  const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
+  let servers = serversNow()
+  const story = storyOf({ onEvent, clock })
   /** @type {Map<string, ReadLane>} */
   const lanes = new Map()
   let started = false
   let closed = false
-  /** @type {Promise<void> | null} */
-  let refreshing = null
-  let refreshedMs = clock()
 
-  const learn = () => {
-    const before = map
-    map = mapNow()
-    if (String(before.servers) !== String(map.servers))
-      onEvent('servers', `reads go to ${map.servers.join(', ')} now`)
-  }
-  const tellOutage = outagesOf(clock, onEvent)
-  /** @type {typeof tellOutage} */
+  const refresher = refresherOf({
+    ask: target.refresh,
+    learn: (topology) => {
+      const before = servers.all
+      story.topology(topology)
+      story.left(map.replace(topology), map.ownerOf)
+      servers = serversNow()
+      if (String(before) !== String(servers.all))
+        onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
+    },
+    clock,
+    // A fetch waits for the map.
+    spacingMs: 0,
+  })
+  /** @type {Parameters<typeof readLaneOf>[0]['onState']} */
   const onState = (address, state, error) => {
     if (!started || closed) return
-    tellOutage(address, state, error)
+    if (state === 'up') return story.up(address)
+    story.down(address, error?.message ?? closedReason)
     // Until the cluster has given up a dead replica, each failed attempt to connect asks again.
-    if (state === 'down' && map.isServing(address)) refresh()
-  }
-  /** Once, however many ask for it at the same time. */
-  const refresh = () => {
-    refreshing ??= target
-      .refresh()
-      .then(learn, () => {})
-      .finally(() => {
-        refreshing = null
-        refreshedMs = clock()
-      })
-    return refreshing
+    if (servers.isServing(address)) refresher.request()
   }
 
   /** @param {string} address @param {boolean} stale old values will do */
@@ -92,20 +65,23 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
   const listen = silenceOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
+    refresher.close()
     for (const lane of lanes.values()) lane.close()
   }
 
+  story.topology(target.topology)
   return {
     laneAt,
-    map: () => map,
+    masterOf: map.ownerOf,
     /** @param {number} slot @param {number} consumer */
-    serverAt: (slot, consumer) => map.serverOf(map.shardOf(slot), consumer),
+    serverAt: (slot, consumer) => servers.of(slot, consumer),
+    servers: () => servers.all,
+    bare: () => servers.bare,
     isClosed: () => closed,
-
-    refresh,
+    refresh: refresher.request,
 
     async connectAll() {
-      for (const address of map.servers) laneAt(address, true)
+      for (const address of servers.all) laneAt(address, true)
       const faults = await Promise.all(
         [...lanes.values()].map(async (lane) => {
           const { closed: lost } = await sendOne(lane, ['TIME'], deaf)
@@ -137,7 +113,8 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     watch() {
       listen(() => lanes.values())
       for (const lane of lanes.values()) if (lane.silentMs() > frozenLimitMs) lane.cut()
-      if (clock() - refreshedMs > staleMs) refresh()
+      if (refresher.ageMs() > staleMs) refresher.request()
+      story.tell()
     },
     close,
   }
