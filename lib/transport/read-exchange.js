@@ -8,12 +8,12 @@ import { commandJob, deaf } from './read-lane.js'
  */
 
 /**
- * Resolves with the line that refused the command, and what became of the connection.
+ * Resolves with the line that refused the command, and whether the connection ended first.
  * @param {ReadLane} lane
  * @param {string[]} args
  * @param {ReplySink} sink
  * @param {boolean} [asking]
- * @returns {Promise<{ line: string | null, closed: string | null }>}
+ * @returns {Promise<{ line: string | null, closed: boolean }>}
  */
 export const sendOne = (lane, args, sink, asking = false) =>
   new Promise((resolve) => {
@@ -32,8 +32,8 @@ export const sendOne = (lane, args, sink, asking = false) =>
       },
     }
     if (asking) lane.submit(commandJob(['ASKING'], { sink: deaf, replied() {}, closed() {} }))
-    const replied = () => resolve({ line, closed: null })
-    const closed = (/** @type {string} */ cause) => resolve({ line: null, closed: cause })
+    const replied = () => resolve({ line, closed: false })
+    const closed = () => resolve({ line: null, closed: true })
     lane.submit(commandJob(args, { sink: noting, replied, closed }))
   })
 

@@ -1,7 +1,6 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
 import { ReadError } from './read-driver.js'
-import { sendOne } from './read-exchange.js'
-import { deaf, readLaneOf } from './read-lane.js'
+import { readLaneOf } from './read-lane.js'
 import { refresherOf } from './refresher.js'
 import { silenceOf } from './silence.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
@@ -22,6 +21,8 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
   const story = storyOf({ onEvent, clock })
   /** @type {Map<string, ReadLane>} */
   const lanes = new Map()
+  /** @type {Map<string, Error>} of the start */
+  const faults = new Map()
   let started = false
   let closed = false
 
@@ -41,6 +42,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
   })
   /** @type {Parameters<typeof readLaneOf>[0]['onState']} */
   const onState = (address, state, error) => {
+    if (error && !started) faults.set(address, error)
     if (!started || closed) return
     if (state === 'up') return story.up(address)
     story.down(address, error?.message ?? closedReason)
@@ -58,7 +60,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
     const lane = readLaneOf({ address, readOnly, windowBytes, open, clock, random, onState })
     lanes.set(name, lane)
-    lane.connect()
+    if (started) lane.connect()
     return lane
   }
 
@@ -81,20 +83,11 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     refresh: refresher.request,
 
     async connectAll() {
-      for (const address of servers.all) laneAt(address, true)
-      const faults = await Promise.all(
-        [...lanes.values()].map(async (lane) => {
-          const { closed: lost } = await sendOne(lane, ['TIME'], deaf)
-          return lost ? lane.address : null
-        }),
-      )
-      const [first] = faults.filter((fault) => fault !== null)
-      if (first) {
+      await Promise.all(servers.all.map((address) => laneAt(address, true).connect()))
+      for (const { address, isUp } of lanes.values()) {
+        if (isUp()) continue
         close()
-        // Once more by itself, to say why.
-        const socket = await target.dial(first, { onBytes: () => {}, onClose: () => {} })
-        socket.destroy()
-        throw new ReadError('CONNECT', `${first}: closed the connection`)
+        throw faults.get(address) ?? new ReadError('CONNECT', `${address}: ${closedReason}`)
       }
       started = true
     },

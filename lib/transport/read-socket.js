@@ -55,11 +55,11 @@ export const socketReadDriver = async (options) => {
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
       const isNamed = asking || (attempts > 2 && before?.action === 'there')
       const lane = isNamed && before.address ? laneAt(before.address, false) : laneFor(slot)
-      const { line, closed: lost } = await sendOne(lane, args, sink, asking)
-      if (line === null && lost === null) return null
+      const { line, closed } = await sendOne(lane, args, sink, asking)
+      if (line === null && !closed) return null
       const from = lane.address
       // Part of a lost reply may have been handed out: the caller must begin anew.
-      if (lost !== null) throw new ReadError(lost, `${from} closed the connection`)
+      if (closed) throw new ReadError('CLOSED', `${from} closed the connection`)
       return {
         line,
         from,

@@ -12,10 +12,12 @@ const scene = () => {
   /** @type {() => void} */
   let open = () => {}
   const socket = /** @type {any} */ ({
+    destroyed: false,
     write: () => true,
     writableLength: 0,
     destroy: () => {
       state.destroyed = true
+      socket.destroyed = true
     },
   })
   const connection = clientConnection({
@@ -34,9 +36,11 @@ const scene = () => {
         events.push(`answered ${connection.ns[from & connection.mask]} + ${count}`),
       onRefused: (_, place, line) => events.push(`refused ${connection.operationAt(place).n}: ${line}`),
       onRead: () => {},
-      onClosed: () => {},
+      onUp: () => {},
+      onDown: () => {},
     },
     clock: () => state.nowMs,
+    random: () => 0.5,
   })
   const connected = async () => {
     const ready = connection.connect()
