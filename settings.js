@@ -34,10 +34,16 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
- * @property {boolean} fill the key space first
+ * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
+ * @property {boolean} snapshot saved, emptied and loaded again after the load
  * @property {number} partitions
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
+ * @property {number} [counters] undefined = as many as increments
+ * @property {'zset' | 'hash' | 'string'} structure of the counters
+ * @property {number} chunkSize increments in one
+ * @property {number} [delayMs] added to each round trip; undefined: there is no proxy
+ * @property {number} [loseEvery]
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
  * @property {readonly [number, number]} ratio writes, reads
@@ -64,6 +70,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [certFile]
  * @property {string} [keyFile]
  * @property {string} [serverBin]
+ * @property {readonly (readonly [string, string])[]} serverConfig lines of a local server's configuration
  * @property {number} shards
  * @property {number} replicas
  * @property {readonly Allowance[]} allow what the preflight would refuse
@@ -91,7 +98,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -120,6 +127,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {import('./lib/cli/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
+ * @property {string} [bare] what a choice is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
@@ -175,7 +183,7 @@ const groups = {
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
       help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
-      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k',
+      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k, for counters 50992',
       help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
         'lookups the number of keys, key:1 and on',
       helpFor: { consumer: 'number of different items' },
@@ -240,13 +248,17 @@ const groups = {
       help: 'most unanswered commands on one connection' },
   ],
   Lookups: [
-    { name: 'fill', key: 'fill', type: 'flag',
-      help: 'write every key once before the run, and check that they are there' },
+    { name: 'fill', key: 'fill', type: 'choice', choices: ['keys', 'populate', 'none'], bare: 'keys', default: 'none',
+      help: 'write every key once before the run, and check that they are there; populate: the server makes them ' +
+        'itself (DEBUG POPULATE), with values of its own' },
+    { name: 'snapshot', key: 'snapshot', type: 'flag',
+      help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
+        'how long another client waits; on a local server, or with --allow flush' },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix' },
     { name: 'order', key: 'order', type: 'order', default: 'uniform',
-      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as ' +
-        'often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
+      help: 'which key is next: uniform (each as likely), sequential (in order, round and round), split (each ' +
+        'connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations)' },
     { name: 'arrivals', key: 'arrivals', type: 'choice', choices: ['constant', 'poisson'], default: 'constant',
       help: 'when operations of a --rate are due: at even distances, or as independent users come' },
   ],
@@ -257,6 +269,19 @@ const groups = {
       help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
     { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
       help: 'stated share of false positives, of which the size of a Bloom filter follows' },
+  ],
+  Counters: [
+    { name: 'counters', key: 'counters', type: 'integer', range: ['1', '100M'], otherwise: 'as many as --items',
+      help: 'different counters, each incremented in turn; --items is the number of increments' },
+    { name: 'structure', key: 'structure', type: 'choice', choices: ['zset', 'hash', 'string'], default: 'zset',
+      help: 'what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR)' },
+    { name: 'chunk-size', key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
+      help: 'increments in a pipeline, a script call, a function call or a transaction' },
+    { name: 'delay', key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
+      help: 'add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows ' +
+        'what the proxy itself takes' },
+    { name: 'lose-every', key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
+      help: 'the proxy of --delay drops the reply to every so many requests, and ends the connection' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
@@ -367,6 +392,8 @@ const groups = {
     { name: 'server-bin', key: 'serverBin', type: 'path', for: ['producer', 'reshard'],
       otherwise: 'redis-server or valkey-server from PATH',
       help: 'server program of a local target' },
+    { name: 'server-config', key: 'serverConfig', type: 'configuration', repeatable: ',', default: 'none',
+      help: 'configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated' },
     { name: 'shards', key: 'shards', type: 'integer', range: ['1', '32'], default: '3',
       help: 'masters of a local cluster' },
     { name: 'replicas', key: 'replicas', type: 'integer', range: ['0', '5'], default: '1',
@@ -374,11 +401,12 @@ const groups = {
       help: 'replicas of each master of a local cluster' },
   ],
   Permissions: [
-    { name: 'allow', key: 'allow', type: 'choices', choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'none'],
-      default: 'none',
+    { name: 'allow', key: 'allow', type: 'choices', default: 'none',
+      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'none'],
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
-        'password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas' },
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for ' +
+        '--snapshot (flush); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

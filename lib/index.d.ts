@@ -5,7 +5,7 @@ export interface RunOptions {
   /** write items (the default), or read them */
   command?: 'write' | 'read'
   /** data model: how items are stored */
-  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom'
+  strategy?: 'sorted-set' | 'actual-value' | 'script-batch' | 'script-item' | 'list' | 'list-hll' | 'set' | 'hash' | 'stream' | 'hash-ttl' | 'lookup-get' | 'lookup-set' | 'lookup-mix' | 'membership-flat' | 'membership-hash' | 'membership-set' | 'membership-zset' | 'membership-bitmap' | 'membership-bloom' | 'membership-bloom-module' | 'counter-loop' | 'counter-pipeline' | 'counter-auto-pipeline' | 'counter-script' | 'counter-function' | 'counter-transaction'
   /** your own data model, from a file feed.js or feed.yaml (docs/your-own-model.md) */
   model?: string
   /** number of different items, shared by all writers; the same ones in every interval, unless --once; for lookups the number of keys, key:1 and on */
@@ -46,11 +46,13 @@ export interface RunOptions {
   connections?: number | string
   /** most unanswered commands on one connection */
   pipeline?: number | string
-  /** write every key once before the run, and check that they are there */
-  fill?: boolean
+  /** write every key once before the run, and check that they are there; populate: the server makes them itself (DEBUG POPULATE), with values of its own */
+  fill?: 'keys' | 'populate' | 'none'
+  /** after the load save a snapshot, empty the servers and load it again, and report how long each takes and how long another client waits; on a local server, or with --allow flush */
+  snapshot?: boolean
   /** writes to reads of lookup-mix */
   ratio?: string
-  /** which key is next: uniform (each as likely), sequential (in order, round and round), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
+  /** which key is next: uniform (each as likely), sequential (in order, round and round), split (each connection goes through its own part of the keys in order), zipf:0.99 (key n as often as n^-0.99) or hot:10%:90% (a tenth of the keys gets nine tenths of the operations) */
   order?: string
   /** when operations of a --rate are due: at even distances, or as independent users come */
   arrivals?: 'constant' | 'poisson'
@@ -60,6 +62,16 @@ export interface RunOptions {
   ids?: 'hex' | 'binary' | 'integer'
   /** stated share of false positives, of which the size of a Bloom filter follows */
   falsePositives?: string
+  /** different counters, each incremented in turn; --items is the number of increments */
+  counters?: number | string
+  /** what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR) */
+  structure?: 'zset' | 'hash' | 'string'
+  /** increments in a pipeline, a script call, a function call or a transaction */
+  chunkSize?: number | string
+  /** add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows what the proxy itself takes */
+  delay?: string
+  /** the proxy of --delay drops the reply to every so many requests, and ends the connection */
+  loseEvery?: number | string
   /** fetch only the newest N items; 0 = all that have not expired */
   limit?: number | string
   /** get (ids, then one GET per item), mget (ids, then MGET of up to 1,000; in a cluster, one per slot) or script (one call of lua/fetch-latest-items.lua) */
@@ -138,11 +150,13 @@ export interface RunOptions {
   key?: string
   /** server program of a local target */
   serverBin?: string
+  /** configuration of a local target, as in hash-max-listpack-entries=64 or loadmodule=PATH; may be repeated */
+  serverConfig?: string | readonly string[]
   /** masters of a local cluster */
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for --snapshot (flush); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

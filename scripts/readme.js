@@ -10,6 +10,7 @@ import { publishedSchemas } from '../lib/result/published-schemas.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
 import { between, partIn } from './readme/marks.js'
 import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
+import { membershipFit, membershipPictures, membershipSweep } from './readme/membership.js'
 import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
@@ -48,6 +49,7 @@ const examplePart = (name) =>
 const partsOf = (experiments, read) => {
   const models = experiments.get('models')
   const shardAdded = runNamed('add-shard')
+  const membership = experiments.get('membership')
   const results = 'docs/results.md'
   const ownModel = 'docs/your-own-model.md'
   return [
@@ -78,6 +80,17 @@ const partsOf = (experiments, read) => {
             'add-shard',
             pictureMarkup('../charts/measured/add-shard', shardAddedChart(shardAdded).title),
           ],
+        ])
+      : []),
+    ...(membership
+      ? /** @type {[string, string, string][]} */ ([
+          ...Object.entries(membershipPictures(membership)).map(([name, { title }]) => [
+            'docs/membership.md',
+            name,
+            pictureMarkup(`../charts/measured/${name}`, title),
+          ]),
+          ['docs/membership.md', 'sweep', membershipSweep(membership)],
+          ['docs/membership.md', 'fit', membershipFit(membership)],
         ])
       : []),
     ['README.md', 'sample', samplePart()],

@@ -20,10 +20,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { plainText } from '../lib/base/units.js'
 import { ExitCode } from '../lib/errors.js'
-import { peerPath, peers, peersFolder, standIns } from '../lib/target/peers.js'
+import { modules, peerPath, peers, peersFolder, standIns } from '../lib/target/peers.js'
 
 /** @typedef {import('../lib/target/peers.js').Peer} Peer */
 
+const all = [...peers, ...modules, ...standIns]
 const fetchLimitMs = 300_000
 const debianKeys = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
@@ -143,7 +144,7 @@ export const fetchPeer = (peer, env) => {
     else fetchDebian(peer, work)
     const program = join(work, 'content', peer.program)
     chmodSync(program, 0o755)
-    const version = versionSaid(program)
+    const version = modules.includes(peer) ? peer.version : versionSaid(program)
     if (version !== peer.version) throw new NotFetched(`it does not run here (says ${version ?? 'nothing'})`)
     // Only the program is kept: what else the package holds is ten times its size.
     const place = peerPath(peer, env)
@@ -160,7 +161,7 @@ const say = (line) => process.stderr.write(`set-up of peers: ${line}\n`)
 /** @param {NodeJS.ProcessEnv} env */
 const setUp = (env) => {
   let missing = 0
-  for (const peer of [...peers, ...standIns]) {
+  for (const peer of all) {
     if (existsSync(peerPath(peer, env))) continue
     try {
       say(`fetching ${peer.name} (${peer.version}, ${peer.package})`)
@@ -176,7 +177,7 @@ const setUp = (env) => {
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [option, ...more] = process.argv.slice(2)
   if (option === '--list' && more.length === 0) {
-    for (const peer of [...peers, ...standIns]) {
+    for (const peer of all) {
       const path = peerPath(peer, process.env)
       process.stdout.write(`${peer.name} -> ${existsSync(path) ? path : 'missing'} -> ${peer.version}\n`)
     }

@@ -21,7 +21,7 @@ export const namesOf = ({ name, aliases, also }) => [name, ...aliases, ...also]
 /** @param {string} name */
 export const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
 
-/** @type {Pick<Option, 'name' | 'aliases' | 'also' | 'type'>[]} */
+/** @type {Pick<Option, 'name' | 'aliases' | 'also' | 'type' | 'bare' | 'choices'>[]} */
 const everywhere = [
   { name: 'help', aliases: ['h'], also: [], type: 'flag' },
   { name: 'version', aliases: [], also: [], type: 'flag' },
@@ -39,8 +39,9 @@ const refuse = (raw, known) => {
   )
 }
 
-/** The value of a token, or a sentence on why it has none. @param {OptionToken} token @param {Pick<Option, 'name' | 'type'>} option */
-const textIn = ({ rawName, value, inlineValue }, { name, type }) => {
+/** The value of a token, or a sentence on why it has none. @param {OptionToken} token @param {Pick<Option, 'name' | 'type' | 'bare'>} option */
+const textIn = ({ rawName, value, inlineValue }, { name, type, bare }) => {
+  if (bare !== undefined) return value ?? (rawName.startsWith('--no-') ? 'none' : bare)
   if (type === 'flag') {
     if (value !== undefined && value !== 'true' && value !== 'false')
       throw new OptionError(`${rawName} takes no value`)
@@ -94,7 +95,7 @@ export const typedLine = (argv, own) => {
         name.length > 1 ? name : `short ${name}`,
         {
           type:
-            byName.get(name)?.type === 'flag'
+            byName.get(name)?.type === 'flag' || byName.get(name)?.bare !== undefined
               ? /** @type {const} */ ('boolean')
               : /** @type {const} */ ('string'),
           ...(name.length === 1 && { short: name }),
@@ -108,6 +109,9 @@ export const typedLine = (argv, own) => {
   const words = []
   /** @type {number | null} */
   let separator = null
+  /** @typedef {{ option: (typeof options)[number], named: string } | null} Open a choice that may still get its value */
+  /** @type {Open} */
+  let open = null
   /** @param {OptionToken} token */
   const take = (token) => {
     const bare = token.rawName.replace(/^--?/, '')
@@ -117,13 +121,19 @@ export const typedLine = (argv, own) => {
     const between = 'repeatable' in option ? option.repeatable : undefined
     if (before && !between) throw new OptionError(`--${option.name} is given twice`)
     given.set(option.name, { text: before ? `${before.text}${between}${text}` : text, named: token.rawName })
+    open = option.bare !== undefined && token.value === undefined ? { option, named: token.rawName } : null
   }
   /** @type {unknown} */
   let fault
   for (const token of tokens) {
     if (token.kind === 'option-terminator') separator = words.length
-    else if (token.kind === 'positional') words.push(token.value)
-    else
+    else if (token.kind === 'positional') {
+      const asked = /** @type {Open} */ (open)
+      if (asked?.option.choices?.includes(token.value))
+        given.set(asked.option.name, { text: token.value, named: asked.named })
+      else words.push(token.value)
+      open = null
+    } else
       try {
         take(/** @type {OptionToken} */ (token))
       } catch (error) {

@@ -49,6 +49,7 @@ const ofTicks = /** @type {const} */ ([
 ])
 const ofClients = /** @type {const} */ ([
   'fill',
+  'snapshot',
   'connections',
   'pipeline',
   'ratio',
@@ -57,6 +58,11 @@ const ofClients = /** @type {const} */ ([
   'partitions',
   'ids',
   'falsePositives',
+  'counters',
+  'structure',
+  'chunkSize',
+  'delayMs',
+  'loseEvery',
 ])
 
 // These, writers in ticks have as well.
@@ -73,12 +79,13 @@ const firstOf = (rules, s, named) => {
 /** @type {readonly Rule[]} */
 const flowRules = [
   (s, named) => {
-    const { roles, options, name, workload, rules } = strategyNamed(s.strategy)
+    const { roles, options, name, workload, rules, drivers } = strategyNamed(s.strategy)
     const typed = (/** @type {SettingKey} */ key) => s.given[key] === 'command line'
     if (roles.writer.flow === 'clients') {
       const odd = ofTicks.find(typed) ?? ofClients.find((key) => typed(key) && !options.includes(key))
       if (odd) return `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
-      if (s.driver === 'ioredis') return `${named('driver')}: ${name} runs on plain sockets only`
+      if (s.given.driver !== 'default' && !drivers.includes(s.driver))
+        return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
       return firstOf(rules, s, named)
     }
     const ofSockets = ofBoth.find(typed)
@@ -251,7 +258,7 @@ const targetRules = [
 
   // A variable describes the embedded servers of whichever run has some; a typed option means this run.
   ...each(
-    ['serverBin', 'shards', 'replicas'],
+    ['serverBin', 'serverConfig', 'shards', 'replicas'],
     (key) => (s, named) =>
       s.given[key] === 'command line' &&
       s.host !== undefined &&

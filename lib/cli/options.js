@@ -289,7 +289,8 @@ const spreadOf = ({ valueBytes, ttlS }) => {
 const derivedFrom = ({ strategy, rate, quantity, given }) => {
   if (rate === undefined && strategy === undefined) return {}
   const items = given.quantity === 'default' ? undefined : quantity
-  if (strategyNamed(strategy).roles.writer.flow === 'clients') return { quantity: items ?? defaultKeys }
+  const { roles, defaultItems } = strategyNamed(strategy)
+  if (roles.writer.flow === 'clients') return { quantity: items ?? defaultItems ?? defaultKeys }
   if (typeof rate !== 'number') return {}
   const each = items ?? rate
   return { quantity: each, periodMs: (each * 1000) / rate, pacing: 'smooth' }

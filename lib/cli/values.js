@@ -24,6 +24,12 @@ import { loadCommands, loadModel } from '../workloads/own/load.js'
  * @property {true} [tls]
  */
 
+const shortUnits = new Map([
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+])
+
 /**
  * @param {(text: string, option: Option) => number | undefined} number
  * @param {(option: Option) => string} noun
@@ -62,6 +68,12 @@ const milliseconds = (text, { unit = 's' }) => {
 function wholeSeconds(text, option) {
   const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
   return Number.isInteger(seconds) ? seconds : undefined
+}
+
+/** Milliseconds and parts of them. @param {string} text */
+function shortTime(text) {
+  const us = scaled(text, shortUnits)
+  return us === undefined ? undefined : us / 1000
 }
 
 /** @param {Option} option */
@@ -147,6 +159,22 @@ function listenerOf(text) {
     : undefined
 }
 
+// What makes a local server ours: its place, its door and its folder.
+const ownDirectives =
+  /^(port|bind|dir|daemonize|logfile|pidfile|requirepass|masterauth|protected-mode|unixsocket|set-proc-title|tls-.*|cluster-(enabled|config-file|port|announce-.*))$/
+
+/**
+ * `hash-max-listpack-entries=64`, several with commas; those that a local server gets from us are refused.
+ * @param {string} text
+ * @returns {readonly (readonly [string, string])[] | undefined}
+ */
+function directives(text) {
+  if (text === 'none') return Object.freeze([])
+  const lines = text.split(',').map((part) => /^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u.exec(part))
+  if (lines.some((line) => line === null || ownDirectives.test(line[1]))) return
+  return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
+}
+
 const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
 
 const size = ranged(
@@ -186,6 +214,11 @@ export const VALUE_TYPES = Object.freeze({
     expects: (option) => `${lifetime.expects(option)}, or a range such as 60s-600s`,
     shape: (option) => `${lifetime.shape(option)}, or a range`,
   },
+  shortTime: ranged(
+    shortTime,
+    () => 'a time',
+    () => ' (500us, 0.5ms, 5ms)',
+  ),
   /** @type {ValueType} */
   flag: {
     read: (text) => flagWords.get(text.toLowerCase()),
@@ -209,6 +242,13 @@ export const VALUE_TYPES = Object.freeze({
     },
     expects: ({ choices = [] }) => `one of ${choices.join(', ')}, or several with commas`,
     shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  configuration: {
+    read: directives,
+    expects: () =>
+      "NAME=VALUE of a server's configuration, several with commas; its port, folder and password are given",
+    shape: () => 'NAME=VALUE',
   },
   /** @type {ValueType} */
   guard: {
@@ -257,8 +297,8 @@ export const VALUE_TYPES = Object.freeze({
   order: {
     read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
     expects: () =>
-      'uniform, sequential, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
-    shape: () => 'uniform, sequential, zipf:THETA, hot:KEYS%:DRAWS%',
+      'uniform, sequential, split, zipf:THETA such as zipf:0.99, or hot:KEYS%:DRAWS% such as hot:10%:90%',
+    shape: () => 'uniform, sequential, split, zipf:THETA, hot:KEYS%:DRAWS%',
   },
   share: ranged(
     (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),

@@ -11,11 +11,12 @@ import { experimentIn } from './schema.js'
 
 const folder = new URL('./definitions/', import.meta.url)
 
-/** In the order of the published work. @returns {string[]} */
+/** In the order of the published work, then the others. @returns {string[]} */
 export const ids = () => {
   const known = readdirSync(folder).map((name) => basename(name, '.json'))
   const order = Object.keys(published().experiments)
-  return known.sort((a, b) => order.indexOf(a) - order.indexOf(b))
+  const place = (/** @type {string} */ id) => (order.includes(id) ? order.indexOf(id) : order.length)
+  return known.sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1))
 }
 
 /** Where the definition of an experiment stands. @param {string} id */

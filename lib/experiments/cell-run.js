@@ -88,8 +88,10 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
   const slackS = shares.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
   const { roles, passes } = strategyNamed(String(options.strategy ?? defaultStrategy))
-  // Passes end by themselves.
-  const times = passes ? [] : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
+  // Passes end by themselves, and their CPU is gross.
+  const times = passes
+    ? ['--idle-cost', 'never']
+    : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
   const limitMs = passes ? passesLimitMs : durationS * 1000
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
@@ -98,6 +100,7 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
         ...servers.args,
         ...servers.writerArgs,
         ...(roles.writer.flow === 'ticks' ? ['-a', agent] : []),
+        ...(options.snapshot && servers.mayFlush ? ['--allow', 'flush'] : []),
         ...times,
       ],
       outDir: folder,

@@ -1,4 +1,6 @@
 // How long the turns of a matrix take, before any of them has run. Pure.
+import { defaultStrategy, strategyNamed } from '../workloads/index.js'
+
 /**
  * @typedef {import('./matrix.js').Cell} Cell
  * @typedef {import('./matrix.js').Place} Place
@@ -14,6 +16,8 @@ const idleFromMs = 10_000
 const idleMs = { least: 3500, most: 6000 }
 // A phase begins behind the first line of its writer and ends with a whole line.
 const lineMs = 1000
+// What a server of one core answers, where passes go as fast as it does.
+const passesPerMs = 300
 // Of several processes one begins last.
 const slackMs = 1500
 
@@ -34,6 +38,9 @@ const idleOf = ({ options }, runMs, { startMs }) => {
 const loadMs = ({ legs, processes }, timing) => {
   const [first] = legs
   const { seconds, warmUpS } = timing
+  const { passes } = strategyNamed(String(first.options.strategy ?? defaultStrategy))
+  if (passes)
+    return programMs(timing) + (passes.length * Number(first.options.items ?? 100_000)) / passesPerMs
   const eachMs = (warmUpS + seconds) * 1000
   if (legs.length === 1 && !first.consumer && !first.action)
     return programMs(timing) + idleOf(first, eachMs, timing) + eachMs + (processes > 1 ? slackMs : 0)

@@ -2,6 +2,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { scaledLoad } from './options.js'
+import { targetOf } from './schema.js'
 
 /**
  * @typedef {import('./schema.js').Experiment} Experiment
@@ -21,7 +22,8 @@ import { scaledLoad } from './options.js'
  * @property {number} shards
  * @property {number} replicas
  * @property {string | null} server by its name among the peers, or its path; null: what is installed
- * @property {readonly [string, string][]} [config] lines of its configuration beside our own
+ * @property {readonly (readonly [string, string])[]} [config] lines of its configuration beside our own
+ * @property {string | null} [module] that they load, by its name among the peers
  * @property {boolean} own no other cell uses them
  *
  * @typedef {object} Cell
@@ -53,7 +55,6 @@ export const slug = (text) =>
  */
 export const cellsOf = (experiment, { scale }) => {
   const variants = experiment.variants ?? [{ name: '' }]
-  const { cluster = false, shards = cluster ? 3 : 1, replicas = cluster ? 1 : 0 } = experiment.target ?? {}
   return variants.flatMap((variant) =>
     experiment.cells
       .filter((cell) => !cell.variants || cell.variants.includes(variant.name))
@@ -79,6 +80,11 @@ export const cellsOf = (experiment, { scale }) => {
         })
         const asked = cell.processes ?? variant.processes ?? 1
         const agents = Number(legs[0].options['total-agents'] ?? 1)
+        const {
+          cluster = false,
+          shards = cluster ? 3 : 1,
+          replicas = cluster ? 1 : 0,
+        } = targetOf(experiment, cell)
         const changes = legs.some(({ action }) => action !== null)
         return {
           id: [cell.name, variant.name].filter(Boolean).map(slug).join('--'),
@@ -92,6 +98,11 @@ export const cellsOf = (experiment, { scale }) => {
             shards,
             replicas,
             server: cell.server ?? variant.server ?? null,
+            module: cell.module ?? variant.module ?? null,
+            config: Object.entries({ ...variant.config, ...cell.config }).map(([name, value]) => [
+              name,
+              String(value),
+            ]),
             own: changes || cell.ownTarget === true,
           },
           legs,

@@ -21,6 +21,7 @@ import { argumentsOf } from './options.js'
  * @property {NodeJS.ProcessEnv} secrets variables that no process list may show
  * @property {() => Promise<void>} empty
  * @property {() => Promise<string>} removeShard says in words what was done
+ * @property {boolean} mayFlush nobody else has data there
  * @property {() => Promise<void>} close
  */
 
@@ -28,8 +29,8 @@ import { argumentsOf } from './options.js'
 export class NotHere extends Error {}
 
 /** @param {Place} place */
-const keyOf = ({ cluster, shards, replicas, server, config = [] }) =>
-  `${cluster ? 'cluster' : 'single'}/${shards}/${replicas}/${server ?? ''}/${JSON.stringify(config)}`
+const keyOf = ({ cluster, shards, replicas, server, module = null, config = [] }) =>
+  JSON.stringify([cluster, shards, replicas, server, module, config])
 
 /** @param {string[]} nodes CLUSTER NODES lines of masters */
 const holder = (nodes, /** @type {string} */ key) => {
@@ -47,16 +48,17 @@ const holder = (nodes, /** @type {string} */ key) => {
 
 /**
  * @param {Place} place
- * @param {{ serverFile?: string, log: (line: string) => void, clock: () => number }} needs
+ * @param {{ serverFile?: string, moduleFile?: string, log: (line: string) => void, clock: () => number }} needs
  * @returns {Promise<Servers>}
  */
-const embedded = async ({ cluster, shards, replicas, config }, { serverFile, log, clock }) => {
+const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
+  const { serverFile, moduleFile, log, clock } = needs
   const servers = await startEmbedded({
     cluster,
     shards,
     replicas,
     serverBin: serverFile,
-    config,
+    config: [...config, ...(moduleFile ? [/** @type {const} */ (['loadmodule', moduleFile])] : [])],
     stateDir: null,
     log,
   })
@@ -68,6 +70,7 @@ const embedded = async ({ cluster, shards, replicas, config }, { serverFile, log
   return {
     args: cluster ? ['--cluster'] : [],
     writerArgs: [],
+    mayFlush: true,
     env: { REDIS_HOST: host, REDIS_PORT: String(port) },
     secrets: { REDIS_PASSWORD: access.password },
     empty: async () => {
@@ -152,6 +155,7 @@ const settingsFor = (target, env) => {
  * @returns {Servers}
  */
 const given = (target, env, restMs) => ({
+  mayFlush: false,
   args: argumentsWhere(target, (name) => name !== 'url' && readersNames.includes(name)),
   writerArgs: argumentsWhere(target, (name) => !readersNames.includes(name)),
   env: {},
@@ -171,7 +175,7 @@ const given = (target, env, restMs) => ({
  * @param {object} needs
  * @param {import('./schema.js').Options | null} needs.target as typed; null: embedded servers
  * @param {NodeJS.ProcessEnv} needs.env
- * @param {(name: string) => string | undefined} needs.serverFile of a peer
+ * @param {(name: string) => string | undefined} needs.serverFile of a peer, or of a module
  * @param {(line: string) => void} needs.log
  * @param {() => number} needs.clock
  */
@@ -183,9 +187,11 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
   const refusal = (place) => {
     if (place.server !== null) {
       if (target) return `${place.server} is another server than the target`
-      if (serverFile(place.server) === undefined)
-        return `${place.server} is not there: npm run setup:peers fetches it`
     }
+    if (target && place.config?.length) return 'its configuration is for local servers'
+    for (const name of [place.server, place.module])
+      if (name && !target && serverFile(name) === undefined)
+        return `${name} is not there: npm run setup:peers fetches it`
     if (target && place.cluster && !target.cluster) return 'the target is no cluster'
     return null
   }
@@ -201,6 +207,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       const start = () =>
         embedded(place, {
           serverFile: place.server === null ? undefined : serverFile(place.server),
+          moduleFile: place.module ? serverFile(place.module) : undefined,
           log,
           clock,
         })

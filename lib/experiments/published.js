@@ -35,6 +35,10 @@ export const publishedFigures = (row) => {
     ['hottest_master.cpu_pct', masters.length > 1 ? Math.max(...masters) : undefined],
     ['coldest_master.cpu_pct', masters.length > 1 ? Math.min(...masters) : undefined],
     ['passes.memory_bytes_per_item', row.memory_bytes_per_id],
+    ['passes.increments.rate', row.increments && row.increments / row.time_s],
+    // A part of the increments says nothing of the time of all.
+    ['chunks.time_ms.whole', row.round_trips < row.increments ? row.time_s * 1000 : undefined],
+    ['chunks.time_ms.waiting', row.round_trips < row.increments ? row.waiting_s * 1000 : undefined],
     ['fetches.duration_ms.p50', row.fetch_ms],
     ['fetches.ids_ms.p50', row.without_gets_ms],
     [

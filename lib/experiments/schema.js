@@ -1,5 +1,6 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
 import { readSettings } from '../cli/options.js'
+import { VALUE_TYPES } from '../cli/values.js'
 import { OptionError } from '../errors.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
@@ -10,6 +11,8 @@ import { argumentsOf, ownOptions } from './options.js'
 /**
  * @typedef {import('./json-text.js').Path} Path
  * @typedef {Readonly<Record<string, string | number | boolean>>} Options by their long names, without dashes
+ *
+ * @typedef {{ cluster?: boolean, shards?: number, replicas?: number, instance?: string }} Target
  *
  * @typedef {object} Phase a part of one continuous run
  * @property {string} name
@@ -27,11 +30,14 @@ import { argumentsOf, ownOptions } from './options.js'
  * @property {Phase[]} [phases]
  * @property {number | 'each'} [processes] of the writer; each: a process an agent
  * @property {string} [server] another server, by its name among the peers
+ * @property {string} [module] that its servers load, by its name among the peers
+ * @property {Readonly<Record<string, string | number>>} [config] lines of the configuration of its servers
+ * @property {Target} [target] in place of what the experiment says of it
  * @property {boolean} [ownTarget] servers that no other case uses
  * @property {string[]} [variants] only these
  * @property {number} [published]
  *
- * @typedef {{ name: string, options?: Options, processes?: number | 'each', server?: string }} Variant
+ * @typedef {Pick<Case, 'name' | 'options' | 'processes' | 'server' | 'module' | 'config'>} Variant
  *
  * @typedef {object} Ratio
  * @property {string} [name]
@@ -48,7 +54,7 @@ import { argumentsOf, ownOptions } from './options.js'
  * @property {string} question
  * @property {string} [note]
  * @property {string} [published] id of the published experiment
- * @property {{ cluster?: boolean, shards?: number, replicas?: number, instance?: string }} [target]
+ * @property {Target} [target]
  * @property {boolean} [scaled] false: --scale leaves it alone
  * @property {Options} [options] of every case
  * @property {Variant[]} [variants] every case is run in each of them
@@ -122,6 +128,14 @@ const optionsOf = (program) => (value, path, tell) => {
   }
 }
 
+/** @type {Check} */
+const config = (value, path, tell) => {
+  if (!isObject(value)) return tell(path, "must be an object of a server's configuration")
+  for (const [key, given] of Object.entries(value))
+    if (VALUE_TYPES.configuration.read(`${key}=${given}`, /** @type {any} */ ({})) === undefined)
+      tell([...path, key], 'is no line of configuration that an experiment may set')
+}
+
 const phase = objectOf(
   {
     name,
@@ -132,6 +146,7 @@ const phase = objectOf(
   },
   ['name'],
 )
+const target = objectOf({ cluster: flag, shards: whole(1, 32), replicas: whole(0, 5), instance: words }, [])
 const cell = objectOf(
   {
     name,
@@ -142,13 +157,19 @@ const cell = objectOf(
     phases: listOf(phase),
     processes,
     server: words,
+    module: words,
+    config,
+    target,
     ownTarget: flag,
     variants: listOf(name),
     published: whole(0, 100),
   },
   ['name'],
 )
-const variant = objectOf({ name, options: optionsOf('producer'), processes, server: words }, ['name'])
+const variant = objectOf(
+  { name, options: optionsOf('producer'), processes, server: words, module: words, config },
+  ['name'],
+)
 const ratio = objectOf(
   {
     name: words,
@@ -168,7 +189,7 @@ const experiment = objectOf(
     question: words,
     note: words,
     published: identity,
-    target: objectOf({ cluster: flag, shards: whole(1, 32), replicas: whole(0, 5), instance: words }, []),
+    target,
     scaled: flag,
     options: optionsOf('producer'),
     variants: listOf(variant),
@@ -210,12 +231,20 @@ const distinctFolders = (list, path, tell) => {
 const rowNames = (cell) =>
   cell.phases ? cell.phases.map((phase) => `${cell.name} / ${phase.name}`) : [cell.name]
 
+/** The servers of a cell. @param {Pick<Experiment, 'target'>} it @param {Pick<Case, 'target'>} cell @returns {Target} */
+export const targetOf = ({ target: common }, { target: own }) => ({ ...common, ...own })
+
+/** @param {Target | undefined} target @param {Path} path @param {Tell} tell */
+const checkShards = (target, path, tell) => {
+  if (target && !target.cluster && (target.shards ?? 1) > 1)
+    tell([...path, 'shards'], 'above 1 needs a cluster: "cluster": true')
+}
+
 /** What its parts must be to each other. @param {Experiment} it @param {Tell} tell */
 const checkTogether = (it, tell) => {
   distinctFolders(it.cells, ['cells'], tell)
   if (it.variants) distinctFolders(it.variants, ['variants'], tell)
-  if (it.target && !it.target.cluster && (it.target.shards ?? 1) > 1)
-    tell(['target', 'shards'], 'above 1 needs a cluster: "cluster": true')
+  checkShards(it.target, ['target'], tell)
   const rows = it.cells.flatMap(rowNames)
   const variants = it.variants?.map((each) => each.name) ?? []
   it.ratios?.forEach((each, i) => {
@@ -224,6 +253,7 @@ const checkTogether = (it, tell) => {
         tell(['ratios', i, side], `"${each[side]}" is no row; there are ${rows.join(', ')}`)
   })
   it.cells.forEach((cell, i) => {
+    checkShards(cell.target && targetOf(it, cell), ['cells', i, 'target'], tell)
     cell.variants?.forEach((each, j) => {
       if (!variants.includes(each)) tell(['cells', i, 'variants', j], `"${each}" is no variant`)
     })
@@ -231,7 +261,7 @@ const checkTogether = (it, tell) => {
       distinct(cell.phases, ['cells', i, 'phases'], tell)
       if (cell.consumer) tell(['cells', i, 'consumer'], 'belongs into the phases')
       if (cell.processes) tell(['cells', i, 'processes'], 'with phases there is one process')
-      if (cell.phases.some(({ action }) => action) && !it.target?.cluster)
+      if (cell.phases.some(({ action }) => action) && !targetOf(it, cell).cluster)
         tell(
           ['cells', i, 'phases'],
           'a shard can be removed from a cluster only: "target": { "cluster": true }',
@@ -240,8 +270,8 @@ const checkTogether = (it, tell) => {
   })
 }
 
-/** @param {Experiment} it */
-const mastersOf = ({ target }) => (target?.cluster ? (target.shards ?? 3) : 1)
+/** @param {Target} target */
+const mastersOf = ({ cluster, shards = 3 }) => (cluster ? shards : 1)
 
 /** A script may touch keys of one slot only. @param {import('../../settings.js').Settings} settings @param {number} masters */
 const runsOn = ({ strategy, placement }, masters) =>
@@ -253,10 +283,10 @@ const runsOn = ({ strategy, placement }, masters) =>
  * @param {Tell} tell
  */
 const checkOptions = (it, tell) => {
-  /** @type {(program: 'producer' | 'consumer', places: [Path, Options | undefined][]) => void} */
-  const ask = (program, places) => {
+  /** @type {(program: 'producer' | 'consumer', target: Target, places: [Path, Options | undefined][]) => void} */
+  const ask = (program, target, places) => {
     const options = Object.assign({}, ...places.map(([, given]) => given))
-    const cluster = it.target?.cluster ? ['--cluster'] : []
+    const cluster = target.cluster ? ['--cluster'] : []
     /** @type {(complaint: string, names: readonly string[]) => void} */
     const tellOf = (complaint, names) => {
       const found = places.flatMap(([path, given = {}]) =>
@@ -266,7 +296,7 @@ const checkOptions = (it, tell) => {
     }
     try {
       const settings = readSettings({ program, argv: [...argumentsOf(options), ...cluster], env: {} })
-      if (program === 'producer' && 'strategy' in settings && !runsOn(settings, mastersOf(it)))
+      if (program === 'producer' && 'strategy' in settings && !runsOn(settings, mastersOf(target)))
         tellOf('a script needs "spread": true on several masters', ['strategy', 'ws', 'sk'])
     } catch (error) {
       if (!(error instanceof OptionError)) throw error
@@ -274,6 +304,7 @@ const checkOptions = (it, tell) => {
     }
   }
   it.cells.forEach((cell, i) => {
+    const target = targetOf(it, cell)
     const own = (it.variants ?? [{ name: '' }]).flatMap((variant, v) =>
       cell.variants && !cell.variants.includes(variant.name) ? [] : [{ variant, v }],
     )
@@ -284,12 +315,12 @@ const checkOptions = (it, tell) => {
         [['variants', v, 'options'], variant.options],
         [['cells', i, 'options'], cell.options],
       ]
-      if (!cell.phases) ask('producer', above)
-      if (cell.consumer) ask('consumer', [[['cells', i, 'consumer'], cell.consumer]])
+      if (!cell.phases) ask('producer', target, above)
+      if (cell.consumer) ask('consumer', target, [[['cells', i, 'consumer'], cell.consumer]])
       cell.phases?.forEach((phase, p) => {
         const at = ['cells', i, 'phases', p]
-        ask('producer', [...above, [[...at, 'options'], phase.options]])
-        if (phase.consumer) ask('consumer', [[[...at, 'consumer'], phase.consumer]])
+        ask('producer', target, [...above, [[...at, 'options'], phase.options]])
+        if (phase.consumer) ask('consumer', target, [[[...at, 'consumer'], phase.consumer]])
       })
     }
   })

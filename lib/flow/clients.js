@@ -31,7 +31,7 @@ import { writesOf } from './clients-writes.js'
  * @property {ClientsPlan} plan
  * @property {readonly Played[]} operations
  * @property {() => number} pick which of them is next
- * @property {() => number} draw what the next one is about; -1: there is none any more
+ * @property {(client: number) => number} draw what the next one of a client is about; -1: there is none any more
  * @property {Schedule} schedule
  * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
  * @property {import('../measure/operations.js').Operations} ledger
@@ -290,7 +290,7 @@ export const clientsFlow = async (needs) => {
     const measured = ledger.isMeasured()
     let count = 0
     for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
-      const n = draw()
+      const n = draw(client)
       if (n < 0) {
         stop()
         break
@@ -323,7 +323,7 @@ export const clientsFlow = async (needs) => {
       const client = withRoom()
       if (client < 0) return
       turn = (client + 1) % plan.clients
-      const n = draw()
+      const n = draw(client)
       if (n < 0) return stop()
       onSent(nowMs - dueMs)
       sending.begin(client, pick(), n, dueMs, nowMs, measured)
@@ -361,7 +361,7 @@ export const clientsFlow = async (needs) => {
       startMs = clock()
       play()
     },
-    /** Once more over the same connections: resolves when all is offered. @param {() => number} nextDraw @param {() => number} nextPick */
+    /** Once more over the same connections: resolves when all is offered. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
     again(nextDraw, nextPick) {
       draw = nextDraw
       pick = nextPick

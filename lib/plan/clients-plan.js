@@ -19,7 +19,7 @@ export const clientsPart = (settings, facts) => {
     maxBehindMs = 5000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { passes, options } = strategyNamed(settings.strategy)
+  const { passes, options, delivery, drivers } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
   return {
     flow: /** @type {const} */ ('clients'),
@@ -42,6 +42,19 @@ export const clientsPart = (settings, facts) => {
     windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
     own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
-    clients: { connections, pipeline, ratio, order, arrivals, fill, passes: passes !== null },
+    driver: drivers.includes(settings.driver) ? settings.driver : drivers[0],
+    clients: {
+      connections: delivery ? 1 : connections,
+      pipeline,
+      ratio,
+      order,
+      arrivals,
+      fill,
+      passes: passes !== null,
+      delivery,
+      /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
+      delayMs: settings.delayMs ?? null,
+      loseEvery: settings.loseEvery ?? null,
+    },
   }
 }

@@ -1,17 +1,38 @@
 // What the next operation of a client is about, and when it is due: pure functions of a seed.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { orderOf, popularityOf } from './popularity.js'
+import { agentRange } from './ranges.js'
 
 const words = 2 ** 32
 
 /**
- * The numbers 1..count as they are drawn.
- * @param {{ order: string, count: number, seed: number }} terms order: as --order has it
- * @returns {() => number}
+ * Each client goes in order through its own part of the numbers, round and round.
+ * @param {number} count
+ * @param {number} clients
+ * @returns {(client?: number) => number}
  */
-export const drawsOf = ({ order, count, seed }) => {
+const splitOf = (count, clients) => {
+  const parts = Math.min(clients, count)
+  const ranges = Array.from({ length: parts }, (_, part) => agentRange(count, parts, part + 1))
+  const at = new Uint32Array(parts)
+  return (client = 0) => {
+    const part = client % parts
+    const { first, count: size } = ranges[part]
+    const n = first + at[part]
+    at[part] = at[part] + 1 === size ? 0 : at[part] + 1
+    return n
+  }
+}
+
+/**
+ * The numbers 1..count as they are drawn for a client.
+ * @param {{ order: string, count: number, seed: number, clients?: number }} terms order: as --order has it
+ * @returns {(client?: number) => number}
+ */
+export const drawsOf = ({ order, count, seed, clients = 1 }) => {
   const asked = orderOf(order)
   if (!asked) throw new TypeError(`no order ${order}`)
+  if (asked.kind === 'split') return splitOf(count, clients)
   if (asked.kind === 'sequential') {
     let n = 0
     return () => {

@@ -1,6 +1,6 @@
 // How popular keys are: key 1 most of all, none left out. Exact, and without tables, so that a key space may have any size.
 
-/** @typedef {{ kind: 'uniform' | 'sequential' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
+/** @typedef {{ kind: 'uniform' } | { kind: 'sequential' } | { kind: 'split' } | { kind: 'zipf', theta: number } | { kind: 'hot', keys: number, draws: number }} Order */
 
 const words = 2 ** 32
 
@@ -10,7 +10,7 @@ const words = 2 ** 32
  * @returns {Order | undefined}
  */
 export const orderOf = (text) => {
-  if (text === 'uniform' || text === 'sequential') return { kind: text }
+  if (text === 'uniform' || text === 'sequential' || text === 'split') return { kind: text }
   const theta = Number(/^zipf:(\d+(?:\.\d+)?)$/.exec(text)?.[1])
   if (theta > 0 && theta <= 10) return { kind: 'zipf', theta }
   const [keys, draws] = (/^hot:(\d+(?:\.\d+)?)%:(\d+(?:\.\d+)?)%$/.exec(text) ?? []).slice(1).map(Number)
@@ -63,7 +63,7 @@ const hot = (count, { keys, draws }, next) => {
 
 /**
  * Numbers 1..count as often as an order says.
- * @param {Exclude<Order, { kind: 'sequential' }>} order
+ * @param {Exclude<Order, { kind: 'sequential' } | { kind: 'split' }>} order
  * @param {number} count
  * @param {() => number} next 32 random bits
  * @returns {() => number}

@@ -4,6 +4,7 @@ import { bytes, count, micros, percent, period, plainText, rate } from '../base/
 import { clientLimit } from '../result/client-limit.js'
 import { busiestNode } from '../result/nodes.js'
 import { percentileOf } from '../result/samples.js'
+import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
 import * as words from './words.js'
 
@@ -159,11 +160,32 @@ const passRows = ({ passes, encodings = {}, plan }) => {
 }
 
 /** @param {Run} run @returns {Row[]} */
+const snapshotRows = ({ snapshot }) => {
+  if (!snapshot) return []
+  const stepWords = (/** @type {string} */ name, /** @type {any} */ step) =>
+    `${name} ${micros(step.total_ms * 1000)} (another client waits ${micros(step.bystander_max_us)} at most)`
+  const { masters, keys, data_bytes: data, save, flush, load } = snapshot
+  return [
+    {
+      label: 'snapshot',
+      text: words.facts([
+        `${count(keys)} keys${data === null ? '' : `, ${bytes(data)}`}${masters > 1 ? ` on ${masters} masters, one after the other` : ''}`,
+        stepWords('saved in', save),
+        stepWords('emptied in', flush),
+        stepWords('loaded in', load),
+      ]),
+    },
+  ]
+}
+
+/** @param {Run} run @returns {Row[]} */
 const writerRows = (run) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
   ...repliesRow(run),
   ...passRows(run),
+  ...snapshotRows(run),
+  ...chunkRows(run),
   ...costRows(run),
   ...busiestRow(run),
   ...othersRow(run),

@@ -1,9 +1,9 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
-
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
+import { chunksWords } from './chunk-words.js'
 
 /** @typedef {Record<string, any>} Run run.json */
 
@@ -70,7 +70,8 @@ const fetchesWords = ({ plan, consumers }) => {
 /** The load in a few words. @param {Run} run */
 export const loadWords = (run) => {
   if (run.kind === 'consumer') return fetchesWords(run)
-  return run.plan.flow === 'clients' ? clientsWords(run.plan) : ticksWords(run.plan)
+  if (run.plan.flow !== 'clients') return ticksWords(run.plan)
+  return run.plan.clients.delivery ? chunksWords(run.plan) : clientsWords(run.plan)
 }
 
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
@@ -121,6 +122,7 @@ const readingWords = (plan) =>
 /** @param {string} order */
 const orderWords = (order) => {
   if (order === 'uniform') return 'each key as likely'
+  if (order === 'split') return 'each connection reads its own keys in order'
   return order === 'sequential' ? 'keys in order' : `keys as popular as ${order}`
 }
 
@@ -132,10 +134,11 @@ const writingWords = (plan) => {
   const ticks = !clients
   return facts([
     ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
-    clients && orderWords(clients.order),
-    clients?.fill && 'keys filled before the run',
-    clients?.ratio && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
-    `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
+    clients && !clients.delivery && orderWords(clients.order),
+    clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
+    clients?.ratio && !clients.delivery && `${clients.ratio[0]} writes to ${clients.ratio[1]} reads`,
+    !clients?.delivery &&
+      `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
     ticks && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',
     setsWords(plan),

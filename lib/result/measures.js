@@ -114,6 +114,14 @@ const rows = [
   [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
   [grossCost, 'server CPU per item', 'us', 'less'],
   ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
+  [
+    'server.operations_per_core',
+    'operations per core of the servers',
+    'rate',
+    'more',
+    ({ server }) => (server?.cpu_us_per_item > 0 ? 1e6 / server.cpu_us_per_item : null),
+    'operations a second',
+  ],
   ['client.cpu_us_per_item', 'client CPU per item', 'us', 'less'],
   ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
   ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
@@ -151,7 +159,7 @@ const rows = [
         ]),
     ),
   ),
-  ...['misses', 'hits'].flatMap(
+  ...['misses', 'hits', 'increments'].flatMap(
     (name) =>
       /** @type {Row[]} */ ([
         [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'more', ofPass(name, (pass) => pass.rate)],
@@ -178,6 +186,22 @@ const rows = [
     'less',
     ofPass('others', ({ counts, operations }) => counts.known / operations),
   ],
+  ...['save', 'flush', 'load'].flatMap(
+    (step) =>
+      /** @type {Row[]} */ ([
+        [`snapshot.${step}.total_ms`, `time to ${step} all data`, 'ms', 'less'],
+        [`snapshot.${step}.longest_ms`, `time to ${step} one master's data`, 'ms', 'less'],
+        [`snapshot.${step}.bystander_max`, `longest wait of another client, ${step}`, 'us', 'less'],
+      ]),
+  ),
+  ['chunks.time_ms.whole', 'time of all increments', 'ms', 'less'],
+  ...['waiting', 'preparing', 'sending', 'parsing', 'other'].map(
+    (part) =>
+      /** @type {Row} */ ([`chunks.time_ms.${part}`, `${part}, of the time of all increments`, 'ms', 'less']),
+  ),
+  ['chunks.calls', 'round trips of chunks', 'count', 'less'],
+  ['chunks.delay.added', 'round trip added by the proxy', 'ms', 'neither'],
+  ['chunks.delay.proxy', 'round trip that the proxy itself takes', 'ms', 'neither'],
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),

@@ -95,6 +95,21 @@ const optional = {
   bystander_us: nullable(percentiles),
 }
 
+/** @param {string[]} names */
+const numbers = (names) => object(Object.fromEntries(names.map((name) => [name, number])))
+
+const chunks = object(
+  {
+    delivery: { enum: ['one', 'pipeline', 'concurrent', 'call', 'transaction'] },
+    size: number,
+    calls: number,
+    time_ms: nullable(figures(['whole', 'waiting', 'preparing', 'sending', 'parsing', 'other'])),
+    delay: nullable(numbers(['asked', 'direct', 'proxy', 'added', 'busy_ms', 'lost'])),
+    sum: nullable(numbers(['before', 'after', 'acked', 'uncertain', 'different'])),
+  },
+  ['delivery', 'size', 'calls'],
+)
+
 const idle = object({ cpu_pct: number, uncertainty_pct: number, by_node: dictionary(number) })
 
 /** Items under their outcomes. */
@@ -135,6 +150,7 @@ export const PRODUCER = object(
       [],
     ),
     written: nullable(written),
+    chunks: nullable(chunks),
   },
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],
 )

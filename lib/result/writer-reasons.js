@@ -15,6 +15,7 @@ const limits = Object.freeze({
   engineCpuPct: 95,
   share: 0.95,
   fixedShare: 0.05,
+  delayShare: 0.1,
 })
 
 /** @param {Record<string, number>} counts */
@@ -152,7 +153,8 @@ const clientBusy = (run) => {
       },
     ]
   const limit = clientLimit(run.client)
-  if (limit === null) return []
+  // The client's own time is a part of what a run in chunks asks for.
+  if (limit === null || run.plan.clients?.delivery) return []
   if (limit === 'contended')
     return [
       {
@@ -167,6 +169,14 @@ const clientBusy = (run) => {
       message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: agents on another machine (-t, -a auto)${lighter}`,
     },
   ]
+}
+
+/** The delay of the proxy is not the one that was asked for. @param {Evidence} run @returns {Warning[]} */
+const delayMissed = ({ chunks }) => {
+  const { asked = 0, added = 0 } = chunks?.delay ?? {}
+  if (asked === 0 || Math.abs(added - asked) <= asked * limits.delayShare) return []
+  const message = `the proxy added ${micros(added * 1000)} to a round trip, not ${micros(asked * 1000)}: its own way takes ${micros(chunks.delay.proxy * 1000)} here; ask for a longer --delay, or end other processes`
+  return [{ code: 'delay', message }]
 }
 
 /** @param {Evidence} run @returns {Warning[]} */
@@ -270,6 +280,7 @@ export const writerReasons = [
   absentWriters,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   clientBusy,
+  delayMissed,
   causes,
   repeats,
   lostItems,

@@ -1,10 +1,7 @@
-// What clients are put together of: the flow over the target, what it draws, and the fill before it. It has the same
-// face as a writer in ticks and its driver, so that everything that watches a run watches both.
-import { TargetError } from '../errors.js'
+// What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
+// and its driver, so that everything that watches a run watches both.
 import { clientsFlow } from '../flow/clients.js'
-import { operationsOf } from '../measure/operations.js'
 import { drawsOf, eachOnce, picksOf, scheduleOf } from '../plan/draws.js'
-import { payloadMatcher } from '../plan/payload.js'
 import { noTally } from '../wire/decode.js'
 import { slotOf } from '../wire/slot.js'
 import { encodingsOf, playPasses } from './passes.js'
@@ -15,12 +12,14 @@ import { longestTimerMs } from './settlement.js'
  * @typedef {import('../target/open.js').Target} Target
  * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
  * @typedef {NonNullable<Plan['clients']>} Clients
+ * @typedef {import('../wire/decode.js').Tally} Tally
  */
 
-// A fill is no measurement: few connections with much in flight are the fastest.
-const fillers = 2
-const fillPipeline = 500
-const progressMs = 1000
+/** Replies by what they mean. @param {Partial<Record<keyof Tally, string>>} names @param {Tally} tally @returns {Record<string, number>} */
+const named = (names, tally) =>
+  Object.fromEntries(
+    Object.entries(names).map(([reply, name]) => [name, tally[/** @type {keyof Tally} */ (reply)]]),
+  )
 
 /** The first of a ratio's numbers weighs the writes. @param {Strategy} strategy @param {Clients} clients */
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
@@ -43,7 +42,9 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     plan: { clients: clients.connections, pipeline: clients.pipeline, cluster, maxBehindMs },
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
-    draw: strategy.declared.passes ? eachOnce(items) : drawsOf({ order: clients.order, count: items, seed }),
+    draw: strategy.declared.passes
+      ? eachOnce(items)
+      : drawsOf({ order: clients.order, count: items, seed, clients: clients.connections }),
     schedule:
       nominalHz === null
         ? null
@@ -59,12 +60,17 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     random: Math.random,
     onEvent,
   })
-  const counts = () =>
-    Object.fromEntries(
-      Object.entries(strategy.replyNames).map(([reply, name]) => [name, tally[/** @type {'nil'} */ (reply)]]),
-    )
+  const { play } = strategy.declared.roles.writer
+  /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
+  const playPass = ({ play: operation, beyond }, isFirst) => {
+    if (isFirst) flow.start()
+    const kind = play.indexOf(operation)
+    return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
+  }
   const passing =
-    strategy.declared.passes && passesOf({ plan, strategy, target, records, flow, counts, onEvent })
+    strategy.declared.passes &&
+    passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
+  const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -89,8 +95,9 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       lastSettledMs,
       measuredTicks: () => 0,
       firstMeasuredMs: () => null,
-      start() {
-        if (passing) passing.start()
+      /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
+      start(unpreparedBytes) {
+        if (passing) passing.start(unpreparedBytes)
         else flow.start()
         if (durationMs !== null) endBy(durationMs)
       },
@@ -99,22 +106,24 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     /** Replies by what they mean. */
     counts,
     passes: () => passing?.results() ?? null,
+    finish: async () => null,
   }
 }
 
 /**
+ * The passes of a strategy, one after the other.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
- * @param {Awaited<ReturnType<typeof clientsFlow>>} needs.flow
- * @param {() => Record<string, number>} needs.counts
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
+ * @param {(pass: import('../workloads/declare.js').Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
+ * @param {Tally} needs.tally
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) => {
+export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
-  const { play } = strategy.declared.roles.writer
   const never = new AbortController().signal
   const ownerOf = (/** @type {Buffer} */ key) => {
     const { masters, owners } = target.topology
@@ -130,18 +139,16 @@ const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) =>
   const over = new Promise((resolve) => {
     finish = () => resolve(undefined)
   })
-  const all = async () => {
+  const all = async (/** @type {number | null} */ dataBytes) => {
     results = await playPasses({
       passes,
+      dataBytes,
       target,
-      play: ({ play: operation, beyond }, isFirst) => {
-        if (isFirst) flow.start()
-        const kind = play.indexOf(operation)
-        return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
-      },
+      play,
       settle: (limitMs) => flow.settle(limitMs, never),
       lastSettledMs: flow.lastSettledMs,
-      counts,
+      tally: () => ({ ...tally }),
+      named: ({ play: operation }, replies) => named(strategy.replyNamesOf(operation), replies),
       acked: () => records.ledger.whole.acked,
       elapsed: flow.elapsed,
       isStopped: () => stopped,
@@ -151,124 +158,20 @@ const passesOf = ({ plan, strategy, target, records, flow, counts, onEvent }) =>
   return {
     over,
     /** Without an answer of the servers a pass cannot be measured: the run has fewer passes then. */
-    start: () =>
-      all()
+    start: (/** @type {number | null} */ dataBytes) =>
+      all(dataBytes)
         .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
         .finally(finish),
     stop: () => {
       stopped = true
     },
     results: () => ({ passes: results, encodings }),
+    counts: () => {
+      /** @type {Record<string, number>} */
+      const sums = {}
+      for (const { counts } of results)
+        for (const [name, n] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + n
+      return sums
+    },
   }
-}
-
-/**
- * Writes every key once, and counts what is there then.
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Strategy} needs.strategy
- * @param {Target} needs.target
- * @param {() => number} needs.clock
- * @param {(line: string) => void} needs.say
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {AbortSignal} needs.stop
- */
-export const fillKeys = async ({ plan, strategy, target, clock, say, onEvent, stop }) => {
-  const operation = strategy.fill()
-  if (!operation) return
-  const ledger = operationsOf({ isMeasured: () => true })
-  const flow = await clientsFlow({
-    plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
-    operations: [operation],
-    pick: () => 0,
-    draw: eachOnce(plan.items),
-    schedule: null,
-    target,
-    ledger,
-    latency: { record: () => {} },
-    onSent: () => {},
-    tally: noTally(),
-    clock,
-    random: Math.random,
-    onEvent,
-  })
-  const startMs = clock()
-  const progress = setInterval(() => {
-    flow.watch()
-    if (clock() - startMs > 2 * progressMs)
-      say(
-        `filling: ${Math.floor((ledger.whole.acked / plan.items) * 100)} % of ${plan.items.toLocaleString('en')} keys`,
-      )
-  }, progressMs)
-  stop.addEventListener('abort', flow.stop)
-  try {
-    flow.start()
-    await flow.offered
-    await flow.settle(10_000, stop)
-    flow.abandon()
-  } finally {
-    stop.removeEventListener('abort', flow.stop)
-    clearInterval(progress)
-    flow.close()
-  }
-  const { acked } = ledger.whole
-  if (stop.aborted) return
-  const seconds = (clock() - startMs) / 1000
-  const causes = Object.entries(ledger.failedBy).map(([cause, n]) => `${cause} ${n.toLocaleString('en')}`)
-  if (acked < plan.items)
-    throw new TargetError(
-      `--fill: ${acked.toLocaleString('en')} of ${plan.items.toLocaleString('en')} keys were written (${causes.join(', ') || 'no answer'})`,
-    )
-  const isCounted = await checkFilled(plan, strategy, target, say)
-  say(
-    `filled ${plan.items.toLocaleString('en')} keys in ${seconds.toFixed(1)} s, all there by ${isCounted ? 'DBSIZE and ' : ''}a sample`,
-  )
-}
-
-const sampled = 100
-
-/**
- * The masters have as many keys, and those looked at have the bytes that were written.
- * @param {Plan} plan
- * @param {Strategy} strategy
- * @param {Target} target
- * @param {(line: string) => void} say
- * @returns {Promise<boolean>} whether they were counted
- */
-const checkFilled = async (plan, strategy, target, say) => {
-  const there = await keysThere(target)
-  if (there === null) say(`${target.address} refuses DBSIZE: the keys are not counted after the fill`)
-  if (there !== null && there < plan.items)
-    throw new TargetError(
-      `--fill: ${plan.items.toLocaleString('en')} keys were acknowledged, but the masters have ${there.toLocaleString('en')}`,
-    )
-  const { masters, owners } = target.topology
-  const matches = payloadMatcher({ ...plan, stamp: false })
-  const count = Math.min(sampled, plan.items)
-  const wrong = await Promise.all(
-    Array.from({ length: count }, async (_, i) => {
-      const n = 1 + Math.floor((i * plan.items) / count)
-      const key = strategy.keyOf(n)
-      const value = await target.control(masters[owners ? owners[slotOf(key)] : 0]).getBuffer(key)
-      return value !== null && matches(n, value, 0, value.length) ? [] : [key]
-    }),
-  )
-  const [first] = wrong.flat()
-  if (first !== undefined) throw new TargetError(`--fill: ${first} does not have the value that was written`)
-  return there !== null
-}
-
-/** Keys in the masters; null where one does not say. @param {Target} target */
-const keysThere = async (target) => {
-  const sizes = await Promise.all(
-    target.topology.masters.map((address) =>
-      target
-        .control(address)
-        .dbsize()
-        .catch(() => null),
-    ),
-  )
-  return sizes.some((size) => size === null)
-    ? null
-    : sizes.reduce((sum, size) => Number(sum) + Number(size), 0)
 }

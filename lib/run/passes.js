@@ -7,6 +7,7 @@ import { dataBytesIn } from './baseline.js'
  * @typedef {import('../workloads/declare.js').Pass} Pass
  * @typedef {import('../workloads/declare.js').PassResult} PassResult
  * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../wire/decode.js').Tally} Tally
  */
 
 const settleLimitMs = 10_000
@@ -26,6 +27,14 @@ const cpuSecondsOf = async ({ topology: { masters }, info }) => {
 
 /** @param {number | null} to @param {number | null} from */
 const grown = (to, from) => (to === null || from === null ? null : to - from)
+
+/** @param {Tally} to @param {Tally} from @returns {Tally} */
+const risen = (to, from) => ({
+  bulk: to.bulk - from.bulk,
+  nil: to.nil - from.nil,
+  zero: to.zero - from.zero,
+  one: to.one - from.one,
+})
 
 /**
  * How the keys of a sample of numbers are encoded, by OBJECT ENCODING.
@@ -51,24 +60,28 @@ export const encodingsOf = async (target, { keyBytes, ownerOf, numbers }) => {
 /**
  * @param {object} needs
  * @param {readonly Pass[]} needs.passes
+ * @param {number | null} needs.dataBytes of the masters before anything was prepared; null: nothing was
  * @param {Target} needs.target
  * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
  * @param {(limitMs: number) => Promise<boolean>} needs.settle
  * @param {() => number} needs.lastSettledMs
- * @param {() => Record<string, number>} needs.counts so far
+ * @param {() => Tally} needs.tally of replies so far
+ * @param {(pass: Pass, replies: Tally) => Record<string, number>} needs.named replies by what they mean in a pass
  * @param {() => number} needs.acked so far
  * @param {() => number} needs.elapsed
  * @param {() => boolean} needs.isStopped
  * @returns {Promise<PassResult[]>}
  */
 export const playPasses = async (needs) => {
-  const { passes, target, play, settle, lastSettledMs, counts, acked, elapsed, isStopped } = needs
+  const { passes, dataBytes, target, play, settle, lastSettledMs, tally, named, acked, elapsed, isStopped } =
+    needs
   const look = async () => {
     const [cpuS, bytes] = await Promise.all([cpuSecondsOf(target), dataBytesIn(target)])
-    return { cpuS, bytes, counts: counts(), acked: acked() }
+    return { cpuS, bytes, replies: tally(), acked: acked() }
   }
   const results = /** @type {PassResult[]} */ ([])
   let before = await look()
+  before.bytes = dataBytes ?? before.bytes
   for (const [i, pass] of passes.entries()) {
     const fromMs = elapsed()
     await play(pass, i === 0)
@@ -84,9 +97,7 @@ export const playPasses = async (needs) => {
       rate: durationS > 0 ? operations / durationS : 0,
       server_cpu_us: cpuS === null || operations === 0 ? null : (cpuS * 1e6) / operations,
       memory_bytes: grown(after.bytes, before.bytes),
-      counts: Object.fromEntries(
-        Object.entries(after.counts).map(([name, n]) => [name, n - before.counts[name]]),
-      ),
+      counts: named(pass, risen(after.replies, before.replies)),
     })
     before = after
     if (isStopped()) break

@@ -16,6 +16,7 @@ import { guardOf } from './guard.js'
 import { placementWarnings, sharedKeysOf } from './placement.js'
 import { readRun } from './read-run.js'
 import { lengthMs } from './second.js'
+import { checkSnapshot, snapshotOf } from './snapshot.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { millraceVersion, versionsOf } from './versions.js'
 import { writeRun } from './write-run.js'
@@ -56,6 +57,7 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
   const facts = await unlessInterrupted(stop, factsOf(settings, target))
+  await checkSnapshot(settings, target)
   const whole = planOf(settings, facts)
   const card = cardOf(whole, millraceVersion())
   say(`writes ${rhythmWords(whole)}`)
@@ -97,7 +99,13 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
     stopNow,
     ...observer.progress,
   })
-  return { ...parts, target: { found, shared_keys: sharedKeysOf(plan, target.topology) } }
+  if (settings.snapshot && !stop.aborted) await agents.release()
+  const snapshot = settings.snapshot && !stop.aborted ? await snapshotOf({ target, clock, say }) : null
+  return {
+    ...parts,
+    ...(snapshot && { snapshot }),
+    target: { found, shared_keys: sharedKeysOf(plan, target.topology) },
+  }
 }
 
 /** @param {Settings} settings @param {Needs} needs @param {(step: () => unknown) => void} undo */

@@ -17,6 +17,7 @@ import { memoryCost } from './memory-cost.js'
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
  * @property {import('./memory-cost.js').Held} after
+ * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
@@ -76,7 +77,7 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
  */
 export const resultOf = (run, { startedEpochMs, before }, ending) => {
   const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
-  const { endMs, interrupted, client, sampled, after, slotTable } = ending
+  const { endMs, interrupted, client, sampled, after, slotTable, chunks } = ending
   const { latency, felt } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
@@ -117,6 +118,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     server: serverCosts(known),
     counts: run.counts(),
     ...run.passes(),
+    ...(chunks && { chunks }),
     nodes,
     events: journal.events,
   }

@@ -49,14 +49,15 @@ const begin = async (run, target, announce, stop) => {
   const members = gathered(target, strategy)
   const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
   const before = { ...held(sampler, ids), dataBytes }
-  if (run.plan.clients?.fill) await unlessInterrupted(stop, run.fill())
+  if (run.plan.clients && run.plan.clients.fill !== 'none') await unlessInterrupted(stop, run.fill())
+  const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
   const startedEpochMs = Date.now()
   await window.prepare()
   health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
-  writing.start()
+  writing.start(unpreparedBytes)
   return { startedEpochMs, before }
 }
 
@@ -108,10 +109,11 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   data.end()
   const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
   const sampled = sampler.summary()
+  const chunks = await untilStopped(stopNow, run.finish(), null)
   driver.close()
   health.stop()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable }
+  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable, chunks }
   const result = resultOf(run, beginning, ending)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
@@ -119,6 +121,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
     run.counts() ?? {},
     run.plan,
     run.passes()?.passes ?? [],
+    chunks?.sum ?? null,
   ))
     needs.warn?.({ code: 'replies', message, invalidates: true })
   records.close()

@@ -9,9 +9,11 @@ import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
-import { clientsWriting, fillKeys } from './clients-writing.js'
+import { chunksWriting } from './chunks-writing.js'
+import { clientsWriting } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
+import { fillKeys, prepareKeys } from './fill.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
@@ -106,6 +108,7 @@ const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, t
     writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
     counts: () => null,
     passes: () => null,
+    finish: async () => null,
   }
 }
 
@@ -155,7 +158,7 @@ export const setUpWriting = async (needs) => {
   const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing =
-    /** @type {Omit<ReturnType<typeof writer>, 'stop' | 'progress'> & { stop: () => void, progress: () => void } | null} */ (
+    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress'> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
       null
     )
   const elapsed = () => writing?.elapsed() ?? 0
@@ -174,10 +177,9 @@ export const setUpWriting = async (needs) => {
   await watchers.probe.start()
   const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
   const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
-  const opening =
-    plan.flow === 'clients'
-      ? clientsWriting(flowNeeds)
-      : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const opening = plan.clients
+    ? (plan.clients.delivery ? chunksWriting : clientsWriting)(flowNeeds)
+    : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
@@ -206,12 +208,15 @@ export const setUpWriting = async (needs) => {
   const watched = { ...records, ...watchers, presence, watchClocks, driver }
   const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
   const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
+  const filling = { plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }
   return {
     plan,
     strategy,
     counts: flow.counts,
     passes: flow.passes,
-    fill: () => fillKeys({ plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }),
+    finish: flow.finish,
+    fill: () => fillKeys(filling),
+    prepare: () => prepareKeys(filling),
     records,
     aheadMs,
     journal,

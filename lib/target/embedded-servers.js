@@ -23,7 +23,7 @@ const logFile = 'server.log'
 const startAttempts = 3
 const portTaken = /in use|Failed listening/
 
-/** @typedef {[name: string, ...values: (string | number)[]]} ConfigLine */
+/** @typedef {readonly [name: string, ...values: (string | number)[]]} ConfigLine */
 
 /**
  * A running server process. `ended` settles with its last words when it ends, and never rejects.

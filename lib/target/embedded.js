@@ -99,6 +99,8 @@ async function started(group, binary, cluster, places, more) {
   const servers = places.map((place, i) => {
     const { port, busPort } = ports[i]
     const config = [...baseConfig({ port, password }), ...more]
+    // DEBUG fills and reloads them; before 7.0 it needs no permission.
+    if (!oldBus) config.push(['enable-debug-command', 'local'])
     if (cluster) {
       config.push(['cluster-enabled', 'yes'], ['cluster-config-file', 'nodes.conf'])
       config.push(['cluster-announce-ip', '127.0.0.1'], ...formingConfig)

@@ -285,6 +285,7 @@ export const leases = ({
       card = plan
     },
     async release() {
+      if (released) return
       released = true
       clearInterval(timer)
       const away = async () => {

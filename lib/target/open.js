@@ -30,15 +30,16 @@ import { orphanSlots } from './topology.js'
  * @param {Settings} settings
  * @param {import('./embedded-state.js').Embedded} found
  */
-const checkTyped = ({ shards, replicas, serverBin, given }, { cluster, nodes, address }) => {
+const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { cluster, nodes, address }) => {
   const masters = nodes.filter(({ role }) => role === 'master').length
   const replicasEach = (nodes.length - masters) / masters
   const typed = (/** @type {string} */ key) => given[key] === 'command line'
   const contradiction =
     (typed('shards') && shards !== masters && `--shards ${shards}`) ||
     (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
-    // Which program they run is not known.
-    (typed('serverBin') && `--server-bin ${serverBin}`)
+    // Which program they run and with what configuration is not known.
+    (typed('serverBin') && `--server-bin ${serverBin}`) ||
+    (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
   if (!contradiction) return
   const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'
   throw new OptionError(
@@ -76,12 +77,13 @@ const locate = async (settings, say, mayStart) => {
     throw new TargetError(
       `no address is given, and no producer with an embedded ${asked && settings.cluster ? 'cluster' : 'server'} runs here; start one (node producer.js) or set --host`,
     )
-  const { cluster, shards, replicas, serverBin, given } = settings
+  const { cluster, shards, replicas, serverBin, serverConfig, given } = settings
   const started = await startEmbedded({
     cluster,
     shards,
     replicas: cluster || given.replicas !== 'default' ? replicas : 0,
     serverBin,
+    config: serverConfig,
     log: say,
   })
   return {

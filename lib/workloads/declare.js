@@ -35,8 +35,9 @@
  * @property {number} bytesAnItem what each of those takes
  * @property {{ head: string, rest: RegExp }} [shape] how its keys are recognised where no number can be read off them
  *
- * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean }} Script a file of lua/; `calls`: the commands
- *   that it runs; `counts`: the one of them that it runs once an item; `inline`: its text is sent, for EVAL
+ * @typedef {{ script: string, calls: readonly string[], counts: string | null, inline: boolean, called: string | null }} Script a file of
+ *   lua/; `calls`: the commands that it runs; `counts`: the one of them that it runs once an item; `inline`: its text
+ *   is sent, for EVAL; `called`: the function of a library, for FCALL
  * @typedef {{ many: Argument[] }} Many repeated for each item that the command carries
  * @typedef {{ all: Family }} All every key of a family
  * @typedef {string | number | Variable | Family | Script} Atom
@@ -97,6 +98,22 @@
  * @property {number | null} memory_bytes by which the masters' data grew
  * @property {Record<string, number>} counts replies by what they mean
  *
+ * @typedef {object} Sum of all counters of a run
+ * @property {number} before
+ * @property {number} after
+ * @property {number} acked increments that were acknowledged
+ * @property {number} uncertain increments whose reply was lost
+ * @property {number} different counters that did not grow as declared, where every increment was acknowledged
+ *
+ * @typedef {object} Amounts what the counters of a run hold
+ * @property {string} play the operation that reads the counters of numbers
+ * @property {number} counters the numbers 1 to so many have all of them
+ * @property {(counter: number) => number} expected how much it grows by the run
+ *
+ * @typedef {'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'} Delivery how a client sends chunks, each after the
+ *   replies to the one before it: a command at a time; all commands of a chunk together; as calls at once that the
+ *   driver groups; in one command; between MULTI and EXEC
+ *
  * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
  * @typedef {{ name: string, help: string, env?: string, implies?: string }} Flag a published name of the strategy
  * @typedef {(settings: any, named: (key: any) => string) => string | false | undefined} Rule a sentence where settings
@@ -114,12 +131,18 @@
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
  * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
- * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[]) => string[]} reasons why a run of
- *   it is not valid, by its replies
+ * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
+ *   why a run of it is not valid, by its replies and what is stored
  * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
+ * @property {Delivery | null} delivery null: clients send operation by operation
+ * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
+ * @property {((t: any) => Amounts) | null} amounts
+ * @property {number | null} defaultItems null: as many as the flow has
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
+ * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
+ *   the first pass
  * @property {readonly string[]} modes how it can be read
  * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
  * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
@@ -283,11 +306,11 @@ export const all = (of) => Object.freeze({ all: of })
 /**
  * A script of lua/ by its name.
  * @param {string} name
- * @param {{ calls?: string[], counts?: string | null, inline?: boolean }} [options]
+ * @param {{ calls?: string[], counts?: string | null, inline?: boolean, called?: string | null }} [options]
  * @returns {Script}
  */
-export const script = (name, { calls = [], counts = null, inline = false } = {}) =>
-  Object.freeze({ script: name, calls, counts, inline })
+export const script = (name, { calls = [], counts = null, inline = false, called = null } = {}) =>
+  Object.freeze({ script: name, calls, counts, inline, called })
 
 /** A command an item. @param {string} name @param {Slot[]} args @param {CommandOptions} [options] @returns {Command} */
 export const each = (name, args, options) =>
@@ -358,10 +381,15 @@ export const strategy = (declaration) => {
     variants: null,
     fetch: null,
     fill: null,
+    prepare: null,
     reasons: () => [],
     anyServer: false,
     keepsKeys: false,
     passes: null,
+    delivery: null,
+    drivers: /** @type {const} */ (['socket']),
+    defaultItems: null,
+    amounts: null,
     modes: ['manual'],
     ids: () => null,
     check: null,

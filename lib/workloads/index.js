@@ -1,4 +1,12 @@
 // The registry: a strategy is one file and one line here.
+import {
+  counterAutoPipeline,
+  counterFunction,
+  counterLoop,
+  counterPipeline,
+  counterScript,
+  counterTransaction,
+} from './counters/strategies.js'
 import { actualValue } from './latest/actual-value.js'
 import { hash } from './latest/hash.js'
 import { hashTtl } from './latest/hash-ttl.js'
@@ -12,6 +20,7 @@ import { stream } from './latest/stream.js'
 import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
 import { membershipBitmap } from './membership/bitmap.js'
 import { membershipBloom } from './membership/bloom.js'
+import { membershipBloomModule } from './membership/bloom-module.js'
 import { membershipFlat } from './membership/flat.js'
 import { membershipHash } from './membership/hash.js'
 import { membershipSet } from './membership/set.js'
@@ -51,6 +60,13 @@ for (const declared of [
   membershipZset,
   membershipBitmap,
   membershipBloom,
+  membershipBloomModule,
+  counterLoop,
+  counterPipeline,
+  counterAutoPipeline,
+  counterScript,
+  counterFunction,
+  counterTransaction,
 ])
   register(declared)
 

@@ -1,5 +1,6 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
 import { checksOf, commandsAt, readerOf, stepsOf, textOf } from './bind.js'
+import { chunkStencilOf } from './chunk-stencil.js'
 import {
   argumentsOf,
   commandNames,
@@ -27,8 +28,16 @@ import { termsOf } from './terms.js'
 
 /** @param {import('./declare.js').Command} command @param {import('./declare.js').Repeat} repeat @param {string} prefix */
 const clientOperation = (command, repeat, prefix) => ({
-  stencil: stencilOf(command, prefix),
+  stencil: command.kind === 'each' ? stencilOf(command, prefix) : oneOf(chunkStencilOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
+})
+
+/** A chunk of a single number. @param {import('./chunk-stencil.js').ChunkStencil} chunk */
+const oneOf = ({ name, size, put }) => ({
+  name,
+  most: 1024 + size([1], 1),
+  put: (/** @type {number} */ n, /** @type {Buffer} */ out, /** @type {number} */ at) => put([n], 1, out, at),
+  slotOf: () => 0,
 })
 
 /**
@@ -60,6 +69,8 @@ export const strategyOf = (plan) => {
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
   const ids = declared.ids(declared.keys(terms))
+  const keyOf = (/** @type {number} */ n) =>
+    textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix)
   return {
     declared,
     terms,
@@ -70,20 +81,36 @@ export const strategyOf = (plan) => {
     flow,
     /** Operations of one command each, as clients send them. */
     stencils: () => played.map(([command]) => clientOperation(command, declared.repeat, plan.prefix)),
+    /** The commands of a chunk. @param {string} operation */
+    chunk: (operation) => chunkStencilOf(commandsOf(declared, terms, operation)[0], plan.prefix),
+    amounts: () => declared.amounts?.(terms) ?? null,
     /** The operation that fills the key space; null: nothing is filled. */
     fill: () =>
       declared.fill === null
         ? null
         : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    /** What is done before the first pass; null: nothing. */
+    prepare: () =>
+      declared.prepare && {
+        operation: clientOperation(
+          commandsOf(declared, terms, declared.prepare.play)[0],
+          'never',
+          plan.prefix,
+        ),
+        count: declared.prepare.count(terms),
+      },
     /** The key that the first operation about n is about, as bytes. */
-    keyBytes: keyBytesOf(stored[0], plan.prefix),
+    keyBytes: declared.delivery
+      ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
+      : keyBytesOf(stored[0], plan.prefix),
     /** Commands in which an item is counted as carried. */
     commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
-    /** The key that an operation about n is about. @param {number} n */
-    keyOf: (n) =>
-      textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix),
+    /** The key that an operation about n is about. */
+    keyOf,
     /** What replies are counted as, by class. */
-    replyNames: replyNamesOf(stored, declared.name),
+    replyNames: declared.passes ? {} : replyNamesOf(stored, declared.name),
+    /** The same of one operation, which a pass plays alone. @param {string} operation */
+    replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),

@@ -59,11 +59,11 @@ const bytesOf = (parts, n) =>
   )
 
 /** @param {import('./declare.js').Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
-const partsOf = (slot, prefix) => {
+export const partsOf = (slot, prefix) => {
   if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
   if (typeof slot !== 'object') return [slot]
   if ('family' in slot) return [prefix, ...slot.parts]
-  if ('script' in slot) return [scriptSha(slot.script)]
+  if ('script' in slot) return [slot.called ?? scriptSha(slot.script)]
   if ('variable' in slot && slot.scope === 'item') return [slot]
   throw new TypeError('a command of a client has constants, keys and variables of its item only')
 }

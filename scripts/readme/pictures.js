@@ -5,6 +5,7 @@ import { svgOf } from '../../lib/report/draw.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { differenceWords, isClear, ratioNamed } from './findings.js'
+import { membershipPictures } from './membership.js'
 
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
@@ -81,9 +82,17 @@ export const modelsFinding = (document) => {
  */
 export const pictureFiles = (experiments, shardAdded) => {
   const models = experiments.get('models')
+  const membership = experiments.get('membership')
   return {
     ...(models && inBothLooks('models', modelsPicture(models))),
     ...(shardAdded && inBothLooks('add-shard', shardAddedChart(shardAdded))),
+    ...(membership &&
+      Object.assign(
+        {},
+        ...Object.entries(membershipPictures(membership)).map(([name, picture]) =>
+          inBothLooks(name, picture),
+        ),
+      )),
   }
 }
 

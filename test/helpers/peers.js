@@ -1,6 +1,6 @@
 // The other servers that tests use, as `npm run setup:peers` fetches them.
 import { existsSync } from 'node:fs'
-import { peerPath, peers, standIns } from '../../lib/target/peers.js'
+import { modules, peerPath, peers, standIns } from '../../lib/target/peers.js'
 
 /**
  * The server's program. When it is not there the test is skipped, and undefined is returned; in CI that is an error.
@@ -8,7 +8,7 @@ import { peerPath, peers, standIns } from '../../lib/target/peers.js'
  * @param {string} name as `node scripts/setup-peers.js --list` prints it
  */
 export const peer = (t, name) => {
-  const found = [...peers, ...standIns].find((each) => each.name === name)
+  const found = [...peers, ...modules, ...standIns].find((each) => each.name === name)
   if (!found) throw new Error(`no peer is called ${name}`)
   const path = peerPath(found, process.env)
   if (existsSync(path)) return path

@@ -31,7 +31,9 @@ export async function startServer(t, { config = {}, bin } = {}) {
   const password = randomBytes(12).toString('hex')
   const own = Object.entries(config).map(
     ([name, value]) =>
-      /** @type {import('../../lib/target/embedded-servers.js').ConfigLine} */ ([name, value].flat()),
+      /** @type {import('../../lib/target/embedded-servers.js').ConfigLine} */ (
+        /** @type {unknown} */ ([name, value].flat())
+      ),
   )
   const { group, result } = await inServerGroup(findServerBinary(bin), async (group) => {
     const [{ port }] = await freePorts(1, 'none')

@@ -201,6 +201,10 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     line: '--server-bin /bin/true',
     env: nothing,
   }))
+  refused('--server-config that no server takes', 3, /ended at start: .*Bad directive/, () => ({
+    line: '--server-config no-such-line=1',
+    env: nothing,
+  }))
   refused('--server-bin is a folder', 3, /^--server-bin \/tmp: no program that may be run$/, () => ({
     line: '--server-bin /tmp',
     env: nothing,

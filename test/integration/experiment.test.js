@@ -210,7 +210,7 @@ describe('scripts/experiment.js', () => {
       [['list', 'extra'], /list takes no more words, not 'extra'/],
       [['run'], /run needs an id, a path, or --all/],
       [['run', 'list', '--all'], /ids or --all, not both/],
-      [['run', 'list', '--repeat', '2'], /--repeat must be a whole number from 3/],
+      [['run', 'list', '--repeat', '0'], /--repeat must be a whole number from 1/],
       [['run', 'list', '--scale', 'x'], /--scale must be a number/],
       [['run', 'list', '--cluster'], /need an address: --url or --host/],
       [['run', 'nothing'], /no experiment is called 'nothing'/],

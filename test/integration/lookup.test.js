@@ -54,7 +54,7 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
     ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
     ['--strategy lookup-get --arrivals poisson', /^--arrivals poisson needs --rate with a number/],
     ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
-    ['--fill', /^--fill is an option of lookup; add --strategy lookup-get/],
+    ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
     ['--rate 500 -p 5', /^--rate and --period exclude each other/],
   ])) {
     const { code, stderr } = await runProducer(t, line)
@@ -93,4 +93,55 @@ test('a fill that does not fit ends with its cause, and misses after a fill are 
   assert.equal(code, 4)
   assert.ok(document.counts.miss > 0)
   assert.ok(document.warnings.some((/** @type {any} */ { code: why }) => why === 'replies'))
+})
+
+test('the server makes the keys itself, with our names and sizes', async (t) => {
+  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+  const line = `${lookup('lookup-get')} --fill populate --connections 4 --duration 1s`
+  const run = await runProducer(t, line, { env: at(server) })
+  assertDone(run)
+  assert.equal(run.document.counts.miss, 0)
+  assert.match(run.stderr, /made 3,000 keys/)
+  assert.equal(await cli(server, 'EXISTS', 'key:0', 'key:1', 'key:3000', 'key:3001'), '2')
+  assert.equal(await cli(server, 'STRLEN', 'key:3000'), '40')
+
+  const closed = await startServer(t)
+  const refused = await runProducer(t, line, { env: at(closed) })
+  assert.equal(refused.code, 3)
+  assert.match(refused.stderr, /DEBUG POPULATE 3001 key 40: ERR DEBUG command not allowed/)
+})
+
+test('a snapshot is saved, and loaded again on servers that may be emptied', async (t) => {
+  const line = `${lookup('lookup-get')} --fill --connections 4 --duration 1s --snapshot`
+  for (const [where, masters] of /** @type {const} */ ([
+    ['', 1],
+    [' --cluster --shards 2 --replicas 0', 2],
+  ])) {
+    const run = await runProducer(t, `${line}${where}`)
+    assertDone(run)
+    const { snapshot, measures } = run.document
+    assert.equal(snapshot.masters, masters)
+    assert.ok(snapshot.keys >= 3000)
+    for (const step of /** @type {const} */ (['save', 'flush', 'load'])) {
+      assert.ok(snapshot[step].longest_ms > 0)
+      assert.ok(snapshot[step].total_ms >= snapshot[step].longest_ms)
+    }
+    assert.ok(measures.some((/** @type {any} */ { name }) => name === 'snapshot.load.total_ms'))
+    assert.match(run.stdout, /snapshot +3,0\d\d keys/)
+  }
+
+  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+  const refused = await runProducer(t, line, { env: at(server) })
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /--snapshot empties .*add --allow flush/)
+  await cli(server, 'SET', 'mine', 'x')
+  const allowed = await runProducer(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
+  assertDone(allowed)
+  assert.equal(await cli(server, 'GET', 'mine'), 'x')
+
+  const closed = await startServer(t)
+  const without = await runProducer(t, `${line} --allow flush`, { env: at(closed) })
+  assert.equal(without.code, 3)
+  assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
+  assert.equal(await cli(closed, 'DBSIZE'), '0')
 })

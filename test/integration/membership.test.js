@@ -1,6 +1,7 @@
 // Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { peer } from '../helpers/peers.js'
 import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
@@ -122,6 +123,50 @@ describe('stored as declared', () => {
     assert.ok(share > 0.01 && share < 0.1, String(share))
     assert.equal(await cli(server, 'TYPE', 'bench:blom:00:0'), 'string')
   })
+})
+
+describe('a filter by module', () => {
+  const many = 50_000
+  const line = `--strategy membership-bloom-module --items ${many} --partitions 4 --connections 4 --pipeline 50`
+
+  test('is reserved before the first pass, filled, and removed', async (t) => {
+    const module = peer(t, 'redisbloom')
+    if (!module) return
+    const own = await startServer(t, { config: { loadmodule: module } })
+    const run = await runProducer(t, `${line} --false-positives 0.001`, { env: at(own) })
+    assertDone(run)
+    const [misses, hits, others] = run.document.passes
+    assert.deepEqual(hits.counts, { new: 0, known: many })
+    const share = others.counts.known / others.operations
+    assert.ok(share > 0 && share < 0.002, String(share))
+    // Its filters are as large from the start: they are counted too.
+    assert.ok(misses.memory_bytes > many, String(misses.memory_bytes))
+    assert.equal(await cli(own, 'TYPE', 'bench:bfad:02:3'), 'MBbloom--')
+    const [, inserted] =
+      /Number of items inserted\n(\d+)/.exec(await cli(own, 'BF.INFO', 'bench:bfad:02:3')) ?? []
+    assert.ok(Number(inserted) > many / 8, inserted)
+
+    const again = await runProducer(t, line, { env: at(own) })
+    assert.equal(again.code, 3)
+    assert.match(again.stderr, /0 of 4 structures were reserved \(ERR 4\).*scripts\/cleanup\.js/)
+    await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(own), out: false }).ended
+    assert.equal(await cli(own, 'KEYS', 'bench:*'), '')
+  })
+
+  test('without the module a line says what to install', async (t) => {
+    const { code, stderr } = await runProducer(t, line, { env: at(server) })
+    assert.equal(code, 3)
+    assert.match(stderr, /needs BF\.ADD \(the module RedisBloom: npm run setup:peers fetches it/)
+  })
+})
+
+test('a local server takes lines of its configuration', async (t) => {
+  const run = await runProducer(
+    t,
+    `--strategy membership-hash --items ${items} --partitions 8 --connections 4 --pipeline 20 --server-config hash-max-listpack-entries=64,hash-max-listpack-value=64`,
+  )
+  assertDone(run)
+  assert.deepEqual(run.document.encodings, { hashtable: 100 })
 })
 
 test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {

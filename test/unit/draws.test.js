@@ -79,3 +79,19 @@ test('poisson arrivals: exponential gaps of the stated mean, by Kolmogorov-Smirn
   const distance = Math.max(...gaps.map((gap, i) => Math.abs(1 - Math.exp(-gap) - (i + 0.5) / gaps.length)))
   assert.ok(distance < 1.95 / Math.sqrt(gaps.length), String(distance)) // 0.1 % of all seeds are above
 })
+
+test('split: every client goes through its own keys in order, and all keys are drawn', () => {
+  const draw = drawsOf({ order: 'split', count: 10, seed: 1, clients: 3 })
+  assert.deepEqual(
+    Array.from({ length: 5 }, () => [draw(0), draw(1), draw(2)]),
+    [
+      [1, 4, 7],
+      [2, 5, 8],
+      [3, 6, 9],
+      [1, 4, 10],
+      [2, 5, 7],
+    ],
+  )
+  const few = drawsOf({ order: 'split', count: 2, seed: 1, clients: 3 })
+  assert.deepEqual([few(0), few(1), few(2), few(0)], [1, 2, 1, 1])
+})

@@ -25,14 +25,15 @@ const near = (/** @type {number | null} */ found, /** @type {number} */ wanted, 
 
 describe('definitions', () => {
   test('all published experiments, under their ids', () => {
-    assert.equal(ids().length, 20)
-    assert.deepEqual(ids(), Object.keys(published().experiments))
+    assert.equal(ids().length, 28)
+    const theirs = Object.keys(published().experiments)
+    assert.deepEqual(ids().slice(0, theirs.length), theirs)
     for (const id of ids()) assert.equal(experimentById(id).id, id)
   })
 
   test('every published row has a cell, and every cell of one stands beside a row that there is', () => {
     for (const id of ids()) {
-      const { rows } = published().experiments[id]
+      const rows = published().experiments[id]?.rows ?? []
       const cells = cellsOf(experimentById(id), { scale: 1 })
       const found = new Set(cells.flatMap(({ legs }) => legs.flatMap((leg) => leg.published ?? [])))
       assert.deepEqual([...found].sort(), [...rows.keys()], id)
@@ -50,7 +51,7 @@ describe('definitions', () => {
 
   test('a load asks for what its published row asked', () => {
     for (const id of ids()) {
-      const { rows } = published().experiments[id]
+      const rows = published().experiments[id]?.rows ?? []
       for (const { legs } of cellsOf(experimentById(id), { scale: 1 }))
         for (const { options, published: at } of legs) {
           const row = at === null ? {} : rows[at]
@@ -204,6 +205,27 @@ describe('the matrix', () => {
     assert.deepEqual(
       cellsOf(experimentById('fewer-shards'), { scale: 1 }).map(({ place }) => [place.own, place.shards]),
       [[true, 3]],
+    )
+  })
+
+  test('a cell has lines of configuration and a module beside those of its variant', () => {
+    const text = JSON.stringify({
+      id: 'mine',
+      question: 'q',
+      variants: [{ name: 'v', config: { hz: 50, save: '' } }],
+      cells: [
+        { name: 'a', config: { hz: 10 } },
+        { name: 'b', module: 'redisbloom' },
+      ],
+    })
+    assert.throws(() => experimentIn(text, 'f'), /config\.save is no line of configuration/)
+    const found = cellsOf(experimentIn(text.replace(',"save":""', ''), 'f'), { scale: 1 })
+    assert.deepEqual(
+      found.map(({ place }) => [place.module, place.config]),
+      [
+        [null, [['hz', '10']]],
+        ['redisbloom', [['hz', '50']]],
+      ],
     )
   })
 

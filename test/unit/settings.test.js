@@ -65,10 +65,16 @@ test('defaults', () => {
     once: false,
     maxMembers: undefined,
     maxBehindMs: undefined,
-    fill: false,
+    fill: 'none',
+    snapshot: false,
     partitions: 1,
     ids: 'hex',
     falsePositives: 0.01,
+    counters: undefined,
+    structure: 'zset',
+    chunkSize: 1000,
+    delayMs: undefined,
+    loseEvery: undefined,
     connections: undefined,
     pipeline: undefined,
     ratio: [1, 10],
@@ -116,6 +122,7 @@ test('defaults', () => {
     verbose: false,
     logLevel: 'info',
     serverBin: undefined,
+    serverConfig: [],
     shards: 3,
     replicas: 1,
     dryRun: false,
@@ -229,11 +236,20 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--dry-run', 'dryRun', true],
   ['-q=5', 'quantity', 5],
   ['-q5', 'quantity', 5],
-  ['--strategy lookup-get --fill', 'fill', true],
+  ['--strategy lookup-get --fill', 'fill', 'keys'],
+  ['--strategy lookup-get --fill populate', 'fill', 'populate'],
+  ['--fill=populate --strategy lookup-get', 'fill', 'populate'],
+  ['--strategy lookup-get --no-fill', 'fill', 'none'],
+  ['--strategy membership-set --snapshot', 'snapshot', true],
   ['--verbose', 'verbose', true],
   ['--strategy membership-set --partitions 4096', 'partitions', 4096],
   ['--strategy membership-hash --ids binary', 'ids', 'binary'],
   ['--strategy membership-bloom --false-positives 1e-6', 'falsePositives', 1e-6],
+  ['--strategy counter-loop --counters 5', 'counters', 5],
+  ['--strategy counter-loop --structure hash', 'structure', 'hash'],
+  ['--strategy counter-script --chunk-size 10k', 'chunkSize', 10_000],
+  ['--strategy counter-script --delay 500us', 'delayMs', 0.5],
+  ['--strategy counter-script --delay 0.1ms --lose-every 2', 'loseEvery', 2],
   ['--strategy lookup-get --connections 2 --pipeline 500', 'pipeline', 500],
   ['--strategy lookup-get --connections 2', 'connections', 2],
   ['--connections 50 --pipeline 10', 'connections', 50],
@@ -282,6 +298,14 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--host h --tls --ca a.pem', 'caFile', 'a.pem'],
   ['--host h --tls --cert c.pem --key k.pem', 'keyFile', 'k.pem'],
   ['--server-bin /opt/valkey-server', 'serverBin', '/opt/valkey-server'],
+  [
+    '--server-config hz=50 --server-config loadmodule=/a/b.so',
+    'serverConfig',
+    [
+      ['hz', '50'],
+      ['loadmodule', '/a/b.so'],
+    ],
+  ],
   ['--cluster --shards 1', 'shards', 1],
   ['--cluster --replicas 0', 'replicas', 0],
 ])
@@ -385,6 +409,7 @@ test('every option is read by its own name and by its variable', () => {
       flag: 'true',
       agents: '1',
       share: '0.1',
+      shortTime: '5ms',
     }[/** @type {string} */ (option.type)]
     const value =
       text ??
@@ -393,6 +418,7 @@ test('every option is read by its own name and by its variable', () => {
         'aws-region': 'eu-west-1',
         url: 'redis://h',
         guard: 'off',
+        'server-config': 'hz=50',
         threshold: 'latency.intended.p99<20ms',
         metrics: '9100',
         otlp: 'http://h:4318',
@@ -438,7 +464,8 @@ test('every default and every end of a range is a value of its type', () => {
 
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
-const allowances = 'one of foreign-keys, replica, memory, clock, named-hosts, none, or several with commas'
+const allowances =
+  'one of foreign-keys, replica, memory, clock, named-hosts, flush, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--sentinel m', '--sentinel needs the address of a sentinel: --host'],
   ['--host h --sentinel m --cluster', '--sentinel and --cluster exclude each other'],
@@ -528,7 +555,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
   ['redis://h --host g', '--url and --host exclude each other'],
   ['redis://h redis://g', 'a word too many on the command line (not shown: it may belong to --url)'],
-  ['--strategy lists', "membership-bitmap, membership-bloom, not 'lists'; did you mean list?"],
+  ['--strategy lists', "counter-function, counter-transaction, not 'lists'; did you mean list?"],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],

@@ -18,7 +18,7 @@ import { missingFor } from '../../report/draw.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
 import { millraceVersion } from '../../run/versions.js'
-import { peerPath, peers } from '../../target/peers.js'
+import { modules, peerPath, peers } from '../../target/peers.js'
 import { withUndo } from '../../undo.js'
 import { programsEnv } from '../child.js'
 import { ownOptions } from '../commands.js'
@@ -73,19 +73,25 @@ const targetOf = (typed, env) => {
 
 /** @param {string} name of a peer */
 const serverFile = (name) => {
-  const found = peers.find((each) => each.name === name)
+  const found = [...peers, ...modules].find((each) => each.name === name)
   const file = found && peerPath(found, process.env)
   return file && existsSync(file) ? file : undefined
 }
 
 /** @param {Experiment} experiment @param {import('../../experiments/matrix.js').Cell[]} cells */
 const checkServers = ({ id }, cells) => {
-  const known = peers.map(({ name }) => name)
   for (const { name, place } of cells)
-    if (place.server !== null && !known.includes(place.server))
-      throw new OptionError(
-        `${id}, "${plainText(name)}": server must be one of ${known.join(', ')}, not '${plainText(place.server).slice(0, 40)}'`,
-      )
+    for (const [key, list] of /** @type {const} */ ([
+      ['server', peers],
+      ['module', modules],
+    ])) {
+      const known = list.map((each) => each.name)
+      const asked = place[key] ?? null
+      if (asked !== null && !known.includes(asked))
+        throw new OptionError(
+          `${id}, "${plainText(name)}": ${key} must be one of ${known.join(', ')}, not '${plainText(asked).slice(0, 40)}'`,
+        )
+    }
 }
 
 /** @param {readonly import('../../experiments/summary.js').TurnResult[]} turns */
@@ -212,9 +218,9 @@ Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experim
     {
       name: 'repeat',
       type: 'integer',
-      range: ['3', '1000'],
+      range: ['1', '1000'],
       default: '3',
-      help: 'rounds, in shuffled, then mirrored order',
+      help: 'rounds, in shuffled, then mirrored order; an interval needs three',
     },
     {
       name: 'seconds',

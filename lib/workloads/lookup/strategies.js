@@ -11,7 +11,7 @@ const roles = (...play) =>
 
 const common = {
   workload: 'lookup',
-  options: Object.freeze(['keys', 'fill', 'connections', 'pipeline', 'order', 'arrivals']),
+  options: Object.freeze(['keys', 'fill', 'snapshot', 'connections', 'pipeline', 'order', 'arrivals']),
   keys: (/** @type {any} */ t) => ({
     key: family('key:{n}', 'string', { keys: t.quantity, bytes: keyBytes + t.valueBytesStored }),
   }),
@@ -20,10 +20,16 @@ const common = {
     set: [each('SET', [k.key, valueBody(t)])],
   }),
   fill: 'set',
+  rules: Object.freeze([
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      s.fill === 'populate' &&
+      s.cluster &&
+      `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
+  ]),
   anyServer: true,
   keepsKeys: true,
   reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients }) =>
-    clients.fill && miss > 0
+    clients.fill !== 'none' && miss > 0
       ? [
           `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
         ]

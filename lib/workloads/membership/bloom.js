@@ -7,7 +7,7 @@ import { added, exact, structures } from './parts.js'
 /** @typedef {import('./parts.js').Terms} Terms */
 
 /** Bits of one filter. @param {Terms} t */
-const bitsOf = ({ falsePositives, quantity, partitions }) =>
+export const bitsOf = ({ falsePositives, quantity, partitions }) =>
   Math.ceil((-Math.log(falsePositives) * quantity) / Math.LN2 ** 2 / partitions)
 
 /** @param {Terms} t */
@@ -20,21 +20,17 @@ const tolerance = 2
 
 const words = (/** @type {number} */ n) => n.toLocaleString('en')
 
-export const membershipBloom = strategy({
+/** What every filter has: a pass over ids that were never added, and a share of false positives that is judged. */
+export const filter = Object.freeze({
   ...exact,
-  name: 'membership-bloom',
-  title: 'a Bloom filter by SETBIT in a script',
   options: [...exact.options, 'falsePositives'],
-  keys: (t) => ({
-    key: structures(t, { name: 'blom', type: 'string', bytes: 100 + bitsOf(t) / 8, bytesAnId: 0 }),
-  }),
-  operations: (t, k) => {
-    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), bitsOf(t), hashesOf(t)]
-    return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
-  },
-  roles: { writer: { flow: 'clients', play: ['add', 'test'] } },
+  roles: { writer: { flow: /** @type {const} */ ('clients'), play: ['add', 'test'] } },
   passes: [...exact.passes, { name: 'others', play: 'test', beyond: true }],
-  reasons: (_counts, plan, [misses, hits, others]) => {
+  reasons: (
+    /** @type {any} */ _counts,
+    /** @type {any} */ plan,
+    /** @type {any} */ [misses, hits, others],
+  ) => {
     if (!misses) return []
     const { falsePositives } = plan.own
     const rate = others ? others.counts.known / others.operations : 0
@@ -51,5 +47,18 @@ export const membershipBloom = strategy({
           ]
         : []),
     ]
+  },
+})
+
+export const membershipBloom = strategy({
+  ...filter,
+  name: 'membership-bloom',
+  title: 'a Bloom filter by SETBIT in a script',
+  keys: (t) => ({
+    key: structures(t, { name: 'blom', type: 'string', bytes: 100 + bitsOf(t) / 8, bytesAnId: 0 }),
+  }),
+  operations: (t, k) => {
+    const args = (/** @type {any} */ of) => [of, '1', k.key, wholeId(t.ids), bitsOf(t), hashesOf(t)]
+    return { add: [each('EVALSHA', args(add), added)], test: [each('EVALSHA', args(test), added)] }
   },
 })

@@ -10,13 +10,16 @@ const count = (/** @type {number} */ n) => n.toLocaleString('en')
 /** 1: the id was added; 0: it was there. */
 export const added = Object.freeze({ counts: Object.freeze({ one: 'new', zero: 'known' }) })
 
+/** @param {string} name @param {number} bits */
+export const structureName = (name, bits) => `bench:${name}:${two(bits)}:{partition}`
+
 /**
  * 2^n structures as published, such as bench:hash:12:4095.
  * @param {Terms} t
  * @param {{ name: string, type: string, bytes: number, bytesAnId: number }} structure name: of four letters, in the key
  */
 export const structures = ({ bits, partitions, quantity, ids }, { name, type, bytes, bytesAnId }) =>
-  family(`bench:${name}:${two(bits)}:{partition}`, type, {
+  family(structureName(name, bits), type, {
     of: { partition: partition(ids, bits) },
     keys: Math.min(partitions, quantity),
     bytes: bytes + (bytesAnId * quantity) / Math.min(partitions, quantity),
@@ -37,7 +40,7 @@ const unexpected = (passes) =>
 /** Answers of an exact structure. */
 export const exact = Object.freeze({
   workload: 'membership',
-  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline']),
+  options: Object.freeze(['partitions', 'ids', 'connections', 'pipeline', 'snapshot']),
   passes: Object.freeze([
     Object.freeze({ name: 'misses', play: 'add' }),
     Object.freeze({ name: 'hits', play: 'add' }),

@@ -1,0 +1,213 @@
+// One client that sends chunk after chunk, each when all replies to the one before it are there. A refusal means that
+// nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
+// items uncertain.
+import { systemTimers } from '../base/timers.js'
+import { policyOf } from '../transport/policy.js'
+import { silenceOf } from '../transport/silence.js'
+import { slotOf } from '../wire/slot.js'
+
+/**
+ * @typedef {import('./chunks-socket.js').Carrier} Carrier
+ *
+ * @typedef {object} ChunksNeeds
+ * @property {{ chunkSize: number, items: number, maxBehindMs: number }} plan
+ * @property {string} key that all chunks are about
+ * @property {(items: number) => number} commandsOf how many commands carry so many items
+ * @property {(on: { onDone: (nowMs: number) => void, onEnd: (error?: Error) => void }) => Carrier} carrierOf
+ * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
+ * @property {string[]} scripts
+ * @property {import('../measure/operations.js').Operations} ledger
+ * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
+ * @property {() => number} clock
+ * @property {() => number} random
+ * @property {import('../base/timers.js').Timers} [timers]
+ * @property {(kind: string, text: string) => void} onEvent
+ */
+
+const reconnectMs = [50, 100, 200, 500, 1000]
+
+/** Redis 7 and Redis 6 name the script in an error that came from inside it: its first increments are done. @param {string} line */
+export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
+
+/** @param {ChunksNeeds} needs */
+export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, ...needs }) => {
+  const { carrierOf, commandsOf, clock, random, timers = systemTimers, onEvent } = needs
+  const ns = new Float64Array(plan.chunkSize)
+  let next = 1
+  let count = 0 // of the chunk under way; its numbers are the first of ns
+  let kept = 0 // numbers that were refused: they go before new ones
+  let attempts = 0
+  let calls = 0
+  let dueMs = 0 // when its numbers were first sent
+  let sentMs = 0
+  let isMeasured = false
+  let inFlight = false
+  let waiting = false // for its connection
+  let pausing = false // before it retries
+  let running = false
+  let closed = false
+  let startMs = 0
+  let lastSettledMs = 0
+  /** @type {() => void} */
+  let finish = () => {}
+  const offered = new Promise((resolve) => {
+    finish = () => resolve(undefined)
+  })
+
+  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
+  const listen = silenceOf({ dial: target.dial, onEvent, timers })
+  const address = () => {
+    const { masters, owners } = target.topology
+    return masters[owners ? owners[slotOf(key)] : 0]
+  }
+  const stop = () => {
+    running = false
+    finish()
+  }
+
+  const send = () => {
+    if (closed || inFlight || pausing) return
+    if (kept === 0 && (!running || next > plan.items)) return stop()
+    if (!carrier.isUp()) {
+      waiting = true
+      return
+    }
+    waiting = false
+    count = kept
+    if (kept === 0) {
+      isMeasured = ledger.isMeasured()
+      while (count < plan.chunkSize && next <= plan.items) ns[count++] = next++
+      ledger.offered(count, isMeasured)
+      attempts = 0
+      dueMs = clock()
+    }
+    kept = 0
+    inFlight = true
+    calls++
+    sentMs = clock()
+    ledger.commands.sent += commandsOf(count)
+    carrier.send(ns, count)
+  }
+
+  const pause = () => {
+    pausing = true
+    const waitMs = policy.waitFor(attempts) * (0.5 + random())
+    timers.setTimeout(() => {
+      pausing = false
+      send()
+    }, waitMs)
+  }
+
+  /** Returns what a retry needs first; null: there is none. @param {string} line @param {number} n */
+  const refused = (line, n) => {
+    ledger.commands.refused++
+    const { action, cause, lost } = policy.refused(line, address(), dueMs, attempts)
+    if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)
+    else if (lost) ledger.lost(lost, cause, isMeasured)
+    else {
+      ledger.retried(cause)
+      ns[kept++] = n
+      return action
+    }
+    return null
+  }
+
+  /** @param {number} nowMs */
+  const settled = (nowMs) => {
+    if (!inFlight) return
+    inFlight = false
+    lastSettledMs = nowMs
+    const { outcome } = carrier
+    const acked = outcome.acked()
+    if (acked > 0) {
+      ledger.acked(acked, isMeasured ? acked : 0)
+      if (isMeasured) latency.record(sentMs, sentMs, nowMs, acked)
+    }
+    if (acked === count) return send()
+    attempts++
+    const actions = new Set()
+    for (let i = 0; i < count; i++) {
+      const line = outcome.lineOf(i)
+      if (line === undefined) ledger.lost('uncertain', 'CLOSED', isMeasured)
+      else if (line !== null) actions.add(refused(line, ns[i]))
+    }
+    if (kept === 0) return send()
+    if (actions.has('load')) target.loadScripts(address(), scripts).then(pause, pause)
+    else relocate().then(pause, pause)
+  }
+
+  /** The owner may be another one now. */
+  const relocate = async () => {
+    const before = address()
+    await target.refresh()
+    if (address() !== before) carrier.cut()
+  }
+
+  /** @param {number} attempt */
+  const reconnect = (attempt) => {
+    if (closed) return
+    carrier.connect(address()).then(
+      () => {
+        onEvent('reconnected', `${address()}: connected again`)
+        if (waiting) send()
+      },
+      () => {
+        const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
+        const again = () => reconnect(attempt + 1)
+        const look = () => {
+          target.refresh().then(again, again)
+        }
+        timers.setTimeout(look, waitMs)
+      },
+    )
+  }
+
+  const carrier = carrierOf({
+    onDone: settled,
+    onEnd(error) {
+      if (closed) return
+      onEvent('disconnected', `${address()}: ${error?.message ?? 'closed the connection'}`)
+      reconnect(0)
+    },
+  })
+
+  await carrier.connect(address())
+
+  return {
+    offered,
+    elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
+    lastSettledMs: () => lastSettledMs - startMs,
+    calls: () => calls,
+    times: carrier.times,
+    start() {
+      startMs = clock()
+      running = true
+      send()
+    },
+    stop() {
+      running = false
+      if (!inFlight) finish()
+    },
+    watch() {
+      if (!closed) listen(() => [{ address: address(), silentMs: carrier.silentMs, cut: carrier.cut }])
+    },
+    /** @param {number} limitMs @param {AbortSignal} atOnce */
+    async settle(limitMs, atOnce) {
+      const isOpen = () => inFlight || kept > 0
+      for (const deadline = clock() + limitMs; isOpen() && clock() < deadline && !atOnce.aborted; )
+        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
+      return !isOpen()
+    },
+    /** What has no outcome yet is unsettled: the run has ended first. */
+    abandon() {
+      closed = true
+      for (let i = 0; i < (inFlight ? count : kept); i++) ledger.lost('unsettled', '', isMeasured)
+      inFlight = false
+    },
+    close() {
+      closed = true
+      carrier.close()
+    },
+    waitingBytes: carrier.waitingBytes,
+  }
+}

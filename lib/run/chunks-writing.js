@@ -1,0 +1,162 @@
+// What a client that sends in chunks is put together of: the flow, its carrier, and what is measured of it. It has the
+// same face as a writer in ticks and its driver, so that everything that watches a run watches both.
+import { performance } from 'node:perf_hooks'
+import { chunksFlow } from '../flow/chunks.js'
+import { ioredisCarrier } from '../flow/chunks-ioredis.js'
+import { socketCarrier } from '../flow/chunks-socket.js'
+import { addressOf, endpointOf } from '../target/address.js'
+import { delayProxy, throughProxy } from '../target/delay.js'
+import { libraryIn } from '../target/scripts.js'
+import { noTally } from '../wire/decode.js'
+import { slotOf } from '../wire/slot.js'
+import { passesOf } from './clients-writing.js'
+import { counted } from './counted.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../target/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../workloads/declare.js').Delivery} Delivery
+ */
+
+/**
+ * How the time of a run was spent by the sending thread, in ms. Waiting: its event loop was idle.
+ * @param {import('../flow/chunks-socket.js').Times} times
+ * @param {number} wholeMs
+ * @param {number} idleMs
+ */
+const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
+  whole: wholeMs,
+  waiting: idleMs,
+  preparing,
+  sending,
+  parsing,
+  other: Math.max(0, wholeMs - idleMs - preparing - (sending ?? 0) - (parsing ?? 0)),
+})
+
+/**
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {import('./write-records.js').Records} needs.records
+ * @param {() => number} needs.clock
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ */
+export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent }) => {
+  const { delivery, chunkSize } = /** @type {{ delivery: Delivery, chunkSize: number }} */ (plan.clients)
+  const stencil = strategy.chunk('add')
+  const ledger = /** @type {import('../measure/operations.js').Operations} */ (
+    /** @type {unknown} */ (records.ledger)
+  )
+  const compare = await counted(strategy, target)
+  const proxy = await proxyOf(plan, target, strategy.keyOf(1))
+  const flow = await chunksFlow({
+    plan: { chunkSize, items: plan.items, maxBehindMs: plan.maxBehindMs },
+    key: strategy.keyOf(1),
+    commandsOf: (items) => (stencil.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+    carrierOf: (on) =>
+      plan.driver === 'ioredis'
+        ? ioredisCarrier({
+            delivery,
+            stencil,
+            access: target.access,
+            placeOf: proxy.placeOf,
+            clock,
+            ...on,
+          })
+        : socketCarrier({ delivery, stencil, target: proxy.target, clock, ...on }),
+    target: proxy.target,
+    scripts: strategy.scripts,
+    ledger,
+    latency: records.latency,
+    clock,
+    random: Math.random,
+    onEvent,
+  }).catch((error) => {
+    proxy.close()
+    throw error
+  })
+  let used = performance.eventLoopUtilization()
+  /** @type {ReturnType<typeof timeOf> | null} */
+  let time = null
+  flow.offered.then(() => {
+    time = timeOf(flow.times(), flow.lastSettledMs(), performance.eventLoopUtilization(used).idle)
+  })
+  const play = () => {
+    used = performance.eventLoopUtilization()
+    flow.start()
+    return flow.offered
+  }
+  const passing = passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+  const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
+  const close = () => {
+    flow.close()
+    proxy.close()
+  }
+  return {
+    driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
+    writing: {
+      elapsed,
+      offered: passing.over,
+      settle,
+      stop() {
+        passing.stop()
+        flow.stop()
+      },
+      lastSettledMs,
+      measuredTicks: () => 0,
+      firstMeasuredMs: () => null,
+      start: passing.start,
+      progress: () => {},
+    },
+    counts: () => null,
+    passes: passing.results,
+    /** Reads what is stored, when the run is over. */
+    async finish() {
+      const sum = await compare(ledger.whole).catch(() => null)
+      await unload(target, strategy.scripts)
+      const delay = await proxy.figures()
+      return { delivery, size: chunkSize, calls: flow.calls(), time_ms: time, delay, sum }
+    },
+  }
+}
+
+/**
+ * The way to the servers: through a proxy that adds to the round trip, where it is asked for.
+ * @param {Plan} plan
+ * @param {Target} target
+ * @param {string} key
+ */
+const proxyOf = async ({ clients }, target, key) => {
+  const { delayMs = null, loseEvery = null } = clients ?? {}
+  const placeOf = async (/** @type {string} */ address) => address
+  if (delayMs === null) return { target, placeOf, figures: async () => null, close: () => {} }
+  const proxy = await delayProxy({ delayMs, loseEvery, access: target.access })
+  const { masters, owners } = target.topology
+  const measured = await proxy
+    .measure(endpointOf(masters[owners ? owners[slotOf(key)] : 0]))
+    .catch(async (error) => {
+      await proxy.close()
+      throw error
+    })
+  return {
+    target: throughProxy(target, proxy),
+    placeOf: async (/** @type {string} */ address) => addressOf(await proxy.placeOf(endpointOf(address))),
+    figures: async () => ({ ...measured, ...(await proxy.figures()) }),
+    close: () => {
+      proxy.close()
+    },
+  }
+}
+
+/** Libraries of functions are data of the server. @param {Target} target @param {readonly string[]} scripts */
+const unload = async ({ topology, control }, scripts) => {
+  for (const name of scripts) {
+    const library = libraryIn(name)
+    if (library === null) continue
+    await Promise.allSettled(
+      topology.masters.map((address) => control(address).call('FUNCTION', 'DELETE', library)),
+    )
+  }
+}

@@ -1,0 +1,57 @@
+// What the counters of a run hold in the servers, and whether it is what was acknowledged.
+import { slotOf } from '../wire/slot.js'
+
+/**
+ * @typedef {import('../target/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../workloads/declare.js').Sum} Sum
+ */
+
+const pageSize = 5000
+
+/**
+ * @param {Strategy} strategy
+ * @param {Target} target
+ * @returns {Promise<Float64Array>} of counter i + 1
+ */
+const amountsIn = async (strategy, target) => {
+  const { play, counters } = /** @type {import('../workloads/declare.js').Amounts} */ (strategy.amounts())
+  const { commands } = strategy.chunk(play)
+  const { masters, owners } = target.topology
+  const control = target.control(masters[owners ? owners[slotOf(strategy.keyOf(1))] : 0])
+  const amounts = new Float64Array(counters)
+  for (let from = 0; from < counters; from += pageSize) {
+    const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)
+    const [[name, ...args]] = commands(numbers, numbers.length)
+    const found = /** @type {(string | null)[]} */ (await control.call(name, args))
+    for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount ?? 0)
+  }
+  return amounts
+}
+
+const sumOf = (/** @type {Float64Array} */ amounts) => amounts.reduce((sum, amount) => sum + amount, 0)
+
+/**
+ * Reads the counters; what it returns reads them again, and compares.
+ * @param {Strategy} strategy
+ * @param {Target} target
+ */
+export const counted = async (strategy, target) => {
+  const before = await amountsIn(strategy, target)
+  /** @param {import('../measure/ledger.js').Counts} outcome @returns {Promise<Sum>} */
+  return async ({ offered, acked, uncertain, unsettled }) => {
+    const after = await amountsIn(strategy, target)
+    const { expected } = /** @type {import('../workloads/declare.js').Amounts} */ (strategy.amounts())
+    let different = 0
+    if (acked === offered)
+      for (const [i, amount] of after.entries()) if (amount - before[i] !== expected(i + 1)) different++
+    return {
+      before: sumOf(before),
+      after: sumOf(after),
+      acked,
+      // What the run did not wait for may have been done as well.
+      uncertain: uncertain + unsettled,
+      different,
+    }
+  }
+}

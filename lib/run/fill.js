@@ -1,0 +1,186 @@
+// What is written before clients begin: every key of a key space, or what a strategy prepares.
+import { count } from '../base/units.js'
+import { TargetError } from '../errors.js'
+import { clientsFlow } from '../flow/clients.js'
+import { operationsOf } from '../measure/operations.js'
+import { eachOnce } from '../plan/draws.js'
+import { payloadMatcher } from '../plan/payload.js'
+import { longCommand } from '../target/long-command.js'
+import { noTally } from '../wire/decode.js'
+import { slotOf } from '../wire/slot.js'
+import { dataBytesIn } from './baseline.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../target/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ *
+ * @typedef {object} Needs
+ * @property {Plan} plan
+ * @property {Strategy} strategy
+ * @property {Target} target
+ * @property {() => number} clock
+ * @property {(line: string) => void} say
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {AbortSignal} stop
+ */
+
+// A fill is no measurement: few connections with much in flight are the fastest.
+const fillers = 2
+const fillPipeline = 500
+const progressMs = 1000
+const settleLimitMs = 10_000
+
+/**
+ * An operation for each number up to a count.
+ * @param {Needs} needs
+ * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
+ * @param {number} numbers
+ * @param {(acked: number) => void} onProgress once a second
+ */
+const playOnce = async ({ plan, target, clock, onEvent, stop }, operation, numbers, onProgress) => {
+  const ledger = operationsOf({ isMeasured: () => true })
+  const flow = await clientsFlow({
+    plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
+    operations: [operation],
+    pick: () => 0,
+    draw: eachOnce(numbers),
+    schedule: null,
+    target,
+    ledger,
+    latency: { record: () => {} },
+    onSent: () => {},
+    tally: noTally(),
+    clock,
+    random: Math.random,
+    onEvent,
+  })
+  const progress = setInterval(() => {
+    flow.watch()
+    onProgress(ledger.whole.acked)
+  }, progressMs)
+  stop.addEventListener('abort', flow.stop)
+  try {
+    flow.start()
+    await flow.offered
+    await flow.settle(settleLimitMs, stop)
+    flow.abandon()
+  } finally {
+    stop.removeEventListener('abort', flow.stop)
+    clearInterval(progress)
+    flow.close()
+  }
+  const causes = Object.entries(ledger.failedBy).map(([cause, n]) => `${cause} ${count(n)}`)
+  return { acked: ledger.whole.acked, causes: causes.join(', ') || 'no answer' }
+}
+
+/**
+ * What a strategy needs before its first pass.
+ * @param {Needs} needs
+ * @returns {Promise<number | null>} bytes of data on the masters before it; null: nothing was needed
+ */
+export const prepareKeys = async (needs) => {
+  const { strategy, target, stop } = needs
+  const prepared = strategy.prepare()
+  if (!prepared) return null
+  const dataBytes = await dataBytesIn(target)
+  const { acked, causes } = await playOnce(needs, prepared.operation, prepared.count, () => {})
+  if (stop.aborted || acked === prepared.count) return dataBytes
+  throw new TargetError(
+    `${target.address}: ${count(acked)} of ${count(prepared.count)} structures were reserved (${causes}); those of an earlier run are removed by scripts/cleanup.js`,
+  )
+}
+
+/** Writes every key once, and counts what is there then. @param {Needs} needs */
+export const fillKeys = async (needs) => {
+  const { plan, strategy, target, clock, say, stop } = needs
+  if (plan.clients?.fill === 'populate') return populate(needs)
+  const operation = strategy.fill()
+  if (!operation) return
+  const startMs = clock()
+  const { acked, causes } = await playOnce(needs, operation, plan.items, (written) => {
+    if (clock() - startMs > 2 * progressMs)
+      say(`filling: ${Math.floor((written / plan.items) * 100)} % of ${count(plan.items)} keys`)
+  })
+  if (stop.aborted) return
+  const seconds = (clock() - startMs) / 1000
+  if (acked < plan.items)
+    throw new TargetError(`--fill: ${count(acked)} of ${count(plan.items)} keys were written (${causes})`)
+  const isCounted = await checkFilled(plan, strategy, target, say)
+  say(
+    `filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by ${isCounted ? 'DBSIZE and ' : ''}a sample`,
+  )
+}
+
+/**
+ * The server makes the keys itself, from key:0 on: that one is not ours. Its values are 'value:<n>' and zeros.
+ * @param {Needs} needs
+ */
+const populate = async ({ plan, strategy, target, clock, say }) => {
+  const { address } = target
+  const startMs = clock()
+  const name = `${plan.prefix}key`
+  const sizes = [String(plan.items + 1), name, String(plan.valueBytes)]
+  await longCommand(target, address, ['DEBUG', 'POPULATE', ...sizes])
+  const control = target.control(address)
+  await control.del(`${name}:0`)
+  const [there, first, last] = await Promise.all([
+    control.dbsize(),
+    control.strlen(strategy.keyOf(1)),
+    control.strlen(strategy.keyOf(plan.items)),
+  ])
+  if (there < plan.items || first !== plan.valueBytes || last !== plan.valueBytes)
+    throw new TargetError(
+      `--fill populate: ${address} has ${count(there)} keys, with ${first} and ${last} bytes in the first and last of ${count(plan.items)}`,
+    )
+  const seconds = (clock() - startMs) / 1000
+  say(`${address} made ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by DBSIZE`)
+}
+
+const sampled = 100
+
+/**
+ * The masters have as many keys, and those looked at have the bytes that were written.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {Target} target
+ * @param {(line: string) => void} say
+ * @returns {Promise<boolean>} whether they were counted
+ */
+const checkFilled = async (plan, strategy, target, say) => {
+  const there = await keysThere(target)
+  if (there === null) say(`${target.address} refuses DBSIZE: the keys are not counted after the fill`)
+  if (there !== null && there < plan.items)
+    throw new TargetError(
+      `--fill: ${count(plan.items)} keys were acknowledged, but the masters have ${count(there)}`,
+    )
+  const { masters, owners } = target.topology
+  const matches = payloadMatcher({ ...plan, stamp: false })
+  const samples = Math.min(sampled, plan.items)
+  const wrong = await Promise.all(
+    Array.from({ length: samples }, async (_, i) => {
+      const n = 1 + Math.floor((i * plan.items) / samples)
+      const key = strategy.keyOf(n)
+      const value = await target.control(masters[owners ? owners[slotOf(key)] : 0]).getBuffer(key)
+      return value !== null && matches(n, value, 0, value.length) ? [] : [key]
+    }),
+  )
+  const [first] = wrong.flat()
+  if (first !== undefined) throw new TargetError(`--fill: ${first} does not have the value that was written`)
+  return there !== null
+}
+
+/** Keys in the masters; null where one does not say. @param {Target} target */
+const keysThere = async (target) => {
+  const sizes = await Promise.all(
+    target.topology.masters.map((address) =>
+      target
+        .control(address)
+        .dbsize()
+        .catch(() => null),
+    ),
+  )
+  return sizes.some((size) => size === null)
+    ? null
+    : sizes.reduce((sum, size) => Number(sum) + Number(size), 0)
+}

@@ -1,0 +1,123 @@
+// What a snapshot takes when the load is over: each master in turn saves its data, is emptied, and loads them again, while a
+// bystander asks it every 20 ms.
+import { count } from '../base/units.js'
+import { OptionError, TargetError } from '../errors.js'
+import { bystanderThread } from '../measure/bystander-thread.js'
+import { longCommand } from '../target/long-command.js'
+import { parseInfo } from '../wire/info.js'
+import { dataBytesIn } from './baseline.js'
+import { sleep } from './settlement.js'
+
+/**
+ * @typedef {import('../target/open.js').Target} Target
+ *
+ * @typedef {object} Step of all masters
+ * @property {number} total_ms one after the other
+ * @property {number} longest_ms of one of them
+ * @property {number} bystander_max_us
+ *
+ * @typedef {object} Snapshot
+ * @property {number} masters
+ * @property {number} keys
+ * @property {number | null} data_bytes
+ * @property {Step & { fork_max_us: number }} save by BGSAVE
+ * @property {Step} flush by FLUSHALL SYNC
+ * @property {Step} load
+ */
+
+const pollMs = 10
+// What fell due in a step has its answer by then.
+const settleMs = 100
+
+/**
+ * A server that is emptied may have data of somebody else, unless the run has started it.
+ * @param {{ snapshot: boolean, allow: readonly string[] }} settings
+ * @param {Target} target
+ */
+export const checkSnapshot = async ({ snapshot, allow }, target) => {
+  if (!snapshot) return
+  if (target.origin !== 'embedded' && !allow.includes('flush'))
+    throw new OptionError(
+      `--snapshot empties ${target.address} and loads its data again: leave out the address for a local server, or add --allow flush`,
+    )
+  for (const address of target.topology.masters)
+    await target
+      .control(address)
+      .call('DEBUG', 'SLEEP', '0')
+      .catch((cause) => {
+        throw new TargetError(
+          `--snapshot: ${address} refuses DEBUG, which loads the data again (${cause.message}); start it with enable-debug-command local`,
+          { cause },
+        )
+      })
+}
+
+/**
+ * @param {object} needs
+ * @param {Target} needs.target
+ * @param {() => number} needs.clock ms
+ * @param {(line: string) => void} needs.say
+ * @returns {Promise<Snapshot>}
+ */
+export const snapshotOf = async ({ target, clock, say }) => {
+  const { masters } = target.topology
+  let worstUs = 0
+  const probe = bystanderThread({
+    masters: () => target.nodes().filter(({ role }) => role === 'master'),
+    access: target.access,
+    record: (_agoMs, us) => {
+      worstUs = Math.max(worstUs, us)
+    },
+    onFailed: ({ message }) => say(`the bystander of the snapshot ended by itself: ${message}`),
+  })
+  const infoOf = async (/** @type {string} */ address) => parseInfo(await target.info(address)).fields
+  /** Of all databases; some may expire meanwhile. */
+  const keysOf = async () => {
+    const infos = await Promise.all(masters.map(async (address) => parseInfo(await target.info(address))))
+    const all = infos.flatMap(({ databases }) => Object.values(databases))
+    const sum = (/** @type {'keys' | 'expires'} */ name) =>
+      all.reduce((total, db) => total + Number(db[name]), 0)
+    return { keys: sum('keys'), lasting: sum('keys') - sum('expires') }
+  }
+  /** @param {(address: string) => Promise<unknown>} play @returns {Promise<Step>} */
+  const step = async (play) => {
+    worstUs = 0
+    const tookMs = []
+    for (const address of masters) {
+      const fromMs = clock()
+      await play(address)
+      tookMs.push(clock() - fromMs)
+      await sleep(settleMs)
+      probe.collect()
+    }
+    const total = tookMs.reduce((sum, ms) => sum + ms, 0)
+    return { total_ms: total, longest_ms: Math.max(...tookMs), bystander_max_us: worstUs }
+  }
+  let forkUs = 0
+  const save = async (/** @type {string} */ address) => {
+    await target.control(address).call('BGSAVE')
+    for (;;) {
+      await sleep(pollMs)
+      const fields = await infoOf(address)
+      if (fields.rdb_bgsave_in_progress !== '0') continue
+      forkUs = Math.max(forkUs, Number(fields.latest_fork_usec))
+      if (fields.rdb_last_bgsave_status === 'ok') return
+      throw new TargetError(`--snapshot: ${address} could not save its data; its log says why`)
+    }
+  }
+
+  await probe.start()
+  try {
+    const { keys, lasting } = await keysOf()
+    const dataBytes = await dataBytesIn(target)
+    const saved = { ...(await step(save)), fork_max_us: forkUs }
+    const flush = await step((address) => longCommand(target, address, ['FLUSHALL', 'SYNC']))
+    const load = await step((address) => longCommand(target, address, ['DEBUG', 'RELOAD', 'NOSAVE']))
+    const { keys: again } = await keysOf()
+    if (again < lasting)
+      throw new TargetError(`--snapshot: ${count(keys)} keys were saved and ${count(again)} are loaded again`)
+    return { masters: masters.length, keys, data_bytes: dataBytes, save: saved, flush, load }
+  } finally {
+    await probe.stop()
+  }
+}

@@ -1,0 +1,29 @@
+// A command of a connection of its own.
+import { TargetError } from '../errors.js'
+import { replyCounter } from '../wire/decode.js'
+import { encode, noValues, sizeOf } from '../wire/encode.js'
+
+/**
+ * A command that may take longer than a control connection waits.
+ * @param {Pick<import('./open.js').Target, 'dial'>} target
+ * @param {string} address
+ * @param {string[]} args
+ */
+export const longCommand = async (target, address, args) => {
+  const fault = (/** @type {string} */ why) => new TargetError(`${address}: ${args.join(' ')}: ${why}`)
+  /** @type {() => void} */
+  let done = () => {}
+  /** @type {(error: Error) => void} */
+  let failed = () => {}
+  const answered = new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
+    done = resolve
+    failed = reject
+  })
+  const onBytes = replyCounter({ done: () => done(), failed: (line) => failed(fault(line)) })
+  const onClose = () => failed(fault('the connection was lost'))
+  const socket = await target.dial(address, { onBytes, onClose })
+  const bytes = Buffer.alloc(sizeOf(args))
+  encode(args, bytes, 0, noValues)
+  socket.write(bytes)
+  await answered.finally(() => socket.destroy())
+}

@@ -1,0 +1,91 @@
+// The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
+// client library.
+import { argumentSize, countSize, noValues, putArgument, putCount } from '../wire/encode.js'
+import { mouldsOf, putMould } from './mould.js'
+import { partsOf, stencilOf } from './stencil.js'
+
+/**
+ * @typedef {object} ChunkStencil
+ * @property {string} name
+ * @property {boolean} isOne a command carries the chunk
+ * @property {(ns: ArrayLike<number>, count: number) => number} size of the commands in bytes, or more
+ * @property {(ns: ArrayLike<number>, count: number, out: Buffer, at: number) => number} put returns where they end
+ * @property {(ns: ArrayLike<number>, count: number) => string[][]} commands with their names
+ */
+
+/** @param {readonly (string | number | import('./declare.js').Variable)[]} parts @param {number} n */
+const textOf = (parts, n) =>
+  parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')
+
+/** @param {import('./declare.js').Command} command @param {string} prefix @returns {ChunkStencil} */
+const eachOf = (command, prefix) => {
+  const { most, put } = stencilOf(command, prefix)
+  const args = command.args.map((arg) => partsOf(arg, prefix))
+  return {
+    name: command.name,
+    isOne: false,
+    size: (_, count) => count * most,
+    put(ns, count, out, begin) {
+      let at = begin
+      for (let i = 0; i < count; i++) at = put(ns[i], out, at)
+      return at
+    },
+    commands: (ns, count) =>
+      Array.from({ length: count }, (_, i) => [command.name, ...args.map((parts) => textOf(parts, ns[i]))]),
+  }
+}
+
+/** @param {import('./declare.js').Slot} slot @param {string} prefix */
+const pieceOf = (slot, prefix) => {
+  if (typeof slot === 'object' && 'many' in slot) {
+    const list = slot.many.map((argument) => partsOf(argument, prefix))
+    const mouldFor = mouldsOf(null, list)
+    if (!mouldFor) throw new TypeError('what a chunk repeats has numbers of the item only')
+    return { many: list, mouldFor, isCount: false, text: '' }
+  }
+  const isCount = typeof slot === 'object' && 'variable' in slot && slot.variable === 'count'
+  return { many: null, mouldFor: null, isCount, text: isCount ? '' : textOf(partsOf(slot, prefix), 0) }
+}
+
+/** @param {import('./declare.js').Command} command @param {string} prefix @returns {ChunkStencil} */
+const gatherOf = ({ name, args }, prefix) => {
+  const pieces = args.map((arg) => pieceOf(arg, prefix))
+  const repeated = pieces.reduce((sum, { many }) => sum + (many?.length ?? 0), 0)
+  const single = 1 + pieces.filter(({ many }) => many === null).length
+  return {
+    name,
+    isOne: true,
+    size(ns, count) {
+      let size = countSize(single + repeated * count) + argumentSize(name)
+      for (const { mouldFor, isCount, text } of pieces) {
+        if (mouldFor) for (let i = 0; i < count; i++) size += mouldFor(ns[i]).size
+        else size += argumentSize(isCount ? count : text)
+      }
+      return size
+    },
+    put(ns, count, out, begin) {
+      let at = putCount(out, begin, single + repeated * count)
+      at = putArgument(out, at, name, noValues)
+      for (const { mouldFor, isCount, text } of pieces) {
+        if (mouldFor) for (let i = 0; i < count; i++) at = putMould(mouldFor(ns[i]), ns[i], out, at, noValues)
+        else at = putArgument(out, at, isCount ? count : text, noValues)
+      }
+      return at
+    },
+    commands(ns, count) {
+      const out = [name]
+      for (const { many, isCount, text } of pieces) {
+        if (many) for (let i = 0; i < count; i++) for (const parts of many) out.push(textOf(parts, ns[i]))
+        else out.push(isCount ? String(count) : text)
+      }
+      return [out]
+    },
+  }
+}
+
+/**
+ * @param {import('./declare.js').Command} command of the kind each or gather
+ * @param {string} prefix
+ */
+export const chunkStencilOf = (command, prefix) =>
+  command.kind === 'each' ? eachOf(command, prefix) : gatherOf(command, prefix)

@@ -1,0 +1,141 @@
+// What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
+import { count, each, family, gather, many, number, script } from '../declare.js'
+
+/** @typedef {ReturnType<typeof import('./terms.js').termsOf>} Terms */
+
+/** @param {Terms} t */
+const counterOf = ({ counters }) =>
+  number('counter', counters === 1 ? () => 1 : (n) => 1 + ((n - 1) % counters))
+
+/** Member of a sorted set, or field of a hash. @param {Terms} t */
+const member = (t) => ['counter:', counterOf(t)]
+
+// With names of about 10 characters, on Redis 7.0.15 with jemalloc.
+const bytesACounter = Object.freeze({ zset: 110, hash: 64, string: 72 })
+
+/** @param {Terms} t @param {import('./terms.js').Structure} structure */
+const familyOf = (t, structure) => {
+  const isUsed = t.structure === structure
+  const bytes = isUsed ? bytesACounter[structure] : 0
+  if (structure !== 'string')
+    return family(`counters-${structure}`, structure, { keys: isUsed ? 1 : 0, bytes: bytes * t.counters })
+  return family('{{counters}}:{counter}', 'string', {
+    of: { counter: counterOf(t) },
+    keys: isUsed ? t.counters : 0,
+    bytes,
+    shape: { head: '{counters}:', rest: /^\d+$/ },
+  })
+}
+
+const structures = /** @type {const} */ (['zset', 'hash', 'string'])
+
+/** One increment. @param {Terms} t @param {any} k */
+const increment = (t, { key }) => {
+  if (t.structure === 'zset') return each('ZINCRBY', [key, '1', member(t)])
+  return t.structure === 'hash' ? each('HINCRBY', [key, member(t), '1']) : each('INCR', [key])
+}
+
+const bodies = Object.freeze({
+  zset: Object.freeze({ name: 'count-sorted-set', called: 'millrace_count_sorted_set', command: 'ZINCRBY' }),
+  hash: Object.freeze({ name: 'count-hash', called: 'millrace_count_hash', command: 'HINCRBY' }),
+  string: Object.freeze({ name: 'count-keys', called: 'millrace_count_keys', command: 'INCR' }),
+})
+
+/** A chunk in one call. @param {'EVALSHA' | 'FCALL'} name */
+const call =
+  (name) =>
+  (/** @type {Terms} */ t, /** @type {any} */ { key }) => {
+    const { name: body, called, command } = bodies[t.structure]
+    const calls = { calls: [command], counts: command }
+    const atom = name === 'FCALL' ? script('counters', { ...calls, called }) : script(body, calls)
+    // Keys that are arguments: all of them in one slot, by their tag.
+    return t.structure === 'string'
+      ? gather(name, [atom, count, many([`${t.prefix}{counters}:`, counterOf(t)])])
+      : gather(name, [atom, 1, key, many(member(t))])
+  }
+
+/** @param {(t: Terms, k: any) => import('../declare.js').Command} command */
+const operations = (command) => (/** @type {Terms} */ t, /** @type {any} */ k) => ({
+  add: [command(t, k)],
+  read: [
+    t.structure === 'string'
+      ? gather('MGET', [many([`${t.prefix}{counters}:`, counterOf(t)])])
+      : gather(t.structure === 'hash' ? 'HMGET' : 'ZMSCORE', [k.key, many(member(t))]),
+  ],
+})
+
+export const byCommand = operations(increment)
+export const byScript = operations(call('EVALSHA'))
+export const byFunction = operations(call('FCALL'))
+
+const words = (/** @type {number} */ n) => n.toLocaleString('en')
+
+/**
+ * Why the counters do not add up to what was acknowledged.
+ * @param {import('../declare.js').Sum | null} sum
+ */
+const reasonsOf = (sum) => {
+  if (sum === null) return ['the counters could not be read after the run, so their sum is not known']
+  const { before, after, acked, uncertain, different } = sum
+  const grown = after - before
+  const most = acked + uncertain
+  return [
+    ...(grown < acked || grown > most
+      ? [
+          `the counters grew by ${words(grown)}, but ${words(acked)} increments were acknowledged${uncertain > 0 ? ` and ${words(uncertain)} are uncertain` : ''}`,
+        ]
+      : []),
+    ...(different > 0
+      ? [
+          `${words(different)} counters differ from what was declared, although every increment was acknowledged`,
+        ]
+      : []),
+  ]
+}
+
+/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
+
+export const common = Object.freeze({
+  workload: 'counters',
+  keys: (/** @type {Terms} */ t) => ({
+    key: familyOf(t, t.structure),
+    // Those of earlier runs are recognised by their names.
+    others: structures.filter((one) => one !== t.structure).map((one) => familyOf(t, one)),
+  }),
+  passes: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]),
+  roles: Object.freeze({
+    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['add']) }),
+  }),
+  amounts: (/** @type {Terms} */ t) => ({
+    play: 'read',
+    counters: t.counters,
+    expected: (/** @type {number} */ counter) => Math.floor((t.increments - counter) / t.counters) + 1,
+  }),
+  // As published.
+  defaultItems: 50_992,
+  keepsKeys: true,
+  rules: Object.freeze(
+    /** @type {Rule[]} */ ([
+      (s, named) =>
+        typeof s.rate === 'number' && `${named('rate')}: increments go as fast as the server answers`,
+      (s, named) =>
+        s.given.durationMs === 'command line' &&
+        `${named('durationMs')}: the run ends after --items increments`,
+      (s, named) => s.delayMs !== undefined && s.tls && `${named('delayMs')}: the proxy does not carry TLS`,
+      (s, named) =>
+        s.loseEvery !== undefined && s.delayMs === undefined && `${named('loseEvery')} needs --delay`,
+      (s, named) =>
+        s.cluster &&
+        s.driver === 'ioredis' &&
+        `${named('driver')}: counters run over ioredis on one server only`,
+    ]),
+  ),
+  reasons: (
+    /** @type {any} */ _counts,
+    /** @type {any} */ _plan,
+    /** @type {any} */ passes,
+    /** @type {any} */ sum,
+  ) => (passes.length === 0 ? [] : reasonsOf(sum)),
+  // An increment that is retried may count twice.
+  repeat: /** @type {const} */ ('never'),
+})

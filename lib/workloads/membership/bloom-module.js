@@ -1,0 +1,46 @@
+// A Bloom filter by the module RedisBloom. Each filter is reserved for its share of the ids before the first pass.
+import { each, family, number, strategy } from '../declare.js'
+import { bitsOf, filter } from './bloom.js'
+import { wholeId } from './ids.js'
+import { added, structureName, structures } from './parts.js'
+
+/** @typedef {import('./parts.js').Terms} Terms */
+
+// Ids fall into partitions at random: a filter that takes more than it was made for gets a second layer.
+const spreadOf = (/** @type {number} */ mean) => 4 * Math.sqrt(mean)
+
+/** @param {Terms} t */
+const capacityOf = ({ quantity, partitions }) =>
+  Math.ceil(quantity / partitions + (partitions > 1 ? spreadOf(quantity / partitions) : 0))
+
+const there = Object.freeze({ counts: Object.freeze({ one: 'known', zero: 'new' }) })
+const name = 'bfad'
+const type = 'MBbloom--'
+
+export const membershipBloomModule = strategy({
+  ...filter,
+  name: 'membership-bloom-module',
+  title: 'a Bloom filter by module (BF.ADD)',
+  variants: {
+    module: [
+      {
+        command: 'BF.ADD',
+        since:
+          'the module RedisBloom: npm run setup:peers fetches it, and --server-config loadmodule=FILE gives it to a local server',
+      },
+    ],
+  },
+  keys: (t) => ({ key: structures(t, { name, type, bytes: 200 + bitsOf(t) / 8, bytesAnId: 0 }) }),
+  operations: (t, k) => ({
+    reserve: [
+      each('BF.RESERVE', [
+        family(structureName(name, t.bits), type, { of: { partition: number('partition', (n) => n - 1) } }),
+        t.falsePositives,
+        capacityOf(t),
+      ]),
+    ],
+    add: [each('BF.ADD', [k.key, wholeId(t.ids)], added)],
+    test: [each('BF.EXISTS', [k.key, wholeId(t.ids)], there)],
+  }),
+  prepare: { play: 'reserve', count: (/** @type {Terms} */ { partitions }) => partitions },
+})

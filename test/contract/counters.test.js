@@ -1,0 +1,79 @@
+// Every way to count, on every structure, alone and in a cluster: what redis-cli finds is what was declared.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { planOf } from '../../lib/plan/plan.js'
+import { factsOf } from '../../lib/run/facts.js'
+import { openTarget } from '../../lib/target/open.js'
+import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
+import { cli } from '../helpers/servers.js'
+import { sharedServers } from '../helpers/shared-servers.js'
+import { settingsOf } from '../helpers/strategy-contract.js'
+import { writeUnattended } from '../helpers/unattended.js'
+
+const names = strategyNames('clients').filter((name) => strategyNamed(name).workload === 'counters')
+const structures = /** @type {const} */ (['zset', 'hash', 'string'])
+const items = 500
+const counters = 150
+const chunk = 70
+
+for (const cluster of [false, true])
+  describe(cluster ? 'a local cluster' : 'one server', () => {
+    /** @type {Awaited<ReturnType<typeof openTarget>>} */
+    let target
+    /** @type {Awaited<ReturnType<typeof sharedServers>>} */
+    let address
+    const closers = /** @type {(() => any)[]} */ ([])
+    before(async () => {
+      address = await sharedServers({ after: (fn) => closers.push(fn) }, cluster)
+      const settings = settingsOf(`--host ${address.host} --port ${address.port}`, cluster)
+      target = await openTarget({ ...settings, password: address.password }, { say: () => {} })
+      closers.unshift(() => target.close())
+    })
+    after(async () => {
+      for (const close of closers) await close()
+    })
+
+    const ask = async (/** @type {string[]} */ ...args) => {
+      const text = await cli(address, ...(cluster ? ['-c'] : []), ...args)
+      return text.split('\n').filter((line) => line !== '' && !line.startsWith('-> Redirected'))
+    }
+    /** Amounts by number of the counter, and the keys. @param {string} structure @param {string} prefix */
+    const stored = async (structure, prefix) => {
+      if (structure === 'string') {
+        const keys = Array.from({ length: counters }, (_, i) => `${prefix}{counters}:${i + 1}`)
+        return { keys, amounts: (await ask('MGET', ...keys)).map(Number) }
+      }
+      const key = `${prefix}counters-${structure}`
+      const lines = await ask(
+        ...(structure === 'hash' ? ['HGETALL', key] : ['ZRANGE', key, '0', '-1', 'WITHSCORES']),
+      )
+      const amounts = /** @type {number[]} */ ([])
+      for (let i = 0; i < lines.length; i += 2)
+        amounts[Number(lines[i].replace(/^counter:/, '')) - 1] = Number(lines[i + 1])
+      return { keys: [key], amounts }
+    }
+
+    for (const name of names)
+      for (const structure of structures)
+        test(`${name} on a ${structure}`, async (t) => {
+          const { drivers, options, delivery, variants } = strategyNamed(name)
+          if (cluster && drivers[0] === 'ioredis') return t.skip('runs on one server only')
+          if (variants && target.majorVersion < 7) return t.skip('needs Redis 7.0')
+          const prefix = `${name}.${structure}:`
+          const size = options.includes('chunkSize') ? chunk : 1
+          const line = `--strategy ${name} --structure ${structure} --items ${items} --counters ${counters} --prefix ${prefix}`
+          const settings = settingsOf(size > 1 ? `${line} --chunk-size ${size}` : line, cluster)
+          const plan = planOf(settings, await factsOf(settings, target, [1]))
+          const { items: outcome, chunks } = await writeUnattended(plan, target)
+          const { keys, amounts } = await stored(structure, prefix)
+          await ask('DEL', ...keys)
+          assert.deepEqual([outcome.offered, outcome.acked, chunks?.delivery], [items, items, delivery])
+          assert.equal(chunks?.calls, Math.ceil(items / size))
+          assert.deepEqual(chunks?.sum, { before: 0, after: items, acked: items, uncertain: 0, different: 0 })
+          // 500 increments of 150 counters: the first 50 get one more.
+          assert.deepEqual(
+            amounts,
+            Array.from({ length: counters }, (_, i) => (i < 50 ? 4 : 3)),
+          )
+        })
+  })

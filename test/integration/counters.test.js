@@ -1,0 +1,139 @@
+// Counters: what is stored is what was declared, however the increments are sent and whatever becomes of replies.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+/** @type {import('../helpers/servers.js').TestServer} */
+let server
+const closers = /** @type {(() => any)[]} */ ([])
+before(async () => {
+  server = await startServer({ after: (fn) => closers.push(fn) })
+})
+after(() => Promise.all(closers.map((close) => close())))
+
+const ways = ['loop', 'pipeline', 'auto-pipeline', 'script', 'function', 'transaction']
+/** The counters of a sorted set or a hash by their names, as redis-cli reads them. @param {'zset' | 'hash'} structure */
+const stored = async (structure) => {
+  const text =
+    structure === 'hash'
+      ? await cli(server, 'HGETALL', 'counters-hash')
+      : await cli(server, 'ZRANGE', 'counters-zset', '0', '-1', 'WITHSCORES')
+  const lines = text.split('\n').filter(Boolean)
+  return new Map(Array.from({ length: lines.length / 2 }, (_, i) => [lines[2 * i], Number(lines[2 * i + 1])]))
+}
+
+const sumOf = (/** @type {Map<string, number>} */ counters) =>
+  [...counters.values()].reduce((a, b) => a + b, 0)
+
+/** @param {import('node:test').TestContext} t @param {string} line */
+const play = async (t, line) => {
+  await cli(server, 'FLUSHALL')
+  return runProducer(t, line, { env: at(server) })
+}
+
+describe('stored as declared', () => {
+  test('by default as published: 50,992 members of one sorted set, each incremented by 1', async (t) => {
+    const run = await play(t, '--strategy counter-script')
+    assertDone(run)
+    const { items: outcome, chunks, commands } = run.document
+    assert.deepEqual([outcome.acked, chunks.calls, commands.sent], [50_992, 51, 51])
+    const counters = await stored('zset')
+    assert.equal(counters.size, 50_992)
+    assert.ok([...counters.values()].every((amount) => amount === 1))
+  })
+
+  for (const way of ['loop', 'pipeline', 'script', 'transaction'])
+    test(`counter-${way} over ioredis stores the same`, async (t) => {
+      const run = await play(t, `--strategy counter-${way} --items 500 --driver ioredis`)
+      assertDone(run)
+      assert.deepEqual([sumOf(await stored('zset')), run.document.chunks.sum.after], [500, 500])
+      const { sending, parsing } = run.document.chunks.time_ms
+      assert.deepEqual([sending, parsing], [null, null])
+    })
+
+  test('a function leaves no library, a second run adds to the counters, and cleanup removes them', async (t) => {
+    const line = '--strategy counter-function --items 600 --structure hash'
+    assertDone(await play(t, line))
+    assert.equal(await cli(server, 'FUNCTION', 'LIST'), '')
+    const again = await runProducer(t, line, { env: at(server) })
+    assertDone(again)
+    assert.deepEqual([again.document.chunks.sum.before, again.document.chunks.sum.after], [600, 1200])
+    await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(server), out: false }).ended
+    assert.equal(await cli(server, 'KEYS', '*counter*'), '')
+  })
+})
+
+describe('replies that are lost by the proxy', () => {
+  for (const way of ways)
+    test(`counter-${way}: what is stored lies between the acknowledged and the uncertain`, async (t) => {
+      const run = await play(
+        t,
+        `--strategy counter-${way} --items 400 ${way === 'loop' ? '' : '--chunk-size 40'} --delay 1ms --lose-every 4`,
+      )
+      assert.equal(run.code, 4)
+      const { items: outcome, chunks } = run.document
+      assert.ok(chunks.delay.lost > 0)
+      assert.equal(outcome.acked + outcome.uncertain, 400)
+      assert.ok(outcome.uncertain >= chunks.delay.lost, `${outcome.uncertain} uncertain`)
+      assert.deepEqual(Object.keys(outcome.failed_by), ['CLOSED'])
+      const sum = sumOf(await stored('zset'))
+      assert.equal(sum, chunks.sum.after)
+      assert.ok(sum >= outcome.acked && sum <= 400, `${sum} of ${outcome.acked} to 400`)
+      assert.match(
+        run.stdout.replace(/\s+/g, ' '),
+        /increments acknowledged, [\d,]+ of [\d,]+ uncertain ones done/,
+      )
+      const codes = run.document.warnings.map((/** @type {any} */ { code }) => code)
+      assert.ok(codes.includes('uncertain') && !codes.includes('replies'), codes.join())
+    })
+})
+
+test('the proxy delays each round trip, and says how long', async (t) => {
+  const run = await play(t, '--strategy counter-loop --items 60 --delay 20ms')
+  const { delay, time_ms: time } = run.document.chunks
+  assert.deepEqual([delay.asked, delay.lost], [20, 0])
+  // A busy machine makes it longer.
+  assert.ok(delay.added >= 15, `${delay.added} ms`)
+  assert.ok(time.whole >= 60 * 15, `${time.whole} ms`)
+  assert.ok(time.waiting > time.whole / 2, `${time.waiting} of ${time.whole}`)
+  assert.match(run.stdout.replace(/\s+/g, ' '), /20 ms added to each round trip by a proxy/)
+})
+
+test('an error inside a script leaves its chunk uncertain; one before it fails the chunk', async (t) => {
+  await cli(server, 'FLUSHALL')
+  await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
+  const line = '--structure hash --items 300 --chunk-size 100 --allow foreign-keys'
+  const script = await runProducer(t, `--strategy counter-script ${line}`, { env: at(server) })
+  assert.equal(script.code, 4)
+  const { items: outcome } = script.document
+  assert.deepEqual([outcome.acked, outcome.uncertain, outcome.failed], [200, 100, 0])
+  const grown = [...(await stored('hash')).values()].reduce((sum, n) => sum + (Number.isNaN(n) ? 0 : n), 0)
+  assert.equal(grown, 249)
+
+  // In a transaction it is one command's.
+  await cli(server, 'HDEL', 'counters-hash', ...Array.from({ length: 300 }, (_, i) => `counter:${i + 1}`))
+  await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
+  const exec = await runProducer(t, `--strategy counter-transaction ${line}`, { env: at(server) })
+  assert.deepEqual([exec.document.items.acked, exec.document.items.failed], [299, 1])
+})
+
+test('options of counters are checked by name', async (t) => {
+  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+    ['--strategy counter-loop --chunk-size 5', /^--chunk-size is not an option of counter-loop/],
+    ['--strategy counter-script --lose-every 5', /^--lose-every needs --delay/],
+    [
+      '--strategy counter-auto-pipeline --driver socket',
+      /^--driver socket: counter-auto-pipeline runs on ioredis only/,
+    ],
+    ['--strategy counter-script --rate 5', /^--rate: increments go as fast/],
+    ['--strategy counter-script --duration 5s', /^--duration: the run ends after/],
+    ['--strategy counter-script --delay 5h', /^--delay.* must be a time from 0ms to 10s/],
+    ['--strategy counter-script --structure list', /^--structure.* must be one of zset, hash, string/],
+    ['--strategy lookup-get --delay 5ms', /^--delay is not an option of lookup-get/],
+  ])) {
+    const { code, stderr } = await runProducer(t, line)
+    assert.equal(code, 2, line)
+    assert.match(stderr, pattern)
+  }
+})

@@ -1,0 +1,231 @@
+// Chunks: their bytes, what their replies mean, and what becomes of them when a server refuses, cuts off or is silent.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { systemTimers } from '../../lib/base/timers.js'
+import { chunkReplies } from '../../lib/flow/chunk-replies.js'
+import { chunksFlow, isFromInside } from '../../lib/flow/chunks.js'
+import { operationsOf } from '../../lib/measure/operations.js'
+import { scriptSha } from '../../lib/workloads/lua.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/** @param {string} strategy @param {'zset' | 'hash' | 'string'} structure @param {number[]} numbers */
+const chunkOf = (strategy, structure, numbers) => {
+  const plan = samplePlan({ strategy, structure, quantity: 30, counters: 20, prefix: 'p:' })
+  const stencil = strategyOf(plan).chunk('add')
+  const size = stencil.size(numbers, numbers.length)
+  const out = Buffer.alloc(size)
+  const bytes = out.subarray(0, stencil.put(numbers, numbers.length, out, 0))
+  const commands = stencil.commands(numbers, numbers.length)
+  const encoded = commands
+    .map((args) => `*${args.length}\r\n${args.map((arg) => `$${arg.length}\r\n${arg}\r\n`).join('')}`)
+    .join('')
+  assert.equal(bytes.toString(), encoded)
+  return commands.map((args) => args.join(' '))
+}
+
+test('the commands of a chunk, as bytes and as arguments', () => {
+  assert.deepEqual(chunkOf('counter-pipeline', 'zset', [9, 10, 21]), [
+    'ZINCRBY p:counters-zset 1 counter:9',
+    'ZINCRBY p:counters-zset 1 counter:10',
+    'ZINCRBY p:counters-zset 1 counter:1',
+  ])
+  assert.deepEqual(chunkOf('counter-transaction', 'hash', [30]), ['HINCRBY p:counters-hash counter:10 1'])
+  assert.deepEqual(chunkOf('counter-loop', 'string', [2]), ['INCR p:{counters}:2'])
+  assert.deepEqual(chunkOf('counter-script', 'zset', [9, 10]), [
+    `EVALSHA ${scriptSha('count-sorted-set')} 1 p:counters-zset counter:9 counter:10`,
+  ])
+  assert.deepEqual(chunkOf('counter-script', 'string', [9, 10, 11]), [
+    `EVALSHA ${scriptSha('count-keys')} 3 p:{counters}:9 p:{counters}:10 p:{counters}:11`,
+  ])
+  assert.deepEqual(chunkOf('counter-function', 'hash', [1, 2]), [
+    'FCALL millrace_count_hash 1 p:counters-hash counter:1 counter:2',
+  ])
+})
+
+/** @param {import('../../lib/workloads/declare.js').Delivery} delivery @param {number} count @param {string} text */
+const repliesOf = (delivery, count, text) => {
+  const whole = () => {
+    const replies = chunkReplies(delivery)
+    replies.expect(count)
+    return replies
+  }
+  const known = (/** @type {ReturnType<typeof whole>} */ replies) => ({
+    acked: replies.acked(),
+    isWhole: replies.isWhole(),
+    lines: Array.from({ length: count }, (_, i) => replies.lineOf(i)),
+  })
+  const once = whole()
+  once.read(Buffer.from(text))
+  // The same at every split of the stream.
+  for (let cut = 1; cut < text.length; cut++) {
+    const twice = whole()
+    twice.read(Buffer.from(text.slice(0, cut)))
+    twice.read(Buffer.from(text.slice(cut)))
+    assert.deepEqual(known(twice), known(once), `cut at ${cut}`)
+  }
+  return known(once)
+}
+
+test('replies item by item: those that came count, the rest is not known', () => {
+  assert.deepEqual(repliesOf('pipeline', 4, '$1\r\n1\r\n-WRONGTYPE no\r\n:3\r\n'), {
+    acked: 2,
+    isWhole: false,
+    lines: [null, 'WRONGTYPE no', null, undefined],
+  })
+})
+
+test('one reply for all: the number, or an error that is every item’s', () => {
+  assert.deepEqual(repliesOf('call', 2, ':2\r\n'), { acked: 2, isWhole: true, lines: [null, null] })
+  assert.deepEqual(repliesOf('call', 2, '-NOSCRIPT no\r\n').lines, ['NOSCRIPT no', 'NOSCRIPT no'])
+  assert.deepEqual(repliesOf('call', 2, ':1\r\n').acked, 0)
+  assert.deepEqual(chunkReplies('call').lineOf(0), undefined)
+})
+
+test('a transaction: elements, an error among them, why nothing was executed, and MULTI refused', () => {
+  const queued = '+OK\r\n+QUEUED\r\n+QUEUED\r\n'
+  assert.deepEqual(repliesOf('transaction', 2, `${queued}*2\r\n$1\r\n1\r\n-ERR no float\r\n`), {
+    acked: 1,
+    isWhole: true,
+    lines: [null, 'ERR no float'],
+  })
+  assert.deepEqual(repliesOf('transaction', 2, queued), {
+    acked: 0,
+    isWhole: false,
+    lines: [undefined, undefined],
+  })
+  const aborted = '+OK\r\n+QUEUED\r\n-MOVED 5 h:1\r\n-EXECABORT no\r\n'
+  assert.deepEqual(repliesOf('transaction', 2, aborted).lines, ['MOVED 5 h:1', 'MOVED 5 h:1'])
+  const apart = '-NOPERM no\r\n:1\r\n-ERR no\r\n-ERR EXEC without MULTI\r\n'
+  assert.deepEqual(repliesOf('transaction', 2, apart), {
+    acked: 1,
+    isWhole: true,
+    lines: [null, 'ERR no'],
+  })
+})
+
+test('an error from inside a script is told from one before it', () => {
+  for (const [line, inside] of /** @type {[string, boolean][]} */ ([
+    ['WRONGTYPE Operation against a key script: 5c2, on @user_script:4.', true],
+    ['ERR hash value is not an integer script: millrace_count_hash, on @user_function:8.', true],
+    ['ERR Error running script (call to f_5c2): @user_script:4: WRONGTYPE', true],
+    ['NOSCRIPT No matching script. Please use EVAL.', false],
+    ['BUSY Redis is busy running a script. You can only call SCRIPT KILL', false],
+    ['WRONGTYPE Operation against a key holding the wrong kind of value', false],
+  ]))
+    assert.equal(isFromInside(line), inside, line)
+})
+
+/**
+ * A flow over a carrier that a test plays: each send is answered by the next of the plays, the last of them again and
+ * again.
+ * @param {((ns: number[]) => (string | null | undefined)[] | 'cut')[]} plays lines, as outcomes have them
+ */
+const playFlow = async (plays) => {
+  const sent = /** @type {number[][]} */ ([])
+  const loaded = /** @type {string[]} */ ([])
+  const events = /** @type {string[]} */ ([])
+  const ledger = operationsOf({ isMeasured: () => true })
+  const flow = await chunksFlow({
+    plan: { chunkSize: 3, items: 7, maxBehindMs: -1 },
+    key: 'k',
+    commandsOf: (items) => items,
+    carrierOf: ({ onDone, onEnd }) => {
+      let lines = /** @type {(string | null | undefined)[]} */ ([])
+      let up = true
+      return {
+        outcome: { acked: () => lines.filter((line) => line === null).length, lineOf: (i) => lines[i] },
+        times: () => ({ preparing: 0, sending: 0, parsing: 0 }),
+        isUp: () => up,
+        connect: async () => {
+          up = true
+        },
+        send(ns, count) {
+          const numbers = [...ns.subarray(0, count)]
+          const play = plays[Math.min(sent.length, plays.length - 1)](numbers)
+          sent.push(numbers)
+          setImmediate(() => {
+            lines = play === 'cut' ? [] : play
+            if (play === 'cut') {
+              up = false
+              onEnd(new Error('reset'))
+            }
+            onDone(1)
+          })
+        },
+        silentMs: () => 0,
+        cut: () => {},
+        close: () => {},
+        waitingBytes: () => 0,
+      }
+    },
+    target: /** @type {any} */ ({
+      topology: { masters: ['h:1'], owners: null },
+      refresh: async () => {},
+      follows: () => true,
+      loadScripts: async (/** @type {string} */ at, /** @type {string[]} */ names) => {
+        loaded.push(`${names} on ${at}`)
+      },
+    }),
+    scripts: ['a'],
+    ledger,
+    latency: { record: () => {} },
+    clock: () => 0,
+    random: () => 0,
+    timers: {
+      ...systemTimers,
+      setTimeout: /** @type {any} */ ((/** @type {() => void} */ then) => setImmediate(then)),
+    },
+    onEvent: (kind) => events.push(kind),
+  })
+  flow.start()
+  await flow.offered
+  flow.close()
+  assert.ok(ledger.isBalanced())
+  return {
+    sent,
+    loaded,
+    events,
+    whole: ledger.whole,
+    failedBy: ledger.failedBy,
+    repeatedBy: ledger.repeatedBy,
+  }
+}
+const good = (/** @type {number[]} */ ns) => ns.map(() => null)
+
+test('chunks in order, the last one shorter', async () => {
+  const { sent, whole } = await playFlow([good])
+  assert.deepEqual(sent, [[1, 2, 3], [4, 5, 6], [7]])
+  assert.equal(whole.acked, 7)
+})
+
+test('what was refused is retried alone, before anything new', async () => {
+  const { sent, whole, repeatedBy } = await playFlow([() => [null, 'LOADING no', 'LOADING no'], good])
+  assert.deepEqual(sent, [[1, 2, 3], [2, 3], [4, 5, 6], [7]])
+  assert.deepEqual([whole.offered, whole.acked, repeatedBy], [7, 7, { LOADING: 2 }])
+})
+
+test('a script that is not there is loaded first', async () => {
+  const { loaded, whole, sent } = await playFlow([(ns) => ns.map(() => 'NOSCRIPT no'), good])
+  assert.deepEqual([loaded, whole.acked, sent.length], [['a on h:1'], 7, 4])
+})
+
+test('a lost connection leaves what had no reply uncertain, and the next chunk goes over a new one', async () => {
+  const { whole, events, sent, failedBy } = await playFlow([() => 'cut', good])
+  assert.deepEqual([whole.uncertain, whole.acked, failedBy], [3, 4, { CLOSED: 3 }])
+  assert.deepEqual(sent, [[1, 2, 3], [4, 5, 6], [7]])
+  assert.deepEqual(events, ['disconnected', 'reconnected'])
+})
+
+test('an error fails its item, one from inside a script leaves it uncertain', async () => {
+  const inside = 'ERR no script: 5c2, on @user_script:4.'
+  const { whole, failedBy } = await playFlow([() => ['WRONGTYPE no', inside, null], good])
+  assert.deepEqual([whole.acked, whole.failed, whole.uncertain], [5, 1, 1])
+  assert.deepEqual(failedBy, { WRONGTYPE: 1, ERR: 1 })
+})
+
+test('what is refused again and again is given up', async () => {
+  const { whole, sent, failedBy } = await playFlow([(ns) => ns.map((n) => (n === 2 ? 'BUSY no' : null))])
+  assert.deepEqual([whole.acked, whole.failed, failedBy], [6, 1, { BUSY: 1 }])
+  assert.equal(sent.filter(([n]) => n === 2).length, 8)
+})
