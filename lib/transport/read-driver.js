@@ -33,7 +33,7 @@ import { ExitCode, MillraceError } from '../errors.js'
  * @property {() => readonly string[]} servers
  * @property {() => readonly number[]} bare shards that have no replica
  * @property {() => Record<string, { commands: number, bytes_in: number | null }>} figures by server
- * @property {() => void} watch
+ * @property {() => void} watch once a second
  * @property {() => void} close
  */
 

@@ -1,17 +1,17 @@
 // The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
 // bounded; redirects are the library's, and what it gives up is asked again here.
+import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
-import { connectClient } from './ioredis-connect.js'
+import { clientOf, connectClient, followConnections } from './ioredis-client.js'
 import { listeningTo } from './listening.js'
 import { readAgain } from './read-again.js'
-import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
+import { nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
 import { sharesOf } from './read-order.js'
-import { refresherOf } from './refresher.js'
+import { readTopologyOf } from './read-topology.js'
 import { silenceOf } from './silence.js'
-import { readServersOf, slotMapOf } from './slot-map.js'
 import { refusalIn } from './verdict.js'
 
 /**
@@ -22,7 +22,7 @@ import { refusalIn } from './verdict.js'
  */
 
 const maxInFlight = 5000
-const staleMs = 10_000
+const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
 /** Ids under way, bounded. @param {number} most */
 const boundOf = (most) => {
@@ -121,12 +121,18 @@ const valuesReader = ({ plan, client, server, masterOf, patience, onSend }) => {
  */
 export const ioredisReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
-  const map = slotMapOf(target.topology)
-  const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
-  let servers = serversNow()
-  const [server] = servers.all
-  const onStray = () => refresher.request()
-  const client = clientOf(options, plan.reads, server, onStray)
+  const topology = readTopologyOf(options)
+  const { story, servers, serverAt, masterOf, refresh } = topology
+  const [server] = servers()
+  // A driver that speaks RESP3 makes objects of maps.
+  const clientAt = (/** @type {string} */ address, /** @type {typeof plan.reads} */ reads) =>
+    clientOf(plan, target, {
+      where: endpointOf(address),
+      onStray: refresh,
+      scaleReads: scales[reads],
+      protocol: 2,
+    })
+  const client = clientAt(server, plan.reads)
   /** @type {ReturnType<typeof clientOf> | null} */
   let mains = null
   let closed = false
@@ -138,26 +144,23 @@ export const ioredisReadDriver = async (options) => {
   const listen = silenceOf({ dial: target.dial, onEvent })
 
   // The library keeps a map of its own; this one names the nodes in the result.
-  const refresher = refresherOf({
-    ask: target.refresh,
-    learn: (topology) => {
-      map.replace(topology)
-      servers = serversNow()
+  const changed = () => {
+    if (started && !closed) refresh()
+  }
+  const connections = {
+    up: (/** @type {string} */ address) => {
+      story.up(address)
+      changed()
     },
-    clock,
-  })
-  followClient(
-    client,
-    (kind, text) => {
-      if (started && !closed) onEvent(kind, text)
+    down: (/** @type {string} */ address, /** @type {string} */ reason) => {
+      story.down(address, reason)
+      changed()
     },
-    () => {
-      if (started) refresher.request()
-    },
-  )
+  }
+  followConnections(client, server, connections, () => started && !closed)
 
   /** The library takes every script for a write: the node of its keys is named. @param {string} key */
-  const scriptNode = (key) => nodeAt(client, servers.of(slotOf(key), 0))
+  const scriptNode = (key) => nodeAt(client, serverAt(slotOf(key), 0))
   /** @param {any} on @param {string[]} args @param {string} key @param {ReplySink} sink */
   const askUntil = (on, args, key, sink) =>
     patience.untilAnswered(async () => {
@@ -180,7 +183,7 @@ export const ioredisReadDriver = async (options) => {
   const masterClient = async () => {
     if (mains) return mains
     const [first] = target.topology.masters
-    mains = clientOf(options, 'master', first, onStray)
+    mains = clientAt(first, 'master')
     mains.on('error', () => {})
     await connectClient(mains, first, target.access)
     return mains
@@ -202,24 +205,24 @@ export const ioredisReadDriver = async (options) => {
       plan,
       client,
       server,
-      masterOf: map.ownerOf,
+      masterOf,
       patience,
       onSend: () => {
         commands++
       },
     }),
-    serverOf: (key, consumer) => servers.of(plan.cluster ? slotOf(key) : 0, consumer),
-    servers: () => servers.all,
-    bare: () => servers.bare,
+    serverOf: (key, consumer) => serverAt(plan.cluster ? slotOf(key) : 0, consumer),
+    servers,
+    bare: topology.bare,
     // The library does not say which of its nodes a command went to.
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
       listen(listening)
-      if (refresher.ageMs() > staleMs) refresher.request()
+      topology.watch()
     },
     close: () => {
       closed = true
-      refresher.close()
+      topology.close()
       disconnect(client)
       if (mains) disconnect(mains)
     },

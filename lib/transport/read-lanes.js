@@ -1,24 +1,21 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
 import { ReadError } from './read-driver.js'
 import { readLaneOf } from './read-lane.js'
-import { refresherOf } from './refresher.js'
+import { readTopologyOf } from './read-topology.js'
 import { silenceOf } from './silence.js'
-import { readServersOf, slotMapOf } from './slot-map.js'
-import { closed as closedReason, storyOf } from './story.js'
+import { closed as closedReason } from './story.js'
 
 /** @typedef {import('./read-lane.js').ReadLane} ReadLane */
 
-// Nobody tells of a replica that has come back.
-const staleMs = 10_000
 // Another server may have what a frozen one owes.
 const frozenLimitMs = 10_000
 
 /** @param {import('./read-driver.js').ReadDriverOptions} options */
-export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
-  const map = slotMapOf(target.topology)
-  const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
-  let servers = serversNow()
-  const story = storyOf({ onEvent, clock })
+export const readLanesOf = (options) => {
+  const { plan, target, clock, random, onEvent } = options
+  // A fetch waits for the map.
+  const topology = readTopologyOf(options, { spacingMs: 0 })
+  const { story, servers } = topology
   /** @type {Map<string, ReadLane>} */
   const lanes = new Map()
   /** @type {Map<string, Error>} of the start */
@@ -26,20 +23,6 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
   let started = false
   let closed = false
 
-  const refresher = refresherOf({
-    ask: target.refresh,
-    learn: (topology) => {
-      const before = servers.all
-      story.topology(topology)
-      story.left(map.replace(topology), map.ownerOf)
-      servers = serversNow()
-      if (String(before) !== String(servers.all))
-        onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
-    },
-    clock,
-    // A fetch waits for the map.
-    spacingMs: 0,
-  })
   /** @type {Parameters<typeof readLaneOf>[0]['onState']} */
   const onState = (address, state, error) => {
     if (error && !started) faults.set(address, error)
@@ -47,7 +30,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     if (state === 'up') return story.up(address)
     story.down(address, error?.message ?? closedReason)
     // Until the cluster has given up a dead replica, each failed attempt to connect asks again.
-    if (servers.isServing(address)) refresher.request()
+    if (topology.isServing(address)) topology.refresh()
   }
 
   /** @param {string} address @param {boolean} stale old values will do */
@@ -67,23 +50,17 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
   const listen = silenceOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
-    refresher.close()
+    topology.close()
     for (const lane of lanes.values()) lane.close()
   }
 
-  story.topology(target.topology)
   return {
+    ...topology,
     laneAt,
-    masterOf: map.ownerOf,
-    /** @param {number} slot @param {number} consumer */
-    serverAt: (slot, consumer) => servers.of(slot, consumer),
-    servers: () => servers.all,
-    bare: () => servers.bare,
     isClosed: () => closed,
-    refresh: refresher.request,
 
     async connectAll() {
-      await Promise.all(servers.all.map((address) => laneAt(address, true).connect()))
+      await Promise.all(servers().map((address) => laneAt(address, true).connect()))
       for (const { address, isUp } of lanes.values()) {
         if (isUp()) continue
         close()
@@ -106,8 +83,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     watch() {
       listen(() => lanes.values())
       for (const lane of lanes.values()) if (lane.silentMs() > frozenLimitMs) lane.cut()
-      if (refresher.ageMs() > staleMs) refresher.request()
-      story.tell()
+      topology.watch()
     },
     close,
   }
