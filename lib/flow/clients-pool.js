@@ -107,9 +107,10 @@ export const clientsPool = (needs) => {
     async open() {
       for (let client = 0; client < clients; client++) for (const address of addresses()) of(client, address)
       const list = all()
-      for (let i = 0; i < list.length && !fault; i += mostAtOnce)
-        await Promise.all(list.slice(i, i + mostAtOnce).map((connection) => connection.connect()))
-      if (fault) {
+      for (let i = 0; i < list.length; i += mostAtOnce) {
+        const some = list.slice(i, i + mostAtOnce)
+        await Promise.all(some.map((connection) => connection.connect()))
+        if (some.every((connection) => connection.isUp())) continue
         close()
         throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
       }
