@@ -300,7 +300,7 @@ const groups = {
       help: 'which nodes serve the reads; a shard without replicas is read from its master',
       brief: 'nodes to read from: replica, master, any' },
     { name: 'consumers', key: 'consumers', type: 'integer', range: ['1', '10000'], default: '1', for: reader,
-      help: 'consumers in this process, per agent', brief: 'consumers in this process' },
+      help: 'consumers in this process, for each number of -a', brief: 'consumers in this process' },
     { name: 'verify', key: 'verify', type: 'flag', for: reader,
       help: 'compare every value with the bytes that the plan defines',
       brief: 'compare every value with the bytes that the plan defines' },
@@ -310,7 +310,7 @@ const groups = {
   'As published (items in bursts: -q of them every -p, in -c parts)': [
     { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
       otherwise: 'see --items',
-      help: 'items per interval, shared by all agents: --items by its published name',
+      help: 'items per interval, shared by all writers: --items by its published name',
       briefFor: { producer: 'as published: items per interval, sent in bursts' } },
     { name: 'period', aliases: ['p'], also: ['period-in-millis'], for: both, key: 'periodMs', type: 'duration',
       range: ['1ms', '24h'], unit: 'ms', default: '1000ms',
@@ -321,11 +321,11 @@ const groups = {
       brief: 'bursts in the interval' },
     { name: 'total-agents', aliases: ['t'], for: both, key: 'totalAgents', type: 'integer', range: ['1', '10000'],
       default: '1',
-      help: 'agents (simulated writers) that share the items, on all boxes together',
+      help: 'writers (simulated applications) that share the items, on all boxes together',
       helpFor: { consumer: 'consumers, on all boxes together, whose fetches are spread evenly over the period' },
       briefFor: { producer: 'writers that share the items, on all boxes' } },
     { name: 'agent', aliases: ['a'], for: both, key: 'agent', type: 'agents', default: 'auto',
-      help: 'which of the agents this process is: a number, a range, all, or auto: the next free one (on a local ' +
+      help: 'which of the writers this process is: a number, a range, all, or auto: the next free one (on a local ' +
         'target all of them)',
       helpFor: { consumer: 'which of them this process is: a number, a range, auto (the next free one), by default all' },
       briefFor: { producer: 'which of them this process is: 3, 2-4 or all' } },
@@ -354,7 +354,9 @@ const groups = {
       otherwise: '6379',
       help: 'port of --host', brief: 'its port (6379)' },
     { name: 'cluster', aliases: ['cm'], key: 'cluster', type: 'flag', env: 'REDIS_CLUSTER', for: keyed,
-      help: 'the target is a cluster; without an address one is started (a consumer attaches to it)',
+      help: 'the target is a cluster; without an address one is started',
+      helpFor: { consumer: 'the target is a cluster; without an address that of a writer on this machine',
+        cleanup: 'the target is a cluster; without an address that of a writer on this machine' },
       brief: 'the target is a cluster (without --host: a local one)' },
     { name: 'sentinel', key: 'sentinel', type: 'text', pattern: /^[\w.-]{1,100}$/,
       expects: 'a name of letters, digits, dots and dashes', env: 'REDIS_SENTINEL', for: keyed,
@@ -445,7 +447,10 @@ const groups = {
     { name: 'dry-run', key: 'dryRun', type: 'flag', for: both, env: null,
       help: 'show the plan, the share of this process, what is found on the target, the memory that the plan takes ' +
         'and the first commands; write nothing',
-      brief: 'show the plan and the target, and write nothing' },
+      helpFor: { consumer: 'show the plan that is found, the share of this process and the commands of a fetch; read ' +
+        'nothing else' },
+      briefFor: { producer: 'show the plan and the target, and write nothing',
+        consumer: 'show the plan and the commands, and read nothing else' } },
     { name: 'file', aliases: ['f'], key: 'optionsFile', type: 'path', for: both, env: null, otherwise: 'none',
       help: 'options from a .yaml or .json file, by their long names, or those of an earlier run from its run.json; ' +
         'the command line overrides them',
@@ -518,6 +523,9 @@ export const OPTIONS = Object.freeze(
   ),
 )
 
+// What is in parentheses of these titles is about a writer.
+const aboutWriters = / \((?:items in bursts|without an address).*$/
+
 // What a consumer finds in the writer's plan.
 const ofPlan = new Set([
   'strategy',
@@ -543,7 +551,9 @@ export const optionsOf = (program) =>
     group:
       program === 'consumer' && ofPlan.has(option.key)
         ? 'Data model, where the target has no plan of a writer'
-        : option.group,
+        : program === 'producer'
+          ? option.group
+          : option.group.replace(aboutWriters, ''),
     help: option.helpFor?.[program] ?? option.help,
     brief: option.briefFor?.[program] ?? option.brief,
   }))

@@ -80,21 +80,21 @@ export interface RunOptions {
   values?: boolean
   /** which nodes serve the reads; a shard without replicas is read from its master */
   reads?: 'replica' | 'master' | 'any'
-  /** consumers in this process, per agent */
+  /** consumers in this process, for each number of -a */
   consumers?: number | string
   /** compare every value with the bytes that the plan defines */
   verify?: boolean
   /** count unique items with every structure that exists, side by side */
   count?: boolean
-  /** items per interval, shared by all agents: --items by its published name */
+  /** items per interval, shared by all writers: --items by its published name */
   quantity?: number | string
   /** interval in which all items are written once */
   period?: number | string
   /** bursts in which the items of an interval are sent, evenly spaced */
   chunks?: number | string
-  /** agents (simulated writers) that share the items, on all boxes together */
+  /** writers (simulated applications) that share the items, on all boxes together */
   totalAgents?: number | string
-  /** which of the agents this process is: a number, a range, all, or auto: the next free one (on a local target all of them) */
+  /** which of the writers this process is: a number, a range, all, or auto: the next free one (on a local target all of them) */
   agent?: number | string
   /** a sorted set of the values themselves */
   actualValue?: boolean
@@ -124,7 +124,7 @@ export interface RunOptions {
   host?: string
   /** port of --host */
   port?: number | string
-  /** the target is a cluster; without an address one is started (a consumer attaches to it) */
+  /** the target is a cluster; without an address one is started */
   cluster?: boolean
   /** name of the primary that sentinels watch; --host and --port (26379) then name a sentinel, which knows the others */
   sentinel?: string

@@ -29,6 +29,7 @@ that burns a core, and two boxes that share the load.`
 const warmUpS = 2
 /** @type {Record<string, string>} which command runs once an item */
 const itemCommands = { 'sorted-set': 'setex', list: 'setex', hash: 'hset' }
+const procTickS = 0.01
 const limits = { bystander: 0.25, other: 0.05 }
 // What a run says by itself of figures that are not to be trusted.
 const excuses = ['client-contended', 'client-stopped', 'client-saturated', 'io-threads', 'gaps', 'rate']
@@ -200,8 +201,9 @@ const rowsOf = (of, run, { dataBefore, outside, serverCpu, clientCpu, pings, idl
     const deviation = reported === null || !found ? null : reported / found - 1
     const limit = isBystander ? limits.bystander : limits.other
     const warnings = codes.filter((/** @type {string} */ code) => excuses.includes(code))
-    // Two programs that wake from sleep differ by so much without any load.
-    const grain = isBystander && found ? idleUs / found : 0
+    // Two programs that wake from sleep differ by so much without any load; /proc counts CPU in ticks, cut at both ends.
+    const apart = isBystander ? idleUs : figure.endsWith('CPU, %') ? (100 * 2 * procTickS) / lengthS : 0
+    const grain = found ? apart / found : 0
     const beyond = deviation !== null && Math.abs(deviation) > limit + grain && warnings.length === 0
     return { case: of, figure, reported, outside: found, deviation, limit, warnings, beyond }
   })

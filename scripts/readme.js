@@ -16,6 +16,7 @@ import { envExample, optionsPart } from './readme/options.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
 import {
   aclPart,
+  experimentsPart,
   keysPart,
   metricsPart,
   placeholdersPart,
@@ -97,6 +98,7 @@ const partsOf = (experiments, read) => {
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
+    ['docs/experiments.md', 'experiments', experimentsPart()],
     [ownModel, 'placeholders', placeholdersPart()],
     [ownModel, 'session-store', examplePart('session-store.yaml')],
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],

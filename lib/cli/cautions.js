@@ -1,7 +1,9 @@
 // Letters that mean something else here than in redis-cli, redis-benchmark and memtier: obeyed, but not in silence.
 
-// Ports that people type, as -p without a unit.
-const isPort = (/** @type {string} */ text) => /^(63[789]\d|26379)$/.test(text)
+// Ports that people type, as -p without a unit; beside a --host without --port any uneven number may be one.
+const isPort = (/** @type {string} */ text, /** @type {boolean} */ lacksPort) =>
+  /^(63[789]\d|26379)$/.test(text) ||
+  (lacksPort && /^\d{4,5}$/.test(text) && Number(text) % 50 !== 0 && Number(text) < 65_536)
 
 /**
  * @param {import('./command-line.js').Typed} typed
@@ -14,14 +16,14 @@ export const cautionsIn = ({ options }) => {
   const agents = Number(text('total-agents') ?? 1)
   const hasAddress = ['host', 'url', 'port'].some((name) => options.has(name))
   return [
-    isShort('period') && isPort(period)
+    isShort('period') && isPort(period, options.has('host') && !options.has('port'))
       ? [
           `-p ${period} is a period of ${Number(period) / 1000} s; the port is --port ${period} (-p ${period}ms means the period, without this warning)`,
         ]
       : [],
     hasAddress && isShort('chunks') && isShort('total-agents') && agents > 1 && !options.has('agent')
       ? [
-          `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c are no threads and clients here`,
+          `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c are not threads and clients here`,
         ]
       : [],
   ].flat()

@@ -10,6 +10,7 @@ import { shown } from './values.js'
  * @typedef {object} Typed
  * @property {ReadonlyMap<string, { text: string, named: string }>} options by name; `named` as it was typed: `-q`
  * @property {readonly string[]} words
+ * @property {readonly string[]} behind the option in front of each word, as it was typed; empty at the beginning
  * @property {number | null} separator words in front of a lone `--`
  * @property {'brief' | 'all' | null} help
  * @property {boolean} version
@@ -107,6 +108,9 @@ export const typedLine = (argv, own) => {
   const given = new Map()
   /** @type {string[]} */
   const words = []
+  /** @type {string[]} */
+  const behind = []
+  let last = ''
   /** @type {number | null} */
   let separator = null
   /** @typedef {{ option: (typeof options)[number], named: string } | null} Open a choice that may still get its value */
@@ -131,19 +135,25 @@ export const typedLine = (argv, own) => {
       const asked = /** @type {Open} */ (open)
       if (asked?.option.choices?.includes(token.value))
         given.set(asked.option.name, { text: token.value, named: asked.named })
-      else words.push(token.value)
+      else {
+        words.push(token.value)
+        behind.push(last)
+      }
       open = null
     } else
       try {
         take(/** @type {OptionToken} */ (token))
+        last = token.rawName
       } catch (error) {
         fault ??= error
       }
   }
   // An address needs no --url in front.
   const url = words.findIndex((word) => /^rediss?:\/\//.test(word))
-  if (url >= 0 && byName.has('url') && !given.has('url'))
+  if (url >= 0 && byName.has('url') && !given.has('url')) {
     given.set('url', { text: words.splice(url, 1)[0], named: '--url' })
+    behind.splice(url, 1)
+  }
   const isHelp = given.get('help')?.text === 'true'
   // Help is given whatever else was mistyped.
   if (fault && !isHelp) throw fault
@@ -151,6 +161,7 @@ export const typedLine = (argv, own) => {
   return {
     options: given,
     words,
+    behind,
     separator,
     help: isHelp ? (whole ? 'all' : 'brief') : null,
     version: given.get('version')?.text === 'true',
@@ -158,16 +169,11 @@ export const typedLine = (argv, own) => {
 }
 
 /**
- * A word that no option takes may be the rest of a secret with a blank in it.
- * @param {Typed} typed
- * @param {readonly Option[]} options
+ * A word that no option takes may be a password, or the rest of one with a blank in it.
+ * @param {Pick<Typed, 'words' | 'behind'>} typed
  */
-export const refuseWords = ({ words, options: given }, options) => {
+export const refuseWords = ({ words, behind }) => {
   if (words.length === 0) return
-  const secret = options.find((option) => option.secret && given.has(option.name))
-  throw new OptionError(
-    secret
-      ? `a word too many on the command line (not shown: it may belong to --${secret.name})`
-      : `a word too many on the command line: '${shown(words[0])}'`,
-  )
+  const where = behind[0] ? ` after ${shown(behind[0])}` : ''
+  throw new OptionError(`unexpected word on the command line${where} (not shown: it may be a password)`)
 }

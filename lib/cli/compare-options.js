@@ -69,7 +69,7 @@ export const compareAbout = {
   does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline.',
   examples: [
     ['two data models at a rate', 'sorted-set list -q 50000'],
-    ['on servers of your own', 'sorted-set stream -q 50000 -t 2 --cluster --host cache.example.net --tls'],
+    ['on servers of your own', 'sorted-set stream -q 50000 --cluster --host cache.example.net'],
     ['the same model with other options', "default 'chunks=10 ttl=9' -q 50000"],
     ['how long it would take', 'sorted-set list -q 50000 --until-sure --dry-run'],
   ],

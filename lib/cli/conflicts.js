@@ -129,15 +129,15 @@ const trafficRules = [
 const writerRules = [
   (s, named) =>
     s.quantity < s.totalAgents &&
-    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} agents (${named('totalAgents')})`,
+    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} writers (${named('totalAgents')})`,
 
   (s, named) =>
     highestAgent(s) > s.totalAgents &&
-    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
 
   (s, named) =>
     s.chunks > smallestShare(s) &&
-    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of an agent`,
+    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of a writer`,
 
   (s, named) =>
     s.stamp &&
@@ -171,7 +171,7 @@ const writerRules = [
 const readerRules = [
   (s, named) =>
     highestAgent(s) > s.totalAgents &&
-    `${named('agent')}: agent ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
 
   (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
 
@@ -262,7 +262,7 @@ const targetRules = [
     (key) => (s, named) =>
       s.given[key] === 'command line' &&
       s.host !== undefined &&
-      `${named(key)} is for embedded servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
+      `${named(key)} is for local servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
   ),
 
   ...each(

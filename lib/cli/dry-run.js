@@ -1,10 +1,10 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
-import { bytes, count, plainText, several } from '../base/units.js'
+import { bytes, count, period, plainText, several } from '../base/units.js'
 import { ExitCode, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { rhythmWords } from '../plan/rhythm.js'
+import { lengthWords, rhythmWords } from '../plan/rhythm.js'
 import { tickValues } from '../plan/tick-values.js'
 import { agentWords, readerWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
@@ -22,7 +22,7 @@ import { withUndo } from '../undo.js'
 import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { twoColumns } from './help.js'
-import { logTo } from './log.js'
+import { logLine, logTo } from './log.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -115,7 +115,10 @@ export const lookedAt = async (settings, { stop }) => {
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
   const warn = (/** @type {import('../result/ruling.js').Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
-    const target = await unlessInterrupted(stop, openTarget(settings, { say: (line) => log.info(line) }))
+    const target = await unlessInterrupted(
+      stop,
+      openTarget(settings, { say: (line) => log.info(logLine(process.stderr, line)) }),
+    )
     undo(() => target.close())
     const { allow } = settings
     /** @type {string | null} */
@@ -178,7 +181,7 @@ export const dryRunOfWriter = async (settings, { stop }) => {
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [
-    { title: 'plan', lines: [rhythmWords(plan), model.join(', ')] },
+    { title: 'plan', lines: [`${rhythmWords(plan)}, ${lengthWords(plan)}`, model.join(', ')] },
     { title: 'this process', lines: [shareWords(settings, plan, leases, isNext)] },
     { title: 'target', lines: [...lines, ...warnings.map((warning) => `warning: ${warning}`)] },
     { title: 'first item', lines: commands },
@@ -214,7 +217,7 @@ export const dryRunOfReader = (given, { stop }) =>
     const { kind, origin, address, versions } = target
     const values = plan.values && reader.value ? [`then ${plan.valuesBy.toUpperCase()} of each value`] : []
     const where = `${kind === 'cluster' ? 'cluster on ' : ''}${address}, version ${versions.join(', ')}, ${several(target.nodes().length, 'node')}`
-    const how = `a fetch every ${plan.periodMs} ms from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
+    const how = `a fetch every ${period(plan.periodMs)} from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
     print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
       { title: 'plan', lines: [...lines, how] },
       { title: 'this process', lines: [readerWords(plan)] },

@@ -2,6 +2,21 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { build } from 'pino-pretty'
+import { plainText } from '../base/units.js'
+import { wrapped } from '../report/layout.js'
+
+// '[12:34:56] INFO: '
+const indent = 17
+
+/**
+ * A line of the log: on a terminal as narrow as it, behind its time and level.
+ * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>} stream
+ * @param {string} text
+ */
+export const logLine = ({ isTTY, columns }, text) =>
+  isTTY
+    ? wrapped(plainText(text), Math.max(20, (columns || 80) - indent)).join(`\n${' '.repeat(indent)}`)
+    : plainText(text)
 
 /**
  * @param {object} options
@@ -19,7 +34,7 @@ export const logTo = ({ level, isTTY, stream }) => {
   })
   const pretty = build({
     destination,
-    ignore: 'pid,hostname',
+    ignore: 'pid,hostname,code,kind',
     translateTime: 'HH:MM:ss',
     colorize: true,
     sync: true,

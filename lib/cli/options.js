@@ -114,7 +114,7 @@ export function readSettings({ program, argv, columns = 80, ...from }) {
  * @returns {Readonly<Settings>}
  */
 export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = false }) => {
-  if (!takesWords) refuseWords(typed, options)
+  if (!takesWords) refuseWords(typed)
   const dotenvValues = variablesIn(dotenvText)
   refuseUnknownVariables(env, '')
   refuseUnknownVariables(dotenvValues, ' in .env')
@@ -168,11 +168,14 @@ function readingOf(option, sources) {
 const refusal = (option, text) => {
   const must = `must be ${VALUE_TYPES[option.type].expects(option)}`
   if (option.secret) return must
-  // -a is the password of redis-cli.
-  if (option.type === 'agents' && !/^[\d-]{1,12}$/.test(text))
+  // -a is the password of redis-cli, -p that of mysql.
+  if (
+    (option.type === 'agents' && !/^[\d-]{1,12}$/.test(text)) ||
+    (option.name === 'period' && !/^\d/.test(text))
+  )
     return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
   const like = option.choices && nearest(text, option.choices)
-  return `${must}, not '${shown(text)}'${like ? `; did you mean ${like}?` : ''}`
+  return like ? `'${shown(text)}': did you mean ${like}? It ${must}` : `${must}, not '${shown(text)}'`
 }
 
 /**

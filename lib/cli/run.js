@@ -1,4 +1,5 @@
 // A run as a program: its folder, its screen, its servers and its exit code around the run itself.
+import { beginningWords, readingWords } from '../plan/rhythm.js'
 import { openResults } from '../result/files.js'
 import { runOn } from '../run/run.js'
 import { unlessInterrupted, untilStopped } from '../run/start-up.js'
@@ -19,9 +20,19 @@ import { screenOf } from './screen.js'
 export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
     const screen = screenOf(settings)
-    const { say, warn } = screen
+    const { warn } = screen
     undo(screen.done)
     const isReader = program === 'consumer'
+    /** @type {string | null} the first line, unless nothing comes of the run */
+    let beginning = isReader ? readingWords(/** @type {any} */ (settings)) : beginningWords(settings)
+    const begin = () => {
+      if (beginning !== null) screen.say(beginning)
+      beginning = null
+    }
+    const say = (/** @type {string} */ line) => {
+      begin()
+      screen.say(line)
+    }
     const results = await openResults({
       ...settings,
       ...(isReader && { strategy: 'consumer' }),
@@ -42,6 +53,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       }),
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
+    begin()
     redact.learn(target.access.password)
     const measured = await runOn(settings, {
       program,

@@ -1,18 +1,15 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
 
 import { join } from 'node:path'
-import { bytes, period, plainText } from '../base/units.js'
-import { wrapped } from '../report/layout.js'
+import { bytes, period } from '../base/units.js'
 import { liveView } from '../report/live.js'
 import { runText } from '../report/text.js'
-import { logTo } from './log.js'
+import { logLine, logTo } from './log.js'
 
 /** @typedef {import('../result/ruling.js').Warning} Warning */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
-// '[12:34:56] INFO: '
-const logIndent = 17
 
 /**
  * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
@@ -38,13 +35,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
   /** @type {Warning[]} */
   const warnings = []
-  // A log line of a terminal is as narrow as the terminal, behind its time and level.
-  const shown = (/** @type {string} */ text) =>
-    isTTY
-      ? wrapped(plainText(text), Math.max(20, (stderr.columns || 80) - logIndent)).join(
-          `\n${' '.repeat(logIndent)}`,
-        )
-      : plainText(text)
+  const shown = (/** @type {string} */ text) => logLine(stderr, text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
     log.warn({ code: warning.code }, shown(warning.message))

@@ -165,7 +165,7 @@ const given = (target, env, restMs) => ({
   },
   removeShard: async () => {
     throw new NotHere(
-      'a shard is removed from embedded servers only: do it by hand and look at the events of the run',
+      'a shard is removed from local servers only: do it by hand and look at the events of the run',
     )
   },
   close: async () => {},

@@ -87,7 +87,7 @@ export const cardWords = (card) => {
   const { strategy, quantity, totalAgents, sets, once, ended } = card
   const parts = [
     `${strategy} of ${quantity.toLocaleString('en-US')} items`,
-    totalAgents > 1 && `${totalAgents} agents`,
+    totalAgents > 1 && `${totalAgents} writers`,
     sets.length > 1 && `${sets.length} sorted sets`,
     once && 'each item once',
     ended && 'ended',

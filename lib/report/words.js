@@ -1,6 +1,7 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
 import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
+import { rhythmWords } from '../plan/rhythm.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { chunksWords } from './chunk-words.js'
@@ -32,18 +33,13 @@ const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity
 
 /** What a writer's plan sends, and how often. @param {Run['plan']} plan */
 const ticksWords = (plan) => {
-  const { quantity, periodMs, chunks, spacingMs, pacing, nominalHz, items = quantity } = plan
+  const { quantity, items = quantity } = plan
   const writers = writersWords(plan)
-  if (plan.rate === 'max')
-    return `as many items/s as possible (${count(items)} over and over)${writers && `, ${writers}`}`
-  if (pacing === 'closed')
-    return `${count(items)} items, then ${period(periodMs)} of rest${writers && `, ${writers}`}`
-  const burst = spacingMs
-    ? pacing === 'smooth'
-      ? ', evenly spaced'
-      : `, ${count(items / chunks)} every ${period(spacingMs)}`
-    : ''
-  return `${rate(nominalHz)} items/s${burst}${writers && `, ${writers}`}`
+  const rhythm =
+    plan.rate === 'max'
+      ? `as many items/s as possible (${count(items)} over and over)`
+      : rhythmWords({ ...plan, quantity: items })
+  return [rhythm, writers].filter(Boolean).join(', ')
 }
 
 /** @param {Run['plan']} plan */
@@ -53,7 +49,7 @@ const clientsWords = ({ quantity, nominalHz, clients }) => {
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'evenly spaced'}`
+      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'at an even rate (--rate)'}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 
@@ -188,7 +184,7 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
   const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
   if (kind === 'consumer')
     return facts([
-      `${rate(achieved)}${nominal === null ? '' : ` of ${rate(nominal)}`} fetches/s`,
+      `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,
       `${rate(read.items)} items/s`,
       `${bytes(read.value_bytes)}/s of values`,
     ])
@@ -286,5 +282,6 @@ export const clockWords = ({ clocks = [] }) => {
   if (offsets.length === 0) return ''
   const [low, high] = [Math.min(...offsets), Math.max(...offsets)]
   const rtt = Math.max(...clocks.map((/** @type {any} */ { rtt_ms: rttMs }) => rttMs))
-  return `clocks of the servers ${low.toFixed(2)} to ${high.toFixed(2)} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
+  const apart = [...new Set([low.toFixed(2), high.toFixed(2)])].join(' to ')
+  return `clocks of the servers ${apart} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
 }

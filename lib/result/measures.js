@@ -268,7 +268,7 @@ export const measureNamed = (name) => {
   const names = MEASURES.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
   const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
-  throw new OptionError(`no figure is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
+  throw new OptionError(`no metric is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
 }
 
 /**

@@ -42,7 +42,7 @@ const failures = ({ fetches }) => {
   const causes = Object.entries(fetches.failed_by).map(([cause, n]) => `${plainText(cause)} ${count(n)}`)
   const gone = ['CLOSED', 'CONNECT', 'UNSETTLED'].some((cause) => cause in fetches.failed_by)
   const words = gone
-    ? ': servers were gone or did not answer, see the events (embedded ones end with their producer)'
+    ? ': servers were gone or did not answer, see the events (local ones end with their writer)'
     : ''
   return [
     {

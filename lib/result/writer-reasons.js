@@ -166,7 +166,7 @@ const clientBusy = (run) => {
   return [
     {
       code: 'client-saturated',
-      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: agents on another machine (-t, -a auto)${lighter}`,
+      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: writers on another machine (-t, -a auto)${lighter}`,
     },
   ]
 }

@@ -69,26 +69,28 @@ export const claimReaders = async ({ settings, strategy, ...needs }) => {
   return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }
 }
 
-/** @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all */
-const partWords = (agents, totalAgents, ours, all) => {
-  if (agents.length === totalAgents) return `all of ${several(totalAgents, 'agent')}: ${all}`
-  const who = agents.length === 1 ? `agent ${agents[0]}` : `agents ${agents.join(', ')}`
-  return `${who} of ${totalAgents}: ${ours} of ${all}; -a all for everything`
+/** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all */
+const partWords = (who, agents, totalAgents, ours, all) => {
+  if (totalAgents === 1) return `the only ${who}: ${all}`
+  if (agents.length === totalAgents) return `all of ${several(totalAgents, who)}: ${all}`
+  const numbers = agents.length === 1 ? `${who} ${agents[0]}` : `${who}s ${agents.join(', ')}`
+  return `${numbers} of ${totalAgents}: ${ours} of ${all}; -a all for everything`
 }
 
-/** `agent 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
+/** `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
 export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, pacing, clients }) => {
   if (clients) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
   const isRate = periodMs === 1000 || pacing === 'smooth'
   const scale = isRate ? 1000 / periodMs : 1
   const all = `${count(quantity * scale)} ${isRate ? 'items/s' : 'items an interval'}`
   const numbers = agents.map(({ agent }) => agent)
-  return partWords(numbers, totalAgents, count(items * scale), all)
+  return partWords('writer', numbers, totalAgents, count(items * scale), all)
 }
 
-/** `agent 3 of 8: 4 of 32 consumers; -a all for everything` @param {import('../plan/read-plan.js').ReadPlan} plan */
+/** `reader 3 of 8: 4 of 32 consumers; -a all for everything` @param {import('../plan/read-plan.js').ReadPlan} plan */
 export const readerWords = ({ agents, totalAgents, consumers }) =>
   partWords(
+    'reader',
     agents,
     totalAgents,
     count(agents.length * consumers),

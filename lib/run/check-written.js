@@ -61,11 +61,11 @@ export const contradictionIn = ({ plan, written, items }) => {
   const outside = agents.find(
     ({ first, count }) => first < 1 || count < chunks || first + count - 1 > quantity,
   )
-  if (outside) return `the items of agent ${outside.agent} are not within the plan's`
+  if (outside) return `the items of writer ${outside.agent} are not within the plan's`
   let offered = 0
   for (const { agent, ticks } of written.agents) {
     const share = agents.find((one) => one.agent === agent)
-    if (!share) return `agent ${agent} wrote, but the plan has no such agent`
+    if (!share) return `writer ${agent} is in the result, but not in its plan`
     offered += itemsIn(share, chunks, ticks)
   }
   if (offered !== items.offered)

@@ -28,10 +28,10 @@ export const findPlan = async ({ settings, target, say }) => {
     masters: target.topology.masters.length,
   })
   if (card)
-    say(`reading ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer gives no sign of life)'}`)
+    say(`reads what is written: ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer has stopped)'}`)
   else
     say(
-      `no plan stands under ${prefix ? `prefix ${prefix}` : 'no prefix'}: reading ${plan.strategy} with a ttl of ${plan.ttlS} s, as the options and their defaults say`,
+      `found no plan ${prefix ? `under prefix ${prefix}` : 'without a prefix'}: reads ${plan.strategy} with a ttl of ${plan.ttlS} s, by the options and their defaults`,
     )
   return { plan, card, cards, readCards }
 }

@@ -116,7 +116,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
       warn({
         code: 'plan-changed',
         message:
-          'another plan is being written under this prefix since: what was read after that is not verified',
+          'another plan has been written under this prefix since then: what was read after that is not verified',
         invalidates: plan.verify,
       })
     },
@@ -125,7 +125,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
       if (!other && plan.knowsBytes) return
       warn({
         code: 'plan-appeared',
-        message: `a writer of ${strategy} has begun since under this prefix, and nothing was known of it at the start${other ? `: what is read is ${plan.strategy}` : ''}; start again to read by its plan`,
+        message: `a writer of ${strategy} started after this consumer${other ? `, which reads ${plan.strategy}` : ''}; start the consumer again to read by the writer's plan`,
         invalidates: other || plan.verify,
       })
     },

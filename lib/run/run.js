@@ -3,7 +3,6 @@
 import { period } from '../base/units.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { rhythmWords } from '../plan/rhythm.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
 import { newcomerCheck, preflight } from '../target/preflight.js'
@@ -60,7 +59,6 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   await checkSnapshot(settings, target)
   const whole = planOf(settings, facts)
   const card = cardOf(whole, millraceVersion())
-  say(`writes ${rhythmWords(whole)}`)
   const clock = () => performance.now()
   const looking = { target, allow, clock, epochMs: time.now }
   target.admission.checkWith(newcomerCheck(looking))
@@ -118,8 +116,7 @@ const read = async (settings, { target, run, observer, linesOf, stop, stopNow },
   const readers = await claimReaders(claim)
   undo(() => untilStopped(stopNow, readers.release(), undefined))
   const plan = { ...found.plan, agents: readers.agents }
-  const isEndless = own.durationMs === undefined && own.intervals === undefined
-  say(`${readerWords(plan)}${isEndless ? ', until Ctrl-C' : ''}`)
+  say(readerWords(plan))
   const { progress } = observer
   const parts = await readRun({
     ...found,

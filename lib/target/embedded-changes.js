@@ -63,6 +63,6 @@ export const restartServer = async (embedded, port, serverBin) => {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(embedded.dir, name))
     .find((folder) => readFileSync(join(folder, 'server.conf'), 'utf8').includes(`port "${port}"\n`))
-  if (!home) throw new TargetError(`no embedded server had port ${port}`)
+  if (!home) throw new TargetError(`no local server had port ${port}`)
   return running(embedded, port, spawnAgain(findServerBinary(serverBin), home))
 }

@@ -46,7 +46,7 @@ export async function formCluster(members, { slotRanges, signal }) {
     }),
   )
   await meet(members)
-  await until(signal, 'the nodes of the embedded cluster do not find each other', () =>
+  await until(signal, 'the nodes of the local cluster do not find each other', () =>
     every(members, async ({ redis }) =>
       knowsAll(String(await redis.call('CLUSTER', 'NODES')), members.length),
     ),
@@ -57,7 +57,7 @@ export async function formCluster(members, { slotRanges, signal }) {
     ),
   )
   const wanted = wantedSlots(members, masters)
-  await until(signal, 'the embedded cluster does not agree on its slots', () =>
+  await until(signal, 'the local cluster does not agree on its slots', () =>
     every(members, async ({ redis }) => {
       const info = String(await redis.call('CLUSTER', 'INFO'))
       if (!/^cluster_state:ok\r?$/m.test(info)) return false
@@ -77,7 +77,7 @@ export async function formCluster(members, { slotRanges, signal }) {
  */
 export async function replicasLinked(members, signal) {
   const replicas = members.filter(({ role }) => role === 'replica')
-  await until(signal, 'the replicas of the embedded target do not reach their masters', () =>
+  await until(signal, 'the replicas of the local target do not reach their masters', () =>
     every(replicas, async ({ redis }) => (await redis.info('replication')).includes('master_link_status:up')),
   )
 }

@@ -270,9 +270,9 @@ export async function answering(server, password, signal) {
     await Promise.race([
       redis.ping(),
       server.ended.then((words) => {
-        throw new TargetError(`embedded server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
+        throw new TargetError(`local server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
       }),
-      aborted(signal, `embedded server ${address} does not answer`),
+      aborted(signal, `local server ${address} does not answer`),
     ])
     return redis
   } catch (error) {

@@ -85,7 +85,7 @@ export function readState(folder, cluster) {
   if (found === null) return null
   const fault = faultIn(found, STATE)
   if (fault)
-    throw new TargetError(`${file} is not what a producer with embedded servers writes: ${fault}; remove it`)
+    throw new TargetError(`${file} is not what a writer with local servers leaves: ${fault}; remove it`)
   const { ownerPid, ownerStarted, ownerHost, ...embedded } = found
   return embedded
 }

@@ -44,7 +44,9 @@ export async function startEmbedded({
   } catch (error) {
     log(`other programs cannot attach: ${/** @type {Error} */ (error).message}`)
   }
-  log(`embedded ${described(cluster, places)} on ${embedded.address} (${binary.name} ${binary.version})`)
+  log(
+    `started a local ${described(cluster, places)} on ${embedded.address} (${binary.name} ${binary.version})`,
+  )
   /** @type {Promise<void> | undefined} */
   let closed
   return {
@@ -119,7 +121,7 @@ async function started(group, binary, cluster, places, more) {
     else await replicasLinked(members, signal)
   } catch (error) {
     if (error instanceof TargetError) throw error
-    throw new TargetError(`the embedded servers did not start: ${/** @type {Error} */ (error).message}`, {
+    throw new TargetError(`the local servers did not start: ${/** @type {Error} */ (error).message}`, {
       cause: error,
     })
   } finally {

@@ -79,11 +79,13 @@ const halves = (totalAgents) => {
   return [part(1, half), part(half + 1, t)]
 }
 
-const told = (/** @type {number} */ agent, /** @type {Holder | null} */ holder) =>
-  holder ? `agent ${agent}: ${holder.host} pid ${holder.pid} since ${holder.since}` : `agent ${agent}`
-
-/** @param {{ agent: number, holder: Holder | null }[]} list */
-const listed = (list) => list.map(({ agent, holder }) => told(agent, holder)).join('; ')
+/** @param {{ agent: number, holder: Holder | null }[]} list @param {string} who */
+const listed = (list, who) =>
+  list
+    .map(
+      ({ agent, holder: by }) => `${who} ${agent}${by ? `: ${by.host} pid ${by.pid} since ${by.since}` : ''}`,
+    )
+    .join('; ')
 
 /**
  * @param {object} options
@@ -112,6 +114,7 @@ export const leases = ({
   here = false,
   lastMs = leaseMs,
 }) => {
+  const who = terms.readers ? 'reader' : 'writer'
   const client = clientFor(target)
   /** @type {Error | undefined} */
   let lastError
@@ -199,7 +202,9 @@ export const leases = ({
         asked.delete(agent)
         // On a slow server renewals may overlap.
         if (held.delete(agent))
-          onLost(`agent ${agent}'s lease was lost to another process: two may be writing the same items`)
+          onLost(
+            `the lease of ${who} ${agent} was lost to another process: two may be writing the same items`,
+          )
       } catch {
         // The server is away; the next renewal tells.
       }
@@ -214,14 +219,14 @@ export const leases = ({
    */
   const patiently = async (attempt, wanted, needed) => {
     const startMs = clock()
-    let told = false
+    let isSaid = false
     for (;;) {
       if (signal?.aborted) throw new InterruptedError()
       if (await attempt()) return
       if (here) await refuseWhileAtWork(wanted, needed)
       if (clock() - startMs > lastMs + lastMs / 30) throw await refusal(wanted)
-      if (!told) say(`every agent asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
-      told = true
+      if (!isSaid) say(`every ${who} asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
+      isSaid = true
       await sleep(retryMs)
     }
   }
@@ -229,18 +234,18 @@ export const leases = ({
     (await holders()).filter(({ agent, taken }) => taken && wanted.includes(agent))
   /** No lease of theirs will run out. @param {readonly number[]} wanted @param {number} needed */
   const refuseWhileAtWork = async (wanted, needed) => {
-    const list = (await takenOf(wanted)).filter(({ holder: who }) => isAtWork(who))
+    const list = (await takenOf(wanted)).filter(({ holder: by }) => isAtWork(by))
     if (wanted.length - list.length >= needed) return
     const [one, other] = halves(terms.totalAgents)
     throw new TargetError(
-      `what is asked for is at work on these servers: ${listed(list)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
+      `what is asked for runs on these servers already: ${listed(list, who)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
       { code: 'LEASED' },
     )
   }
   const refusal = async (/** @type {readonly number[]} */ wanted) => {
     const list = await takenOf(wanted)
     return new TargetError(
-      `every agent asked for is taken: ${listed(list)}. Raise -t on every box, or end one of them`,
+      `every ${who} asked for is taken: ${listed(list, who)}. Raise -t on every box, or end one of them`,
       { code: 'LEASED' },
     )
   }

@@ -3,7 +3,7 @@ import { TargetError } from '../errors.js'
 import { isLease } from '../plan/ownership.js'
 import { slotOf } from '../wire/slot.js'
 import { escaped, ownersBook, plannedPrefixes, scan, typed } from './found-keys.js'
-import { planKey } from './plan-key.js'
+import { planKey, plansUnder } from './plan-key.js'
 
 /**
  * @typedef {import('./open.js').Target} Target
@@ -14,6 +14,20 @@ import { planKey } from './plan-key.js'
  * @property {number} foreign that stay, though their names begin like ours
  * @property {number} removed
  */
+
+/** There is none, or none that this version can read. @param {Target} target @param {string} holder @param {string} prefix */
+const noPlan = async (target, holder, prefix) => {
+  const under = prefix ? `under the prefix '${prefix}'` : 'without a prefix'
+  const type = await target.control(holder).type(planKey(prefix))
+  const [fault = 'it is not what a writer leaves'] =
+    type === 'hash' ? (await plansUnder(target, prefix)).faults : []
+  return new TargetError(
+    type !== 'none'
+      ? `${target.address}: the plan ${under} (${planKey(prefix)}) cannot be read, so nothing there is known to be of Millrace: ${fault}; clean up with the version that wrote it`
+      : `${target.address}: found no plan of Millrace ${under}, so nothing there is known to be of Millrace; correct --prefix (a plan is removed with the last of its keys)`,
+    { code: 'NO_PLAN' },
+  )
+}
 
 /**
  * @param {object} needs
@@ -31,11 +45,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
   const holder = masters[owners ? owners[slotOf(marker)] : 0]
   const prefixes = await plannedPrefixes(target, { under: prefix, most: Number.POSITIVE_INFINITY })
   const typesFor = ownersBook(target, nowMs, { prefixes })
-  if (!(await typesFor(marker)).includes('hash'))
-    throw new TargetError(
-      `${target.address}: no plan of Millrace stands under the prefix '${prefix}', so nothing there is known to be ours; correct --prefix (plans leave with the last of their keys)`,
-      { code: 'NO_PLAN' },
-    )
+  if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, holder, prefix)
   let looked = 0
   let removed = 0
   const results = /** @type {Leavings[]} */ ([])

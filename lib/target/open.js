@@ -43,7 +43,7 @@ const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { clus
   if (!contradiction) return
   const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'
   throw new OptionError(
-    `${contradiction}: an embedded ${what} runs here already, on ${address}, and would be attached to; end its producer, or leave out ${contradiction.split(' ')[0]}`,
+    `${contradiction}: a local ${what} runs here already, on ${address}, and would be attached to; end its writer, or leave out ${contradiction.split(' ')[0]}`,
   )
 }
 
@@ -63,7 +63,7 @@ const locate = async (settings, say, mayStart) => {
   const found = findEmbedded(asked ? { cluster: settings.cluster } : {})
   if (found) {
     if (mayStart) checkTyped(settings, found)
-    say(`attached to the embedded ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
+    say(`attached to the local ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
     const close = async () => {}
     return {
       origin: /** @type {Origin} */ ('attached'),
@@ -75,7 +75,7 @@ const locate = async (settings, say, mayStart) => {
   }
   if (!mayStart)
     throw new TargetError(
-      `no address is given, and no producer with an embedded ${asked && settings.cluster ? 'cluster' : 'server'} runs here; start one (node producer.js) or set --host`,
+      `no address is given, and no writer with a local ${asked && settings.cluster ? 'cluster' : 'server'} runs here; start one (millrace write) or set --host`,
     )
   const { cluster, shards, replicas, serverBin, serverConfig, given } = settings
   const started = await startEmbedded({

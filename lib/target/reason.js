@@ -7,8 +7,11 @@ const longestReason = 200
 
 /** @type {readonly [RegExp, string][]} the first that fits */
 const advice = [
-  [/ECONNREFUSED/, 'nothing listens there; correct --host and --port, or start the server'],
-  [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct --host'],
+  [
+    /ECONNREFUSED/,
+    'nothing listens there; correct the address (--url, or --host and --port), or start the server',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct the address (--url or --host)'],
   [
     /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer within/,
     'no answer; look at the network and the security group',

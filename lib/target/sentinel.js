@@ -77,7 +77,7 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
         const cause = /** @type {Error | undefined} */ (error.cause) ?? error
         const reason = /No such master/i.test(cause.message)
           ? `it watches no primary named ${name}; correct --sentinel`
-          : `no sentinel answers (${cause.message}); correct --host and --port`
+          : `no sentinel answers (${cause.message}); correct the address of a sentinel (--url, or --host and --port)`
         throw new TargetError(`${addressOf(endpoint)}: ${reason}`, { code: 'SENTINEL', cause })
       })
       for (const { others } of answers)

@@ -1,5 +1,7 @@
-// Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user.
+// Parts of docs/ that name what the code has: metrics, Prometheus series, key names, the rights of a user, experiments.
 
+import { experimentById, ids } from '../../lib/experiments/catalogue.js'
+import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
 import { MEASURES } from '../../lib/result/measures.js'
 import { leaseKey } from '../../lib/target/leases.js'
@@ -58,7 +60,23 @@ export const prometheusPart = () => {
   )
 }
 
-/** What stands for what in the commands of a model. */
+const rounds = 3
+
+/** The built-in experiments, and how many runs they take. */
+export const experimentsPart = () => {
+  const all = ids().map(experimentById)
+  const cells = all.map((experiment) => cellsOf(experiment, { scale: 1 }).length)
+  const runs = rounds * cells.reduce((sum, n) => sum + n, 0)
+  return [
+    table(
+      ['experiment', 'question', 'cells'],
+      all.map(({ id, question }, i) => [code(id), question, String(cells[i])]),
+    ),
+    `All ${all.length} in ${rounds} rounds are ${runs} runs; \`--all --dry-run\` prints how long they take on this machine.`,
+  ].join('\n\n')
+}
+
+/** The placeholders in the commands of a model. */
 export const placeholdersPart = () =>
   table(
     ['placeholder', 'meaning'],

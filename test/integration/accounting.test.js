@@ -52,7 +52,7 @@ describe('one server', { concurrency: 2 }, () => {
       faultsIn(middle.document).map((/** @type {any} */ { code }) => code),
       ['absent-writers'],
     )
-    assert.match(middle.stderr, /agents 2, 3 of 4: 50 of 103 items an interval; -a all for everything/)
+    assert.match(middle.stderr, /writers 2, 3 of 4: 50 of 103 items an interval; -a all for everything/)
     assert.deepEqual(
       await items(),
       Array.from({ length: 50 }, (_, i) => 26 + i),

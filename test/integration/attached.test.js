@@ -22,7 +22,7 @@ describe('options of servers to be started, typed where some run', { concurrency
     const second = (/** @type {string} */ line) =>
       runProducer(t, `-q 50 --prefix b: --intervals 1 --log-level error --cluster ${line}`, { runtimeDir })
     const runs =
-      'an embedded cluster of --shards 2 --replicas 0 runs here already, on \\S+, and would be attached to'
+      'a local cluster of --shards 2 --replicas 0 runs here already, on \\S+, and would be attached to'
     for (const [line, name] of [
       ['--shards 3', '--shards'],
       ['--shards 2 --replicas 1', '--replicas'],
@@ -49,7 +49,7 @@ describe('options of servers to be started, typed where some run', { concurrency
     assert.equal(code, 2)
     assert.match(
       stderr,
-      /^--server-bin \/nonexistent: an embedded server runs here already, on .*--server-bin\n$/,
+      /^--server-bin \/nonexistent: a local server runs here already, on .*--server-bin\n$/,
     )
   })
 })
@@ -59,7 +59,7 @@ describe('the same command in a second terminal', { concurrency: 2 }, () => {
     const { runtimeDir, producer } = await owner(t, '-q 100')
     const { code, stderr, folder } = await runProducer(t, '-q 100', { runtimeDir })
     assert.deepEqual([code, folder], [3, ''], stderr)
-    const holder = `agent 1: ${hostname()} pid ${producer.pid} since \\S+`
+    const holder = `writer 1: ${hostname()} pid ${producer.pid} since \\S+`
     assert.match(
       stderr,
       new RegExp(
@@ -72,7 +72,7 @@ describe('the same command in a second terminal', { concurrency: 2 }, () => {
   test('as advised they share them', async (t) => {
     const runtimeDir = ownFolder(t, 'runtime')
     const first = startProducer(t, '-q 101 -t 2 -a 1', { runtimeDir })
-    await first.says(/agent 1 of 2/)
+    await first.says(/writer 1 of 2/)
     const { document, stderr } = await runProducer(t, '-q 101 -t 2 -a 2 --intervals 2', { runtimeDir })
     assert.deepEqual(document?.plan.agents, [{ agent: 2, first: 51, count: 51 }], stderr)
   })

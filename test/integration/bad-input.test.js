@@ -237,8 +237,14 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
       onlyLine(stderr),
       /the plan of Millrace 9\.0 there is of the strategy 'bitmap', which this version/,
     )
+    const cleaned = await startProgram(t, files.cleanup, '--prefix later:', { env, out: false }).ended
+    assert.deepEqual([cleaned.code, cleaned.stdout], [3, ''])
+    assert.match(
+      onlyLine(cleaned.stderr),
+      /the plan under the prefix 'later:' .* cannot be read.*'bitmap', which this version/,
+    )
   })
-  refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct --host and --port/, () => ({
+  refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct the address/, () => ({
     env: local(1),
   }))
   refused('nothing listens, for a consumer', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
@@ -249,7 +255,7 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     program: 'cleanup',
     env: local(1),
   }))
-  refused('an unknown name', 3, /^nowhere\.invalid:\d+: the name is not known; correct --host/, () => ({
+  refused('an unknown name', 3, /^nowhere\.invalid:\d+: the name is not known; correct the address/, () => ({
     env: { REDIS_HOST: 'nowhere.invalid' },
   }))
   refused('no password', 3, /: the server wants a password; set REDIS_PASSWORD/, () => ({
@@ -295,11 +301,11 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [130, ''], stderr)
     assert.match(onlyLine(stderr), /^interrupted before anything was sent$/)
   })
-  refused('no marker to clean up by', 3, /no plan of Millrace stands under the prefix ''/, () => ({
+  refused('no marker to clean up by', 3, /found no plan of Millrace without a prefix/, () => ({
     program: 'cleanup',
     line: '--yes',
   }))
-  refused('no server to attach to', 3, /no address is given, and no producer/, () => ({
+  refused('no server to attach to', 3, /no address is given, and no writer/, () => ({
     program: 'cleanup',
     env: nothing,
   }))

@@ -33,7 +33,7 @@ test('without an address and without a producer: one line, exit 3, and no server
   const { code, stdout, stderr, folder } = await runConsumer(t, '')
   assert.equal(code, 3)
   assert.equal(stdout, '')
-  assert.match(stderr, /^no address is given, and no producer with an embedded server runs here; .*--host\n$/)
+  assert.match(stderr, /^no address is given, and no writer with a local server runs here; .*--host\n$/)
   assert.equal(folder, '')
 })
 
@@ -86,11 +86,11 @@ describe('beside a producer with an embedded server', () => {
     const producer = startProducer(t, '-q 100', { runtimeDir })
     await producer.says(/of 1 agent/)
     const first = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
-    await first.says(/agent 1 of 2: 3 of 6 consumers; -a all for everything/)
+    await first.says(/reader 1 of 2: 3 of 6 consumers; -a all for everything/)
     const second = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
-    await second.says(/agent 2 of 2: 3 of 6 consumers; -a all for everything/)
+    await second.says(/reader 2 of 2: 3 of 6 consumers; -a all for everything/)
     const whole = startConsumer(t, '-t 2', { runtimeDir })
-    await whole.says(/all of 2 agents: 2 consumers/)
+    await whole.says(/all of 2 readers: 2 consumers/)
     await until('all read', () => [first, second, whole].every((one) => one.intervals().length > 0))
     for (const one of [first, second, whole]) one.kill('SIGINT')
     const agents = await Promise.all(
@@ -180,7 +180,7 @@ describe('on one server', () => {
     const { code, document, stderr } = await runConsumer(t, '--duration 1 --ttl 60 --verify', {
       env: at(server),
     })
-    assert.match(stderr, /no plan stands under no prefix: reading sorted-set with a ttl of 60 s/)
+    assert.match(stderr, /found no plan without a prefix: reads sorted-set with a ttl of 60 s/)
     assertDone({ code, document, stderr: '' })
     assert.equal(document.fetches.items_p50, 20)
     assert.equal(document.verify.checked, 0)
@@ -264,7 +264,7 @@ describe('on one server', () => {
     const server = await startServer(t)
     const line = '-q 4000 -c 40 --ss --stamp'
     const writer = startProducer(t, line, { env: at(server) })
-    await writer.says(/all of 1 agent/)
+    await writer.says(/the only writer/)
     await until('fetches', async () => (await server.redis.dbsize()) > 4000)
     const { document, stderr } = await startProgram(t, 'consumer.js', '--duration 3', { env: at(server) })
       .ended
@@ -278,18 +278,15 @@ describe('on one server', () => {
   test('a plan that appears later is told', async (t) => {
     const server = await startServer(t)
     const consumer = startConsumer(t, '--verify', { env: at(server) })
-    await consumer.says(/no plan stands under no prefix/)
+    await consumer.says(/found no plan without a prefix/)
     const writer = startProducer(t, '-q 100 --sl', { env: at(server) })
-    await consumer.says(/a writer of list has begun since/)
+    await consumer.says(/a writer of list started after this consumer/)
     consumer.kill('SIGINT')
     const { code, document } = await consumer.ended
     assert.equal(code, 130)
     assert.equal(document.valid, false)
     const said = document.warnings.find((/** @type {any} */ one) => one.code === 'plan-appeared')
-    assert.match(
-      said.message,
-      /a writer of list has begun since under this prefix.*what is read is sorted-set/,
-    )
+    assert.match(said.message, /a writer of list started after this consumer, which reads sorted-set/)
     writer.kill('SIGKILL')
   })
 

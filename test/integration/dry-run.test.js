@@ -55,7 +55,7 @@ describe('--dry-run', () => {
   test('of a writer: plan, share, target, memory and the first commands', async (t) => {
     const { code, stdout, stderr } = await looked(t, 'producer.js', '--rate 50k --items 200k -t 8 --dry-run')
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^ {2}plan +50,000 items\/s, evenly spaced, until Ctrl-C$/m)
+    assert.match(stdout, /^ {2}plan +50,000 items\/s at an even rate \(--rate\), until Ctrl-C$/m)
     assert.match(stdout, /the next free of 8 writers \(0 at work now\): about 25,000 of 200,000 items/)
     assert.match(stdout, /a master, 0 replicas, version 7\.0/)
     assert.match(stdout.replace(/\s+/g, ' '), /this plan takes about 8\d\.\d MB/)
@@ -67,7 +67,7 @@ describe('--dry-run', () => {
   test('of one writer of several: its own first item', async (t) => {
     const { stdout } = await looked(t, 'producer.js', '-q 1000 -t 4 -a 3 -c 5 --sl --duration 9 --dry-run')
     assert.match(stdout, /1,000 items\/s in bursts of 200 every 200 ms/)
-    assert.match(stdout, /agent 3 of 4: 250 of 1,000 items\/s/)
+    assert.match(stdout, /writer 3 of 4: 250 of 1,000 items\/s/)
     assert.match(stdout, /SETEX item:501 /)
   })
 
@@ -95,7 +95,7 @@ describe('--dry-run', () => {
       assert.doesNotMatch(commands.join('\n'), /undefined|object|NaN/)
     }
     const { stdout } = await looked(t, 'producer.js', '--strategy lookup-mix --rate 20k --keys 500 --dry-run')
-    assert.match(stdout, /20,000 operations\/s, evenly spaced/)
+    assert.match(stdout, /20,000 operations\/s at an even rate/)
     assert.match(stdout, /50 clients over 500 keys/)
     assert.match(stdout, /SET key:1 <128 B>\n +GET key:1$/m)
   })

@@ -152,7 +152,10 @@ describe('scripts/experiment.js', () => {
     })
     const { ended, texts } = start('--host', '127.0.0.1', '--port', '1')
     assert.equal(await ended, 3, texts.stderr)
-    assert.match(texts.stderr, /\n127\.0\.0\.1:1: nothing listens there; correct --host and --port[^\n]*\n$/)
+    assert.match(
+      texts.stderr,
+      /\n127\.0\.0\.1:1: nothing listens there; correct the address \(--url, or --host and --port\)[^\n]*\n$/,
+    )
     assert.deepEqual(turns(), [])
   })
 

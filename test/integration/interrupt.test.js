@@ -110,7 +110,7 @@ describe('interrupted', { concurrency: 2 }, () => {
     test(`${driver}: while commands are encoded, and nothing of it is left in the target`, async (t) => {
       const server = await startServer(t)
       const running = startProducer(t, `-q 3000000 -c 1500 --driver ${driver}`, { env: at(server) })
-      await running.says(/all of 1 agent/)
+      await running.says(/the only writer/)
       running.kill('SIGINT')
       const { code, stderr, folder } = await running.ended
       assert.equal(code, 130, stderr)
@@ -123,7 +123,7 @@ describe('interrupted', { concurrency: 2 }, () => {
   test('while it waits for a lease', async (t) => {
     const server = await startServer(t)
     const first = startProducer(t, '-q 100', { env: at(server) })
-    await first.says(/all of 1 agent/)
+    await first.says(/the only writer/)
     const second = startProducer(t, '-q 100', { env: at(server) })
     await second.says(/waiting 30 s for a lease/)
     second.kill('SIGINT')
@@ -162,16 +162,16 @@ describe('a consumer is interrupted', { concurrency: 2 }, () => {
       process.kill(replica.pid, 'SIGSTOP')
       const env = { ...at({ ...master, ...cluster.access }), REDIS_CLUSTER: 'true' }
       const running = startProgram(t, 'consumer.js', `--driver ${driver}`, { env })
-      await running.says(/no plan stands/)
+      await running.says(/found no plan/)
       await assertPrompt(running)
     })
 
   test('while it waits for a lease', async (t) => {
     const server = await startServer(t)
     const first = startProgram(t, 'consumer.js', '-a auto', { env: at(server) })
-    await first.says(/all of 1 agent: 1 consumer/)
+    await first.says(/the only reader: 1 consumer/)
     const second = startProgram(t, 'consumer.js', '-a auto', { env: at(server) })
-    await second.says(/every agent asked for is taken/)
+    await second.says(/every reader asked for is taken/)
     await assertPrompt(second)
     first.kill('SIGINT')
     assert.equal((await first.ended).code, 130)
@@ -183,11 +183,11 @@ describe('servers that go away', { concurrency: 2 }, () => {
     test(`${driver}: an attached run outlives the one that owns the servers, and ends with a result`, async (t) => {
       const runtimeDir = ownFolder(t, 'runtime')
       const owner = startProducer(t, '-q 100 --prefix a: --no-report', { runtimeDir })
-      await owner.says(/all of 1 agent/)
+      await owner.says(/the only writer/)
       const other = startProducer(t, `-q 100 -p 200 --prefix b: --driver ${driver}`, {
         runtimeDir,
       })
-      await other.says(/attached to the embedded server/)
+      await other.says(/attached to the local server/)
       await until('it writes', () => other.intervals().some(({ items }) => items.acked > 0))
       owner.kill('SIGINT')
       assert.equal((await owner.ended).code, 130)

@@ -105,7 +105,7 @@ describe('leases', { concurrency: 4 }, () => {
       assert.ok(error instanceof TargetError)
       assert.equal(error.exitCode, 3)
       const who = `pid ${process.pid} since [^;]+`
-      assert.match(error.message, new RegExp(`agent 1: .+ ${who}; agent 2: .+ ${who}\\. Raise -t`))
+      assert.match(error.message, new RegExp(`writer 1: .+ ${who}; writer 2: .+ ${who}\\. Raise -t`))
       return true
     })
     assert.equal(late.said.length, 1)
@@ -118,14 +118,14 @@ describe('leases', { concurrency: 4 }, () => {
     await one.claim([1, 2, 3])
     await assert.rejects(other.claim([3, 4, 5]), (error) => {
       assert.ok(error instanceof TargetError)
-      assert.match(error.message, /: agent 3: \S+ pid \d+ since [^;]+\. Share it .*, -t 5 -a 1-2 in one and/)
+      assert.match(error.message, /: writer 3: \S+ pid \d+ since [^;]+\. Share it .*, -t 5 -a 1-2 in one and/)
       assert.match(error.message, / in one and -t 5 -a 3-5 in the other, or take another --prefix$/)
       return true
     })
     assert.deepEqual(other.said, [], 'it did not wait')
     assert.deepEqual(await other.claim('next'), [4])
     assert.deepEqual(await office(t, ours).claim([5]), [5])
-    await assert.rejects(office(t, ours).claim('next'), /agent 1: .*; agent 5: [^;]+\. Share it/)
+    await assert.rejects(office(t, ours).claim('next'), /writer 1: .*; writer 5: [^;]+\. Share it/)
   })
 
   test('a lease that nobody renews runs out, and the one who waits has it', async (t) => {
@@ -156,7 +156,7 @@ describe('leases', { concurrency: 4 }, () => {
     await cli(server, 'DEL', one.key(1))
     await cli(server, 'SET', one.key(1), 'thief')
     await until('it is told', () => one.lost.length > 0)
-    assert.match(one.lost[0], /^agent 1's lease was lost to another process/)
+    assert.match(one.lost[0], /^the lease of writer 1 was lost to another process/)
     await one.release()
     assert.equal(await cli(server, 'GET', one.key(1)), 'thief')
     assert.equal(one.lost.length, 1)
@@ -217,13 +217,13 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     const server = await startServer(t)
     const env = at(server)
     const first = startProducer(t, '-q 100 -t 2 -a 1-2', { env })
-    await first.says(/all of 2 agents/)
+    await first.says(/all of 2 writers/)
     const life = () => server.redis.pttl('millrace:lease:1')
     await until('a lease of 30 s', async () => (await life()) > 20_000)
     first.kill('SIGKILL')
     await first.ended
     const next = startProducer(t, '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
-    await next.says(/every agent asked for is taken; waiting 30 s for a lease to run out/)
+    await next.says(/every writer asked for is taken; waiting 30 s for a lease to run out/)
     // As if the 30 s had passed.
     for (const agent of [1, 2]) await server.redis.pexpire(`millrace:lease:${agent}`, 100)
     assertDone(await next.ended)
@@ -232,7 +232,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
   test('a stolen lease is a warning in the result, not a crash', async (t) => {
     const server = await startServer(t)
     const running = startProducer(t, '-q 100 -p 200', { env: at(server) })
-    await running.says(/all of 1 agent/)
+    await running.says(/the only writer/)
     const key = await cli(server, '--scan', '--pattern', 'millrace:lease:*')
     await cli(server, 'SET', key, 'thief')
     await running.says(/lease was lost to another process/)

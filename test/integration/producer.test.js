@@ -111,9 +111,10 @@ describe('what it prints', { concurrency: 3 }, () => {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line).msg)
-    assert.match(log[0], /^embedded server on 127\.0\.0\.1:\d+ \(redis /)
-    assert.ok(log.includes('all of 1 agent: 200 items an interval'), log.join('\n'))
-    assert.ok(!/embedded server on/.test(stdout))
+    assert.match(log[0], /^writes sorted-set: .* as published/)
+    assert.match(log[1], /^started a local server on 127\.0\.0\.1:\d+ \(redis /)
+    assert.ok(log.includes('the only writer: 200 items an interval'), log.join('\n'))
+    assert.ok(!/local server on/.test(stdout))
     assert.match(stdout, new RegExp(`^report +\\S+$|^report +${ended.folder}`, 'm'))
     assert.match(stdout, /^run it again +node producer\.js /m)
   })
@@ -156,7 +157,7 @@ test('the password comes from .env, the environment or the command line, and is 
   assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '70')
 
   const running = startProducer(t, '-q 60', { cwd, env: { ...env, MILLRACE_QUANTITY: '80' } })
-  await running.says(/all of|agent 1 of/)
+  await running.says(/the only writer|all of|writer 1 of/)
   assert.ok(!readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').includes(secret))
   const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8')
   for (const pid of children.split(' ').filter(Boolean))
@@ -187,7 +188,7 @@ describe('exit code 2: one line that names the option', { concurrency: 3 }, () =
     ['--stamp --actual-value', /--stamp.*--actual-value/],
     ['--run no/slash', /--run/],
     ['-c 20 -q 10', /--chunks/],
-    ['extra', /extra/],
+    ['extra', /unexpected word/],
   ]))
     test(line, async (t) => {
       const { code, stdout, stderr, folder } = await runProducer(t, line)
@@ -223,7 +224,9 @@ describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
     await new Promise((resolve) => taken.close(resolve))
     assertRefused(
       await runProducer(t, `${brief} --host 127.0.0.1 --port ${port}`),
-      new RegExp(`^127\\.0\\.0\\.1:${port}: nothing listens there; correct --host and --port[^\\n]*\\n$`),
+      new RegExp(
+        `^127\\.0\\.0\\.1:${port}: nothing listens there; correct the address \\(--url, or --host and --port\\)[^\\n]*\\n$`,
+      ),
     )
   })
 

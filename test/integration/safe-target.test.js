@@ -69,7 +69,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       const [load, found, memory] = messages(stderr)
       assert.match(
         load,
-        /^writes \S+ items\/s in bursts of \S+ every \S+ m?s \(--rate \d+ spaces them evenly\), for /,
+        /^writes \S+: \S+ items\/s in bursts of \S+ every \S+ m?s, as published \(-q, -c, -p\), for /,
       )
       const address = `${place.server.host}:${place.server.port}`
       assert.match(
@@ -259,7 +259,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.set('item:1', 'x')
       const { code, stdout, stderr } = await cleanup(t, '--yes', place.env)
       assert.deepEqual([code, stdout], [3, ''])
-      assert.match(refusal(stderr), /no plan of Millrace stands under the prefix ''/)
+      assert.match(refusal(stderr), /found no plan of Millrace without a prefix/)
       assert.equal(await place.server.redis.get('item:1'), 'x')
     })
 
@@ -317,7 +317,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       assert.ok(await place.server.redis.exists('item:1', 'latest-ids', planKey('')))
       assert.match(
         refusal((await cleanup(t, '--prefix p: --yes', place.env)).stderr),
-        /no plan of Millrace stands/,
+        /found no plan of Millrace/,
       )
       assert.match((await cleanup(t, '--yes', place.env)).stdout, /202 keys removed\n$/)
       assert.deepEqual((await place.server.redis.keys('*')).sort(), others)

@@ -161,11 +161,11 @@ describe('what verify.js needs', () => {
       'an unknown writer',
       { written: { complete: true, agents: [{ agent: 7, ticks: 1 }], not_acked: [] } },
       {},
-      /^agent 7 wrote, but the plan has no such agent$/,
+      /^writer 7 is in the result, but not in its plan$/,
     ],
     ['an unknown strategy', {}, { strategy: 'bitmap' }, /^its strategy 'bitmap' is unknown/],
-    ['more chunks than items', {}, { chunks: 1000 }, /^the items of agent 1 are not within the plan's$/],
-    ['items of nobody', {}, { quantity: 10 }, /^the items of agent 1 are not within/],
+    ['more chunks than items', {}, { chunks: 1000 }, /^the items of writer 1 are not within the plan's$/],
+    ['items of nobody', {}, { quantity: 10 }, /^the items of writer 1 are not within/],
   ]))
     test(what, () => assert.match(String(contradictionIn(document(change, ofPlan))), words))
   for (const [what, change, ofPlan, words] of /** @type {[string, object, object, RegExp][]} */ ([

@@ -113,9 +113,9 @@ const refused = /** @type {[string, RegExp][]} */ ([
   ['latency.intended.p99=20ms', /must be a figure and its limit/],
   [
     'latency.intended.p98<20ms',
-    /no figure is called 'latency.intended.p98'; did you mean latency.intended.p9/,
+    /no metric is called 'latency.intended.p98'; did you mean latency.intended.p9/,
   ],
-  ['constructor<1', /no figure is called 'constructor'/],
+  ['constructor<1', /no metric is called 'constructor'/],
   ['latency.intended.p99<20MB', /latency.intended.p99 is not measured in MB; use us, µs, ms, s, m/],
   ['items.failed<1ms', /items.failed is not measured in ms; use k, M/],
   ['items.failed<1constructor', /not measured in constructor/],

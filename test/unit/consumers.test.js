@@ -49,10 +49,10 @@ test('the consumers of all boxes are spread over the period', () => {
 test('which part of the consumers a process is, in words', () => {
   const words = (/** @type {number[]} */ agents, totalAgents = 8, consumers = 4) =>
     readerWords(planOf({ agents, totalAgents, consumers }))
-  assert.equal(words([3]), 'agent 3 of 8: 4 of 32 consumers; -a all for everything')
-  assert.equal(words([2, 3]), 'agents 2, 3 of 8: 8 of 32 consumers; -a all for everything')
-  assert.equal(words([1, 2], 2), 'all of 2 agents: 8 consumers')
-  assert.equal(words([1], 1, 1), 'all of 1 agent: 1 consumer')
+  assert.equal(words([3]), 'reader 3 of 8: 4 of 32 consumers; -a all for everything')
+  assert.equal(words([2, 3]), 'readers 2, 3 of 8: 8 of 32 consumers; -a all for everything')
+  assert.equal(words([1, 2], 2), 'all of 2 readers: 8 consumers')
+  assert.equal(words([1], 1, 1), 'the only reader: 1 consumer')
 })
 
 /**

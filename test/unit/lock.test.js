@@ -73,7 +73,7 @@ test('a state file that says what no producer writes names itself and its fault'
   write({})
   assert.deepEqual(readState(folder, false), state)
   for (const [change, words] of /** @type {[object, RegExp][]} */ ([
-    [{ nodes: null }, /single\.json is not what .* writes: 'nodes' must be array; remove it$/],
+    [{ nodes: null }, /single\.json is not what .* leaves: 'nodes' must be array; remove it$/],
     [{ nodes: [null] }, /'nodes\.0' must be object/],
     [{ endpoints: [{ host: 'h', port: 0 }] }, /'endpoints\.0\.port' must be >= 1/],
     [{ access: null }, /'access' must be object/],

@@ -188,6 +188,6 @@ test('--no-values is refused where a reader cannot do without them, by options a
 test('a plan in words', () => {
   assert.equal(
     cardWords(card({ quantity: 12_000, totalAgents: 4, sortedSets: 2, once: true }, 0, true)),
-    'sorted-set of 12,000 items, 4 agents, 2 sorted sets, each item once, ended',
+    'sorted-set of 12,000 items, 4 writers, 2 sorted sets, each item once, ended',
   )
 })

@@ -131,17 +131,17 @@ const sentences = [
   [
     'all writers',
     {},
-    'sorted-set: 1,000 items/s, 1,000 every 1 s, by 2 writers, for 65 s on a local cluster of',
+    'sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, as published (-q, -c, -p), by 2 writers, for 65 s on a',
   ],
   [
     'one writer',
     { totalAgents: 1, agents: [{ agent: 1 }] },
-    'sorted-set: 1,000 items/s, 1,000 every 1 s, for',
+    'sorted-set: 1,000 items/s in bursts of 1,000 every 1 s, as published (-q, -c, -p), for',
   ],
   [
     'one of many',
     { totalAgents: 8, agents: [{ agent: 3 }], items: 125, nominalHz: 125 },
-    '125 items/s, 125 every 1 s, by writer 3 of 8 (125 of 1,000 items), for',
+    '125 items/s in bursts of 125 every 1 s, as published (-q, -c, -p), by writer 3 of 8 (125 of 1,000 items), for',
   ],
   [
     'a range',
@@ -149,8 +149,12 @@ const sentences = [
     'by writers 2-3 of 8 (250 of 1,000 items)',
   ],
   ['scattered', { totalAgents: 8, agents: [{ agent: 2 }, { agent: 5 }] }, 'by writers 2, 5 of 8'],
-  ['another period', { periodMs: 2000, spacingMs: 2000, nominalHz: 500 }, '500 items/s, 1,000 every 2 s'],
-  ['smooth', { pacing: 'smooth' }, '1,000 items/s, evenly spaced'],
+  [
+    'another period',
+    { periodMs: 2000, spacingMs: 2000, nominalHz: 500 },
+    '500 items/s in bursts of 1,000 every 2 s',
+  ],
+  ['smooth', { pacing: 'smooth' }, '1,000 items/s at an even rate (--rate)'],
   [
     'saturating',
     { rate: 'max', nominalHz: null },

@@ -3,32 +3,53 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../../lib/cli/options.js'
 import { planOf } from '../../lib/plan/plan.js'
-import { rhythmWords } from '../../lib/plan/rhythm.js'
+import { beginningWords, lengthWords, readingWords, rhythmWords } from '../../lib/plan/rhythm.js'
+
+const asPublished = 'as published (-q, -c, -p)'
 
 for (const [line, words] of [
-  [
-    '-q 50000',
-    '50,000 items/s in bursts of 50,000 every 1 s (--rate 50000 spaces them evenly), until Ctrl-C',
-  ],
+  ['-q 50000', `sorted-set: 50,000 items/s in bursts of 50,000 every 1 s, ${asPublished}, until Ctrl-C`],
   [
     '-q 300 -p 500 -c 3 --duration 60',
-    '600 items/s in bursts of 100 every 166.7 ms (--rate 600 spaces them evenly), for 60 s',
+    `sorted-set: 600 items/s in bursts of 100 every 166.7 ms, ${asPublished}, for 60 s`,
   ],
-  ['--rate 50k --items 10k --duration 9', '50,000 items/s, evenly spaced, for 9 s'],
-  ['-q 500 --intervals 4', '500 items/s in bursts of 500 every 1 s (--rate 500 spaces them evenly), for 4 s'],
-  ['-q 500 --pacing smooth', '500 items/s, evenly spaced, until Ctrl-C'],
-  ['-q 500 --pacing closed', '500 items, then 1 s of rest, until Ctrl-C'],
-  ['--rate max', 'items as fast as the servers accept them, until Ctrl-C'],
-  ['--strategy lookup-get', 'operations as fast as the replies come (a closed loop), until Ctrl-C'],
-  ['--strategy lookup-get --rate 5k', '5,000 operations/s, evenly spaced, until Ctrl-C'],
+  ['--rate 50k --items 10k --duration 9', 'sorted-set: 50,000 items/s at an even rate (--rate), for 9 s'],
+  ['-q 500 --intervals 4', `sorted-set: 500 items/s in bursts of 500 every 1 s, ${asPublished}, for 4 s`],
+  ['-q 500 --sl --pacing smooth', 'list: 500 items/s at an even rate (--rate), until Ctrl-C'],
+  ['-q 500 --pacing closed', 'sorted-set: 500 items, then 1 s of rest, until Ctrl-C'],
+  ['--rate max', 'sorted-set: items as fast as the servers accept them, until Ctrl-C'],
+  [
+    '--strategy lookup-get',
+    'lookup-get: operations as fast as the replies come (a closed loop), until Ctrl-C',
+  ],
+  [
+    '--strategy lookup-get --rate 5k',
+    'lookup-get: 5,000 operations/s at an even rate (--rate), until Ctrl-C',
+  ],
   [
     '--strategy lookup-get --rate 5k --arrivals poisson',
-    '5,000 operations/s, as independent users come, until Ctrl-C',
+    'lookup-get: 5,000 operations/s, at random moments (Poisson arrivals), until Ctrl-C',
+  ],
+  [
+    '--strategy membership-set',
+    'membership-set: operations as fast as the replies come (a closed loop), to the end of its passes',
   ],
 ])
   test(line, () => {
     const settings = readSettings({ program: 'producer', argv: line.split(' '), env: {} })
     assert.ok('given' in settings)
     const plan = planOf(settings, { agents: [1], masters: 1, cluster: false, variant: null })
-    assert.equal(rhythmWords(plan), words)
+    assert.equal(`${settings.strategy}: ${rhythmWords(plan)}, ${lengthWords(plan)}`, words)
+    assert.equal(beginningWords(settings), `writes ${words}`)
+  })
+
+for (const [line, words] of [
+  ['--limit 9', 'reads every 1 s, until Ctrl-C'],
+  ['-p 250 --duration 9', 'reads every 250 ms, for 9 s'],
+  ['--pacing closed', 'reads 1 s after each fetch, until Ctrl-C'],
+])
+  test(`consumer ${line}`, () => {
+    const settings = readSettings({ program: 'consumer', argv: line.split(' '), env: {} })
+    assert.ok('given' in settings)
+    assert.equal(readingWords(/** @type {any} */ (settings)), words)
   })

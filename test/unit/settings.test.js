@@ -369,7 +369,7 @@ const badOfConsumer = /** @type {[string, RegExp][]} */ ([
   ['--verify --no-values', /^--verify with --no-values/],
   ['--mode script --no-values', /^--mode script with --no-values/],
   ['--mode script --fetch mget', /^--fetch mget with --mode script/],
-  ['-t 2 -a 3', /^--agent: agent 3 is above --total-agents 2/],
+  ['-t 2 -a 3', /^--agent: number 3 is above --total-agents 2/],
   ['--sl --ns 3', /^--ns: --sl keeps no sorted set/],
   ['-s lua', /^--mode must be one of manual, script, not 'lua'/],
   ['--script-mode=', /^--mode needs a value$/],
@@ -472,9 +472,9 @@ const bad = /** @type {[string, string][]} */ ([
   ['--host h --sentinel-password s', '--sentinel-password needs --sentinel'],
   [
     '--threshold items.faild<1',
-    "--threshold items.faild<1: no figure is called 'items.faild'; did you mean items.failed?",
+    "--threshold items.faild<1: no metric is called 'items.faild'; did you mean items.failed?",
   ],
-  ['--threshold p99<20ms', "no figure is called 'p99'; did you mean latency.intended.p99?"],
+  ['--threshold p99<20ms', "no metric is called 'p99'; did you mean latency.intended.p99?"],
   ['--threshold cpu_us_per_item<5', 'did you mean server.cpu_us_per_item?'],
   ['--threshold server.cpu_us_per_item<+5%', 'only millrace diff and compare have two sides'],
   ['--threshold items.failed', "must be a figure and its limit, as in 'latency.intended.p99<20ms'"],
@@ -534,7 +534,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['--rate 300k -p 500', '--rate and --period exclude each other'],
   ['--rate 300k -c 5', '--rate and --chunks exclude each other'],
   ['--rate 300k --pacing closed', '--rate and --pacing exclude each other'],
-  ['--rate 5 -t 8', '--items: 5 items are too few for 8 agents'],
+  ['--rate 5 -t 8', '--items: 5 items are too few for 8 writers'],
   ['--items 5 -q 6', '--items and --quantity exclude each other'],
   ['--items 0', '--items must be a whole number from 1 to 100M'],
   ['--sets 0', '--sets must be a whole number from 1 to 16384'],
@@ -554,8 +554,8 @@ const bad = /** @type {[string, string][]} */ ([
   ['--file /nowhere.yaml', '--file: cannot read /nowhere.yaml (ENOENT)'],
   ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
   ['redis://h --host g', '--url and --host exclude each other'],
-  ['redis://h redis://g', 'a word too many on the command line (not shown: it may belong to --url)'],
-  ['--strategy lists', "counter-function, counter-transaction, not 'lists'; did you mean list?"],
+  ['redis://h redis://g', 'unexpected word on the command line (not shown: it may be a password)'],
+  ['--strategy lists', "--strategy 'lists': did you mean list? It must be one of sorted-set, "],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],
@@ -577,9 +577,9 @@ const bad = /** @type {[string, string][]} */ ([
   ['-cm', 'unknown option -cm; did you mean --cm?'],
   ['-zy', 'unknown option -z'],
   ['--__proto__ 1', 'unknown option'],
-  ['foo', "a word too many on the command line: 'foo'"],
-  ['-q 5 6', "a word too many on the command line: '6'"],
-  ['-- -q', "a word too many on the command line: '-q'"],
+  ['foo', 'unexpected word on the command line (not shown: it may be a password)'],
+  ['-q 5 6', 'unexpected word on the command line after -q (not shown: it may be a password)'],
+  ['-- -q', 'unexpected word on the command line (not shown: it may be a password)'],
   ['--url http://h', '--url must be redis://[user:password@]host[:port][/db]'],
   ['--url redis://', '--url must be'],
   ['--url redis://h:0', '--url must be'],
@@ -610,10 +610,10 @@ const bad = /** @type {[string, string][]} */ ([
   ['--url redis://h/1 --db 2', '--url and --db exclude each other'],
   ['--url rediss://h --no-tls', '--url and --tls exclude each other'],
 
-  ['-q 3 -t 8', '--quantity: 3 items are too few for 8 agents (--total-agents)'],
-  ['-a 9 -t 8', '--agent: agent 9 is above --total-agents 8'],
-  ['-a 2-9 -t 8', '--agent: agent 9 is above --total-agents 8'],
-  ['-q 80 -t 8 -c 11', '--chunks: 11 chunks are more than the 10 items of an agent'],
+  ['-q 3 -t 8', '--quantity: 3 items are too few for 8 writers (--total-agents)'],
+  ['-a 9 -t 8', '--agent: number 9 is above --total-agents 8'],
+  ['-a 2-9 -t 8', '--agent: number 9 is above --total-agents 8'],
+  ['-q 80 -t 8 -c 11', '--chunks: 11 chunks are more than the 10 items of a writer'],
   ['--stamp --actual-value', '--stamp with --actual-value: every tick would make new members'],
   ['--stamp --strategy actual-value', '--stamp with --strategy actual-value: every tick'],
   ['--stamp --value-size 12', '--stamp takes 13 bytes, --value-size leaves 12'],
@@ -652,9 +652,9 @@ const bad = /** @type {[string, string][]} */ ([
   ['--host h --tls --key f', '--key needs --cert'],
   ['--host h --cluster --db 1', '--db: database 1 with --cluster, which has only 0'],
   ['--url redis://h/1 --cluster', '--url: database 1 with --cluster, which has only 0'],
-  ['--host h --server-bin f', '--server-bin is for embedded servers, but --host is an address'],
-  ['--port 7000 --cluster --shards 3', '--shards is for embedded servers, but --port is an address'],
-  ['--url redis://h --cluster --replicas 1', '--replicas is for embedded servers, but --url is an address'],
+  ['--host h --server-bin f', '--server-bin is for local servers, but --host is an address'],
+  ['--port 7000 --cluster --shards 3', '--shards is for local servers, but --port is an address'],
+  ['--url redis://h --cluster --replicas 1', '--replicas is for local servers, but --url is an address'],
   ['--shards 3', '--shards needs --cluster'],
   ['--replicas 0', '--replicas needs --cluster'],
 ])
@@ -773,7 +773,7 @@ test('a bad variable is named', () => {
   )
   assert.equal(
     sentence(() => read('--cluster --shards 3', { REDIS_URL: 'redis://h' })),
-    '--shards is for embedded servers, but REDIS_URL is an address',
+    '--shards is for local servers, but REDIS_URL is an address',
   )
 })
 
@@ -892,6 +892,12 @@ test('the examples of --help can be pasted', () => {
 })
 
 test('letters that mean something else in other tools are obeyed with a warning', () => {
+  assert.match(
+    read('--host h -p 7001').cautions[0],
+    /^-p 7001 is a period of 7\.001 s; the port is --port 7001/,
+  )
+  for (const line of ['--host h -p 2500', '--host h --port 1 -p 7001', '-p 7001', '--host h -p 7001ms'])
+    assert.deepEqual(read(line).cautions, [], line)
   assert.match(read('-p 6379').cautions[0], /^-p 6379 is a period of 6\.379 s; the port is --port 6379/)
   assert.match(read('-p 26379').cautions[0], /the port is --port 26379/)
   assert.match(

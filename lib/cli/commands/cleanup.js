@@ -37,7 +37,7 @@ const cleanUp = async (settings) => {
     const leases = yes ? await unlessInterrupted(stop, leasesUnder(target, prefix)) : 0
     if (leases > 0)
       throw new TargetError(
-        `${target.address}: ${several(leases, 'agent')} under the prefix '${prefix}' still at work (a lease lasts 30 s); end them first`,
+        `${target.address}: ${several(leases, 'writer')} under the prefix '${prefix}' still at work (a lease lasts 30 s); end them first`,
         { code: 'LEASED' },
       )
     let toldMs = performance.now()

@@ -58,7 +58,7 @@ const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => 
  */
 const commonOf = ({ options, words, separator }) => {
   const behind = typedLine(separator === null ? [] : words.slice(separator), optionsOf('producer'))
-  refuseWords(behind, optionsOf('producer'))
+  refuseWords(behind)
   const front = [...options].filter(([name]) => passed.some((option) => option.name === name))
   return commonRequest(new Map([...front, ...behind.options]))
 }

@@ -36,7 +36,8 @@ const demo = () =>
     process.on('SIGINT', () => {})
     process.on('SIGTERM', () => child.kill('SIGTERM'))
     child.on('close', (code) => {
-      process.stderr.write('\nNext: millrace compare sorted-set list -q 50000, or millrace write --help\n')
+      if (code === ExitCode.done || code === ExitCode.invalid)
+        process.stderr.write('\nNext: millrace compare sorted-set list -q 50000, or millrace write --help\n')
       resolve(code ?? ExitCode.fault)
     })
   })

@@ -204,7 +204,7 @@ export const command = {
       ['names of what a column or a ratio can have', 'show figures'],
     ],
     more: `Without an address every experiment runs on servers started here. An address is taken from the command line alone, never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as millrace write has them; the password as REDIS_PASSWORD in the environment, or by --password-file.
-Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experiment has no valid run.`,
+Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code 4: an experiment has no valid run.`,
   },
   options: ownOptions('Options', [
     { name: 'all', type: 'flag', help: 'run all of them' },
@@ -213,7 +213,7 @@ Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experim
       type: 'number',
       range: ['0.0001', '1000'],
       default: '1',
-      help: 'quantities times N: 0.1 lets a laptop run what needed EC2',
+      help: 'quantities times N: with 0.1 a laptop can run what was published from EC2',
     },
     {
       name: 'repeat',
@@ -230,13 +230,23 @@ Ctrl-C ends a matrix with what it has; --resume goes on. Exit code 4: an experim
       help: 'measured, of every run or phase',
     },
     { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', help: 'seconds before that' },
-    { name: 'seed', type: 'integer', range: ['0', '4294967295'], default: '1', help: 'of the order' },
+    {
+      name: 'seed',
+      type: 'integer',
+      range: ['0', '4294967295'],
+      default: '1',
+      help: 'random seed of the order',
+    },
     { name: 'out', type: 'path', otherwise: 'results/experiments', help: 'folder of the results' },
-    { name: 'dry-run', type: 'flag', help: 'print how many cells and rounds, and how long, and run nothing' },
+    {
+      name: 'dry-run',
+      type: 'flag',
+      help: 'print the cells, the rounds and how long they take; run nothing',
+    },
     {
       name: 'resume',
       type: 'flag',
-      help: 'continue the newest matrix of the same terms: what it has is not run again',
+      help: 'continue the newest experiment of the same options: its finished runs are kept',
     },
   ]),
   passed: targetOptions,

@@ -1,5 +1,5 @@
 // `millrace report`: everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { bytes, several } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
 import { missingFor } from '../../report/draw.js'
@@ -24,8 +24,10 @@ export const command = {
     const [folder] = words
     if (words.length !== 1) throw new OptionError(`one folder of results: ${as} RESULTS [--out DIR]`)
     if (!existsSync(folder)) throw new OptionError(`${folder}: there is no such folder`)
-    const record = await readRecord(folder)
     const target = out ?? folder
+    if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
+      throw new OptionError(`--out ${out} is a file; name a folder`)
+    const record = await readRecord(folder)
     await madeWithParents(target).catch((cause) => {
       throw new OptionError(`--out ${target}: the folder cannot be written (${codeOf(cause)})`, { cause })
     })

@@ -182,7 +182,7 @@ export const command = {
   words: () => changes,
   work: async ({ settings, typed, redact }) => {
     const [word, ...words] = typed.words
-    refuseWords({ ...typed, words }, options)
+    refuseWords({ words, behind: typed.behind.slice(1) })
     return reshard(await withPassword(settings, redact), word)
   },
 }

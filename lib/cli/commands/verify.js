@@ -155,9 +155,13 @@ const checkedIn = async (document, settings) => {
 /** @param {import('../../../settings.js').Option} option */
 const isOfTarget = ({ group, name }) => group.startsWith('Target') || ['json', 'prefix'].includes(name)
 
+const json = 'print what was found as JSON, and nothing else'
+
 // A consumer's options, of which only those of the target matter.
 const options = optionsOf('consumer').map((option) =>
-  isOfTarget(option) ? option : { ...option, hidden: /** @type {const} */ (true) },
+  isOfTarget(option)
+    ? { ...option, ...(option.name === 'json' && { help: json, brief: json }) }
+    : { ...option, hidden: /** @type {const} */ (true) },
 )
 
 /** @type {import('../commands.js').Command} */
@@ -177,7 +181,7 @@ export const command = {
   work: async (asked) => {
     const { typed, redact, settings: own } = asked
     const [folder, ...words] = typed.words
-    refuseWords({ ...typed, words }, options)
+    refuseWords({ words, behind: typed.behind.slice(1) })
     const document = await documentIn(folder)
     const settings = await withPassword(attached(document, /** @type {ReaderSettings} */ (own)), redact)
     const checked = await checkedIn(document, settings)
