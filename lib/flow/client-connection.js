@@ -1,6 +1,5 @@
 // One connection of one client: operations in flight in the order they were sent, and their replies.
-import { MillraceError } from '../errors.js'
-import { linkOf } from '../transport/link.js'
+import { MillraceError, TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
 
 /**
@@ -17,8 +16,7 @@ import { replyCounter } from '../wire/decode.js'
  * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
  * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
- * @property {(connection: ClientConnection) => void} onUp
- * @property {(connection: ClientConnection, error?: Error) => void} onDown lost or not made; its operations are still in the ring
+ * @property {(connection: ClientConnection, error?: Error) => void} onClosed its operations are still in the ring
  *
  * @typedef {ReturnType<typeof clientConnection>} ClientConnection
  */
@@ -32,17 +30,20 @@ export const asking = 255
  * @param {string} needs.address
  * @param {number} needs.room operations in flight at most
  * @param {Tally} needs.tally
- * @param {Parameters<typeof linkOf>[0]['open']} needs.open
+ * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} needs.open
  * @param {ClientEvents} needs.events
  * @param {() => number} needs.clock
- * @param {() => number} needs.random
- * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const clientConnection = ({ client, address, room, tally, events, ...linking }) => {
+export const clientConnection = ({ client, address, room, tally, open, events, clock }) => {
   const size = 2 ** Math.ceil(Math.log2(2 * room + 2))
   const mask = size - 1
   let head = 0
   let tail = 0
+  /** @type {import('node:net').Socket | null} */
+  let socket = null
+  let heardMs = 0
+  let opening = false
+  let closed = false
 
   const take = (/** @type {number} */ count) => {
     let left = count
@@ -58,7 +59,7 @@ export const clientConnection = ({ client, address, room, tally, events, ...link
       const from = head
       head += run
       left -= run
-      events.onAnswered(self, from, run, link.heardMs())
+      events.onAnswered(self, from, run, heardMs)
     }
   }
   const refuse = (/** @type {string} */ line) => {
@@ -67,14 +68,6 @@ export const clientConnection = ({ client, address, room, tally, events, ...link
     // ASKING refused: the command behind it says what is wrong.
     if (self.kinds[place & mask] !== asking) events.onRefused(self, place, line)
   }
-
-  const link = linkOf({
-    ...linking,
-    decoder: () => replyCounter({ done: take, failed: refuse }, tally),
-    onRead: (nowMs) => events.onRead(self, nowMs),
-    onUp: () => events.onUp(self),
-    onDown: (error) => events.onDown(self, error),
-  })
 
   const self = {
     client,
@@ -86,16 +79,43 @@ export const clientConnection = ({ client, address, room, tally, events, ...link
     sentMs: new Float64Array(size),
     measured: new Uint8Array(size),
     attempts: new Uint8Array(size),
-    connect: link.connect,
-    isUp: link.isUp,
+    isUp: () => socket !== null,
+    isOpening: () => opening,
     inFlight: () => tail - head,
     /** Since bytes came, while some are owed. */
-    silentMs: () => link.silentMs(head < tail),
-    waitingBytes: link.waitingBytes,
+    silentMs: () => (head === tail ? 0 : clock() - heardMs),
+    waitingBytes: () => socket?.writableLength ?? 0,
+
+    async connect() {
+      if (socket || opening) return
+      opening = true
+      try {
+        // A decoder of its own: what a lost connection left half read is gone with it.
+        const count = replyCounter({ done: take, failed: refuse }, tally)
+        const opened = await open({
+          onBytes: (chunk) => {
+            heardMs = clock()
+            count(chunk)
+            events.onRead(self, heardMs)
+          },
+          onClose: (error) => {
+            socket = null
+            events.onClosed(self, error)
+          },
+        })
+        if (closed) opened.destroy()
+        // It may have been closed again before we came to know of it.
+        else if (opened.destroyed)
+          throw new TargetError(`${address}: closed the connection`, { code: 'CONNECT' })
+        else socket = opened
+      } finally {
+        opening = false
+      }
+    },
 
     /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts */
     push(kind, n, dueMs, nowMs, inWindow, attempts) {
-      if (head === tail) link.owesFrom(nowMs)
+      if (head === tail) heardMs = nowMs
       const place = tail++ & mask
       self.kinds[place] = kind
       self.ns[place] = n
@@ -107,8 +127,9 @@ export const clientConnection = ({ client, address, room, tally, events, ...link
 
     /** Whether the system took all bytes, so that they may be changed. @param {Buffer} bytes */
     write(bytes) {
-      link.write(bytes)
-      return link.waitingBytes() === 0
+      if (!socket) return true
+      socket.write(bytes)
+      return socket.writableLength === 0
     },
 
     /** Operations without an answer; the connection is empty then. @returns {Operation[]} */
@@ -131,8 +152,13 @@ export const clientConnection = ({ client, address, room, tally, events, ...link
         attempts: self.attempts[at],
       }
     },
-    cut: link.cut,
-    close: link.close,
+    /** Gives the connection up: what it owes comes by onClosed. */
+    cut: () => socket?.destroy(),
+    /** For good; one that is being opened too. */
+    close() {
+      closed = true
+      socket?.destroy()
+    },
   }
   return self
 }

@@ -2,7 +2,6 @@
 // that is silent while a new connection is answered is given up.
 import { TargetError } from '../errors.js'
 import { silenceOf } from '../transport/silence.js'
-import { closed as closedReason } from '../transport/story.js'
 import { clientConnection } from './client-connection.js'
 
 /**
@@ -10,6 +9,7 @@ import { clientConnection } from './client-connection.js'
  * @typedef {import('./client-connection.js').ClientEvents} ClientEvents
  */
 
+const reconnectMs = [50, 100, 200, 500, 1000]
 // Not more at once than a server's backlog holds.
 const mostAtOnce = 100
 
@@ -37,33 +37,42 @@ export const clientsPool = (needs) => {
   const pools = Array.from({ length: clients }, () => new Map())
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
-  /** @type {Error | null} the last */
-  let fault = null
   let opened = false
   let closed = false
 
   const all = () => pools.flatMap((pool) => [...pool.values()])
 
-  /** @param {ClientConnection} connection */
-  const onUp = ({ address, client }) => {
-    if (closed || !opened) return
-    story.up(address)
-    onChanged(client)
-  }
   /** @param {ClientConnection} connection @param {Error} [error] */
-  const down = (connection, error) => {
-    const { address, client } = connection
+  const onClosed = (connection, error) => {
     onLost(connection)
-    fault = error ?? new TargetError(`${address}: ${closedReason}`, { code: 'CONNECT' })
-    if (closed || !opened) return
-    story.down(address, fault.message)
+    if (closed) return
+    story.down(connection.address, error?.message ?? 'closed the connection')
     onDown()
-    if (!addresses().includes(address)) {
-      connection.close()
-      pools[client].delete(address)
-      recent[client] = null
-    }
-    timers.setImmediate(() => onChanged(client))
+    reconnect(connection, 0)
+    timers.setImmediate(() => onChanged(connection.client))
+  }
+
+  /** @param {ClientConnection} connection @param {number} attempt */
+  const reconnect = (connection, attempt) => {
+    if (closed || connection.isUp()) return
+    connection.connect().then(
+      () => {
+        if (closed) return
+        story.up(connection.address)
+        onChanged(connection.client)
+      },
+      (error) => {
+        story.down(connection.address, error instanceof Error ? error.message : String(error))
+        onDown()
+        const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
+        timers.setTimeout(() => {
+          if (addresses().includes(connection.address)) return reconnect(connection, attempt + 1)
+          pools[connection.client].delete(connection.address)
+          recent[connection.client] = null
+          onChanged(connection.client)
+        }, waitMs)
+      },
+    )
   }
 
   /** @param {number} client @param {string} address @returns {ClientConnection} */
@@ -82,13 +91,11 @@ export const clientsPool = (needs) => {
       room,
       tally,
       open: (handlers) => target.dial(address, handlers),
-      events: { ...events, onUp, onDown: down },
+      events: { ...events, onClosed },
       clock,
-      random,
-      timers,
     })
     pools[client].set(address, connection)
-    if (opened) connection.connect()
+    if (opened) reconnect(connection, 0)
     return connection
   }
 
@@ -107,12 +114,12 @@ export const clientsPool = (needs) => {
     async open() {
       for (let client = 0; client < clients; client++) for (const address of addresses()) of(client, address)
       const list = all()
-      for (let i = 0; i < list.length; i += mostAtOnce) {
-        const some = list.slice(i, i + mostAtOnce)
-        await Promise.all(some.map((connection) => connection.connect()))
-        if (some.every((connection) => connection.isUp())) continue
+      try {
+        for (let i = 0; i < list.length; i += mostAtOnce)
+          await Promise.all(list.slice(i, i + mostAtOnce).map((connection) => connection.connect()))
+      } catch (error) {
         close()
-        throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
+        throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
       }
       opened = true
     },

@@ -8,7 +8,7 @@ const lastRetryMs = 1000
  * @param {object} needs
  * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} needs.open
  * @param {() => (chunk: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
- * @param {(nowMs: number) => void} needs.onRead everything that a read brought is settled
+ * @param {() => void} needs.onRead everything that a read brought is settled
  * @param {() => void} needs.onUp
  * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what it owes gets no reply
  * @param {() => number} needs.clock
@@ -41,7 +41,7 @@ export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, tim
     const onBytes = (/** @type {Buffer} */ chunk) => {
       heardMs = clock()
       read(chunk)
-      onRead(heardMs)
+      onRead()
     }
     let opened
     try {
@@ -70,7 +70,6 @@ export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, tim
     write: (bytes, release) => socket?.write(bytes, release),
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket?.writableLength ?? 0,
-    heardMs: () => heardMs,
     /** Silence is counted from here: the first byte that has no reply yet. @param {number} nowMs */
     owesFrom: (nowMs) => {
       heardMs = nowMs

@@ -5,7 +5,7 @@
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: [] }
 const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
-const link = { file: 'lib/transport/link.js', unit: ['link', 'client-connection'] }
+const link = { file: 'lib/transport/link.js', unit: ['link'] }
 const pool = { file: 'lib/transport/pool.js', unit: ['lane', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/silence.js', unit: [] }
@@ -348,9 +348,15 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'if (head === tail) link.owesFrom(nowMs)',
+    line: 'if (head === tail) heardMs = nowMs',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
+  },
+  {
+    ...client,
+    line: 'if (closed) opened.destroy()\n        else socket = opened',
+    becomes: 'socket = opened',
+    breaks: 'a connection that opens after the end stays open',
   },
   {
     ...link,

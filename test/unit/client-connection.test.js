@@ -12,12 +12,10 @@ const scene = () => {
   /** @type {() => void} */
   let open = () => {}
   const socket = /** @type {any} */ ({
-    destroyed: false,
     write: () => true,
     writableLength: 0,
     destroy: () => {
       state.destroyed = true
-      socket.destroyed = true
     },
   })
   const connection = clientConnection({
@@ -36,11 +34,9 @@ const scene = () => {
         events.push(`answered ${connection.ns[from & connection.mask]} + ${count}`),
       onRefused: (_, place, line) => events.push(`refused ${connection.operationAt(place).n}: ${line}`),
       onRead: () => {},
-      onUp: () => {},
-      onDown: () => {},
+      onClosed: () => {},
     },
     clock: () => state.nowMs,
-    random: () => 0.5,
   })
   const connected = async () => {
     const ready = connection.connect()
