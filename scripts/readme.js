@@ -27,6 +27,9 @@ import { typesFile } from './readme/types.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** Each is measured on several servers, which are in parentheses. @param {{ rows: { label: string }[] }} experiment */
+const modelsIn = ({ rows }) => new Set(rows.map(({ label }) => label.replace(/ \(.*$/, ''))).size
+
 /** Wide enough that no line of the table breaks. */
 const sampleColumns = 100
 
@@ -61,7 +64,7 @@ const partsOf = (experiments, read) => {
             'picture',
             pictureMarkup(
               'charts/measured/models',
-              `${modelsFinding(models)}: server CPU and memory per item of nine data models`,
+              `${modelsFinding(models)}: server CPU and memory per item of ${modelsIn(models)} data models`,
             ),
           ],
           ['README.md', 'answers', answersPart(experiments)],

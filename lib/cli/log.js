@@ -18,6 +18,10 @@ export const logLine = ({ isTTY, columns }, text) =>
     ? wrapped(plainText(text), Math.max(20, (columns || 80) - indent)).join(`\n${' '.repeat(indent)}`)
     : plainText(text)
 
+/** A sentence for a person, no wider than the terminal. @param {string} text @param {Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>} stream */
+export const terminalText = (text, { isTTY, columns }) =>
+  isTTY ? wrapped(plainText(text), columns || 80).join('\n') : plainText(text)
+
 /**
  * @param {object} options
  * @param {string} options.level

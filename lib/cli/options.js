@@ -175,7 +175,9 @@ const refusal = (option, text) => {
   )
     return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
   const like = option.choices && nearest(text, option.choices)
-  return like ? `'${shown(text)}': did you mean ${like}? It ${must}` : `${must}, not '${shown(text)}'`
+  return like
+    ? `must not be '${shown(text)}'; did you mean ${like}? It ${must}`
+    : `${must}, not '${shown(text)}'`
 }
 
 /**

@@ -4,13 +4,13 @@
 import { plainText } from '../base/units.js'
 import { ExitCode, MillraceError, OptionError } from '../errors.js'
 import { redactor } from '../redact.js'
-import { wrapped } from '../report/layout.js'
 import { millraceVersion } from '../run/versions.js'
 import { asTargetError } from '../target/reason.js'
 import { fromParent } from './child.js'
 import { typedLine } from './command-line.js'
 import { commandNamed } from './commands.js'
 import { helpText } from './help.js'
+import { terminalText } from './log.js'
 import { loadDotenv, settingsOf, variablesIn } from './options.js'
 import { secretsIn } from './secrets.js'
 
@@ -31,15 +31,11 @@ const endWithParent = () => {
   process.emit('SIGTERM')
 }
 
-/** A sentence for a person, no wider than the terminal. @param {string} text @param {NodeJS.WriteStream} stream */
-const linesOf = (text, { isTTY, columns }) =>
-  isTTY ? wrapped(plainText(text), columns || 80).join('\n') : plainText(text)
-
 /** @param {unknown} thrown @param {NodeJS.WriteStream} stderr */
 const tell = (thrown, stderr) => {
   const error = asTargetError(thrown)
   if (error instanceof MillraceError) {
-    stderr.write(`${linesOf(error.message, stderr)}\n`)
+    stderr.write(`${terminalText(error.message, stderr)}\n`)
     return error.exitCode
   }
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -89,7 +85,8 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     const dotenvText = isPrivate ? undefined : loadDotenv(workingFolder(), env)
     redact.learn(...secretsIn([], variablesIn(dotenvText)))
     const settings = settingsOf(typed, options, { env: isPrivate ? {} : env, dotenvText, takesWords })
-    for (const sentence of settings.cautions) stderr.write(`${linesOf(`warning: ${sentence}`, stderr)}\n`)
+    for (const sentence of settings.cautions)
+      stderr.write(`${terminalText(`warning: ${sentence}`, stderr)}\n`)
     return work({ settings, typed, env, dotenvText, redact, as })
   })
 

@@ -128,17 +128,20 @@ export const rulingWords = ({ threshold, label, value, low, high, relative, figu
   return `threshold ${word}: ${threshold}, ${label ? `${plainText(label)}: ` : ''}measured ${shown(value)}${interval}${advice}`
 }
 
-/** @param {Comparison} comparison @param {Row[]} rows @param {number} columns */
-const table = ({ effect }, rows, columns) =>
+const intervalTitle = '95 % interval'
+const shownTitle = 'would show'
+
+/** @param {Comparison} comparison @param {Row[]} rows @param {number} columns @param {'name' | 'title'} by */
+const tableBy = ({ effect }, rows, columns, by) =>
   alignedTable(
     [
-      { title: 'metric', left: true, cell: ({ figure }) => figure.name },
+      { title: 'metric', left: true, whole: by === 'title', cell: ({ figure }) => figure[by] },
       { title: 'baseline', cell: ({ figure, difference }) => shownFigure(figure, difference.centreA) },
       { title: 'other', cell: ({ figure, difference }) => shownFigure(figure, difference.centreB) },
       { title: 'change', cell: (row) => differenceWords(row, row.difference.change) },
-      { title: '95 % interval', cell: intervalWords, rank: 1 },
+      { title: intervalTitle, cell: intervalWords, rank: 1 },
       {
-        title: 'would show',
+        title: shownTitle,
         cell: (row) => differenceWords(row, row.difference.detectable).replace('+', ''),
         rank: 2,
       },
@@ -147,6 +150,12 @@ const table = ({ effect }, rows, columns) =>
     rows,
     columns,
   )
+
+/** Metrics by the names that thresholds have; where these take the room of the intervals, by their titles. @param {Comparison} comparison @param {Row[]} rows @param {number} columns */
+const table = (comparison, rows, columns) => {
+  const named = tableBy(comparison, rows, columns, 'name')
+  return named[0].includes(intervalTitle) ? named : tableBy(comparison, rows, columns, 'title')
+}
 
 const notes = {
   separate: "geometric means; the intervals are Welch's, of the logarithms",
@@ -167,12 +176,16 @@ export const comparisonText = (comparison, { columns = 110, all = false } = {}) 
     const shown = all ? own : own.filter(({ primary }) => primary)
     const hidden = own.length - shown.length
     const sides = `${plainText(other.name)} (${several(runs[label].b, 'run')}) against ${plainText(baseline.name)} (${several(runs[label].a, 'run')})`
+    const lines = table(comparison, shown, columns)
+    const detectable = lines[0].includes(shownTitle)
+      ? `; '${shownTitle}' is the change that this many runs detect in four of five comparisons`
+      : ''
     return [
       ...whole([`${label ? `${plainText(label)}: ` : ''}${sides}`]),
       ...(label === '' ? whole(settingsWords(comparison)) : []),
-      ...table(comparison, shown, columns),
+      ...lines,
       ...whole([
-        `${notes[design]}; 'would show' is the change that as many runs show in four of five tries`,
+        `${notes[design]}${detectable}`,
         ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
       ]),
     ]

@@ -49,7 +49,7 @@ const clientsWords = ({ quantity, nominalHz, clients }) => {
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} operations/s, ${arrivals === 'poisson' ? 'Poisson arrivals' : 'at an even rate (--rate)'}`
+      : `${rate(nominalHz)} operations/s${arrivals === 'poisson' ? ', Poisson arrivals' : ' at an even rate (--rate)'}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
 }
 
@@ -181,7 +181,8 @@ export const itemWords = ({ items }) => {
 
 /** @param {Run} run */
 export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind }) => {
-  const part = nominal && typeof achieved === 'number' ? share(achieved / nominal) : null
+  const most = kind === 'consumer' ? 1 : Number.POSITIVE_INFINITY
+  const part = nominal && typeof achieved === 'number' ? share(Math.min(most, achieved / nominal)) : null
   if (kind === 'consumer')
     return facts([
       `${rate(achieved)} fetches/s${part ? `, ${part} of the target rate` : ''}`,

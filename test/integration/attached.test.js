@@ -10,7 +10,7 @@ import { ownFolder, runProducer, startProducer, startProgram } from '../helpers/
 const owner = async (t, line) => {
   const runtimeDir = ownFolder(t, 'runtime')
   const producer = startProducer(t, line, { runtimeDir })
-  await producer.says(/of 1 agent/)
+  await producer.says(/the only writer/)
   return { runtimeDir, producer }
 }
 
@@ -80,7 +80,7 @@ describe('the same command in a second terminal', { concurrency: 2 }, () => {
   test('after a kill -9 of the one before it waits until the lease has run out', async (t) => {
     const { runtimeDir } = await owner(t, '-q 100')
     const killed = startProducer(t, '-q 50 --prefix b:', { runtimeDir })
-    await killed.says(/of 1 agent/)
+    await killed.says(/the only writer/)
     killed.kill('SIGKILL')
     await killed.ended
     const next = startProducer(t, '-q 50 --prefix b: --intervals 1', { runtimeDir })
@@ -108,7 +108,7 @@ describe('scripts/verify.js', { concurrency: 2 }, () => {
   test('looks where a run was attached, for as long as those servers are there', async (t) => {
     const { runtimeDir, producer } = await owner(t, '-q 100 --prefix b:')
     const cluster = startProducer(t, '--cluster --shards 1 --replicas 0 -q 100 --prefix b:', { runtimeDir })
-    await cluster.says(/of 1 agent/)
+    await cluster.says(/the only writer/)
     const { folder, stderr } = await runProducer(t, once, { runtimeDir })
     for (const line of [folder, `--json ${folder}`]) {
       const found = await verify(t, line, runtimeDir)
@@ -118,7 +118,7 @@ describe('scripts/verify.js', { concurrency: 2 }, () => {
     producer.kill('SIGINT')
     await producer.ended
     const other = startProducer(t, '-q 100 --prefix b:', { runtimeDir })
-    await other.says(/of 1 agent/)
+    await other.says(/the only writer/)
     const gone = await verify(t, folder, runtimeDir)
     assert.equal(gone.code, 3, gone.stdout)
     assert.match(gone.stderr, /which ended with their producer/)

@@ -41,7 +41,7 @@ describe('beside a producer with an embedded cluster', () => {
   test('it attaches, reads replicas only, finds the plan, and finds everything right', async (t) => {
     const runtimeDir = ownFolder(t, 'runtime')
     const producer = startProducer(t, '--cluster -q 3000 -c 2 --ttl 60', { runtimeDir })
-    await producer.says(/of 1 agent/)
+    await producer.says(/the only writer/)
     await until('a second of items', () => producer.intervals().length >= 3)
     for (const driver of ['socket', 'ioredis']) {
       const line = `--verify --consumers 4 -p 1000 --duration 3 --count --driver ${driver}`
@@ -84,7 +84,7 @@ describe('beside a producer with an embedded server', () => {
   test('the same command twice, with -a auto, makes two agents, and each says its part', async (t) => {
     const runtimeDir = ownFolder(t, 'runtime')
     const producer = startProducer(t, '-q 100', { runtimeDir })
-    await producer.says(/of 1 agent/)
+    await producer.says(/the only writer/)
     const first = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
     await first.says(/reader 1 of 2: 3 of 6 consumers; -a all for everything/)
     const second = startConsumer(t, '-t 2 -a auto --consumers 3', { runtimeDir })
@@ -201,7 +201,7 @@ describe('on one server', () => {
     const nowMs = Number(seconds) * 1000 + 1000
     const other = { ...JSON.parse(card), seed: 2, startedMs: nowMs, renewedMs: nowMs, ended: false }
     await redis.hset('millrace:plan', 'other', JSON.stringify(other))
-    await consumer.says(/another plan is being written under this prefix since/)
+    await consumer.says(/another plan has been written under this prefix since/)
     const another = async () => {
       const before = consumer.intervals().length
       await until('fetches after that', () => consumer.intervals().length >= before + 2)

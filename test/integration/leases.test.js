@@ -208,7 +208,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
       assert.equal(code, 130, stderr)
       assert.ok(document.server.share > 0.3 && document.server.share < 0.9, `share ${document.server.share}`)
       assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'share'))
-      assert.match(stderr, /agent [12] of 2: 5[01] of 101 items\/s; -a all for everything/)
+      assert.match(stderr, /writer [12] of 2: 5[01] of 101 items\/s; -a all for everything/)
     }
     assert.equal(await cli(server, '--scan', '--pattern', 'millrace:lease:*'), '')
   })

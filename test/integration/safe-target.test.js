@@ -329,7 +329,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await until('keys', () => place.server.redis.exists('latest-ids'))
       const { code, stderr } = await cleanup(t, '--yes', place.env)
       assert.equal(code, 3)
-      assert.match(refusal(stderr), /1 agent under the prefix '' still at work/)
+      assert.match(refusal(stderr), /1 writer under the prefix '' still at work/)
       writer.kill('SIGINT')
       await writer.ended
       assert.equal((await cleanup(t, '--yes', place.env)).code, 0)

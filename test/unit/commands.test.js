@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
 import { helpText } from '../../lib/cli/help.js'
+import { terminalText } from '../../lib/cli/log.js'
 import { startProgram } from '../helpers/programs.js'
 
 const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
@@ -83,4 +84,13 @@ test('doctor shows the machine and the servers that it finds', async (t) => {
   assert.equal(code, 0)
   for (const what of ['millrace', 'cores', 'open files', 'timers', 'local server'])
     assert.match(stdout, new RegExp(`^ {2}${what} `, 'm'))
+})
+
+test('a sentence is no wider than a terminal, and one line elsewhere', () => {
+  const text = 'a sentence that is longer than the terminal'
+  assert.equal(
+    terminalText(text, { isTTY: true, columns: 20 }),
+    'a sentence that is\nlonger than the\nterminal',
+  )
+  assert.equal(terminalText(text, { isTTY: false, columns: 20 }), text)
 })

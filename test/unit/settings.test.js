@@ -555,7 +555,7 @@ const bad = /** @type {[string, string][]} */ ([
   ['-h cache -p 6379', '-h prints the help; the server is named by --host'],
   ['redis://h --host g', '--url and --host exclude each other'],
   ['redis://h redis://g', 'unexpected word on the command line (not shown: it may be a password)'],
-  ['--strategy lists', "--strategy 'lists': did you mean list? It must be one of sorted-set, "],
+  ['--strategy lists', "--strategy must not be 'lists'; did you mean list? It must be one of sorted-set, "],
   ['--log-level loud', '--log-level must be one of trace, debug'],
   ['-a 0', "--agent must be a number, a range such as 2-4, all or auto, not '0'"],
   ['-a 4-2 -t 8', "not '4-2'"],

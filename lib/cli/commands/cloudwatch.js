@@ -10,6 +10,7 @@ import { ExitCode, OptionError } from '../../errors.js'
 import { runText } from '../../report/text.js'
 import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
+import { terminalText } from '../log.js'
 
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 
@@ -71,7 +72,8 @@ export const command = {
     if (folders.length === 0) throw new OptionError(`${words.join(', ')}: no run.json in there`)
     const stop = new AbortController()
     process.on('SIGINT', () => stop.abort())
-    const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+    const say = (/** @type {string} */ line) =>
+      process.stderr.write(`${terminalText(line, process.stderr)}\n`)
     let failed = 0
     for (const folder of folders) {
       const whole = await attachCloudWatch({

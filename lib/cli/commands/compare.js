@@ -35,6 +35,7 @@ import { programsEnv } from '../child.js'
 import { refuseWords, typedLine } from '../command-line.js'
 import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'
+import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
 
 const leastRounds = 6
@@ -98,7 +99,7 @@ const compare = async ({ settings: values, typed, env }) => {
   const id = idOf(a, b)
   const question = `${b.name} against ${a.name}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
-  const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const clock = () => performance.now()
   const progress = progressOf({
     plan: [{ experiment: { id }, cells }],

@@ -22,6 +22,7 @@ import { modules, peerPath, peers } from '../../target/peers.js'
 import { withUndo } from '../../undo.js'
 import { programsEnv } from '../child.js'
 import { ownOptions } from '../commands.js'
+import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /** @typedef {import('../../experiments/schema.js').Experiment} Experiment */
@@ -115,7 +116,7 @@ const run = async ({ settings: values, typed, env }, words) => {
   const outDir = values.out ?? 'results/experiments'
   const signal = interruptsOfSeries()
   const clock = () => performance.now()
-  const say = (/** @type {string} */ line) => process.stderr.write(`${plainText(line)}\n`)
+  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
