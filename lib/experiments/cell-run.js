@@ -42,7 +42,7 @@ import { windowOf } from './window.js'
 // Processes are not ready in the same moment: each writes on until the last one has had its time.
 const startSlackS = 1.5
 const firstLineLimitMs = 60_000
-const passesLimitMs = 600_000
+const openLimitMs = 600_000
 const pollMs = 50
 // The second in which something changes belongs to neither side.
 const settleMs = 250
@@ -92,7 +92,9 @@ const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, serv
   const times = passes
     ? ['--idle-cost', 'never']
     : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
-  const limitMs = passes ? passesLimitMs : durationS * 1000
+  // Nobody knows how long a fill or a snapshot takes.
+  const isOpen = passes || options.fill || options.snapshot
+  const limitMs = isOpen ? durationS * 1000 + openLimitMs : durationS * 1000
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
       args: [

@@ -24,7 +24,8 @@ const amountsIn = async (strategy, target) => {
     const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)
     const [[name, ...args]] = commands(numbers, numbers.length)
     const found = /** @type {(string | null)[]} */ (await control.call(name, args))
-    for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount ?? 0)
+    // What is no number was not written by us, and cannot be incremented.
+    for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount) || 0
   }
   return amounts
 }

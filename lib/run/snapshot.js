@@ -61,12 +61,13 @@ export const checkSnapshot = async ({ snapshot, allow }, target) => {
  */
 export const snapshotOf = async ({ target, clock, say }) => {
   const { masters } = target.topology
-  let worstUs = 0
+  /** @type {{ dueMs: number, us: number }[]} */
+  const waits = []
   const probe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     access: target.access,
-    record: (_agoMs, us) => {
-      worstUs = Math.max(worstUs, us)
+    record: (agoMs, us) => {
+      waits.push({ dueMs: clock() - agoMs, us })
     },
     onFailed: ({ message }) => say(`the bystander of the snapshot ended by itself: ${message}`),
   })
@@ -79,20 +80,27 @@ export const snapshotOf = async ({ target, clock, say }) => {
       all.reduce((total, db) => total + Number(db[name]), 0)
     return { keys: sum('keys'), lasting: sum('keys') - sum('expires') }
   }
-  /** @param {(address: string) => Promise<unknown>} play @returns {Promise<Step>} */
+  /** @param {(address: string) => Promise<unknown>} play */
   const step = async (play) => {
-    worstUs = 0
+    const beganMs = clock()
     const tookMs = []
     for (const address of masters) {
       const fromMs = clock()
       await play(address)
       tookMs.push(clock() - fromMs)
       await sleep(settleMs)
-      probe.collect()
     }
-    const total = tookMs.reduce((sum, ms) => sum + ms, 0)
-    return { total_ms: total, longest_ms: Math.max(...tookMs), bystander_max_us: worstUs }
+    return { beganMs, endedMs: clock(), tookMs }
   }
+  /** PINGs belong to the step in which they were due. @param {Awaited<ReturnType<typeof step>>} step @returns {Step} */
+  const figuresOf = ({ beganMs, endedMs, tookMs }) => ({
+    total_ms: tookMs.reduce((sum, ms) => sum + ms, 0),
+    longest_ms: Math.max(...tookMs),
+    bystander_max_us: Math.max(
+      0,
+      ...waits.filter(({ dueMs }) => dueMs >= beganMs && dueMs < endedMs).map(({ us }) => us),
+    ),
+  })
   let forkUs = 0
   const save = async (/** @type {string} */ address) => {
     await target.control(address).call('BGSAVE')
@@ -106,18 +114,27 @@ export const snapshotOf = async ({ target, clock, say }) => {
     }
   }
 
-  await probe.start()
-  try {
+  const play = async () => {
     const { keys, lasting } = await keysOf()
     const dataBytes = await dataBytesIn(target)
-    const saved = { ...(await step(save)), fork_max_us: forkUs }
-    const flush = await step((address) => longCommand(target, address, ['FLUSHALL', 'SYNC']))
-    const load = await step((address) => longCommand(target, address, ['DEBUG', 'RELOAD', 'NOSAVE']))
+    const saved = await step(save)
+    const emptied = await step((address) => longCommand(target, address, ['FLUSHALL', 'SYNC']))
+    const loaded = await step((address) => longCommand(target, address, ['DEBUG', 'RELOAD', 'NOSAVE']))
     const { keys: again } = await keysOf()
     if (again < lasting)
       throw new TargetError(`--snapshot: ${count(keys)} keys were saved and ${count(again)} are loaded again`)
-    return { masters: masters.length, keys, data_bytes: dataBytes, save: saved, flush, load }
-  } finally {
-    await probe.stop()
+    return { keys, dataBytes, saved, emptied, loaded }
+  }
+
+  await probe.start()
+  // Its last latencies come when it stops.
+  const { keys, dataBytes, saved, emptied, loaded } = await play().finally(probe.stop)
+  return {
+    masters: masters.length,
+    keys,
+    data_bytes: dataBytes,
+    save: { ...figuresOf(saved), fork_max_us: forkUs },
+    flush: figuresOf(emptied),
+    load: figuresOf(loaded),
   }
 }

@@ -110,6 +110,13 @@ test('an error inside a script leaves its chunk uncertain; one before it fails t
   assert.deepEqual([outcome.acked, outcome.uncertain, outcome.failed], [200, 100, 0])
   const grown = [...(await stored('hash')).values()].reduce((sum, n) => sum + (Number.isNaN(n) ? 0 : n), 0)
   assert.equal(grown, 249)
+  assert.deepEqual(script.document.chunks.sum, {
+    before: 0,
+    after: 249,
+    acked: 200,
+    uncertain: 100,
+    different: 0,
+  })
 
   // In a transaction it is one command's.
   await cli(server, 'HDEL', 'counters-hash', ...Array.from({ length: 300 }, (_, i) => `counter:${i + 1}`))
