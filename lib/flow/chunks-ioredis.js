@@ -3,7 +3,7 @@
 import { Redis } from 'ioredis'
 import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
-import { connectClient } from '../transport/ioredis-connect.js'
+import { connectClient } from '../transport/ioredis-client.js'
 import { refusalIn } from '../transport/verdict.js'
 
 /**

@@ -1,4 +1,4 @@
-// One connection that carries entries: parts of a tape for one tick, settled in the order they were sent.
+// What one connection was sent and has not answered: entries, each a part of a tape for one tick, settled in order.
 import { MillraceError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { fifo } from './fifo.js'
@@ -34,15 +34,10 @@ import { fifo } from './fifo.js'
  * @typedef {object} ConnectionEvents
  * @property {(entry: Entry, commands: number) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string) => void} onRefused
- * @property {() => void} onRead everything a read brought is settled
- * @property {(unanswered: Entry[], error?: Error) => void} onClosed
  */
 
-/**
- * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} open
- * @param {ConnectionEvents} events
- */
-export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClosed }) => {
+/** @param {ConnectionEvents} events */
+export const unansweredOf = ({ onAnswered, onRefused }) => {
   const sent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   let unansweredBytes = 0
   let unansweredCommands = 0
@@ -84,37 +79,25 @@ export const connectionOf = async (open, { onAnswered, onRefused, onRead, onClos
     if (entry.from + 1 === entry.to) finish(entry)
     onRefused(entry, entry.from++, line)
   }
-  const count = replyCounter({ done: answered, failed: refused })
-
-  const socket = await open({
-    onBytes: (chunk) => {
-      count(chunk)
-      onRead()
-    },
-    onClose: (error) => onClosed(sent.all(), error),
-  })
 
   return {
-    unanswered: sent.all,
-    unansweredBytes: () => unansweredBytes,
-    unansweredCommands: () => unansweredCommands,
-    /** Bytes that the system has not taken yet. */
-    waitingBytes: () => socket.writableLength,
-    cork: () => socket.cork(),
-    uncork: () => socket.uncork(),
-    /**
-     * @param {Entry} entry
-     * @param {Buffer} bytes
-     * @param {(() => void) | null} release the socket has let go of the bytes
-     */
-    write(entry, bytes, release) {
-      entry.bytes = bytes.length
-      unansweredBytes += bytes.length
+    /** Of a new connection. */
+    decoder: () => replyCounter({ done: answered, failed: refused }),
+    all: sent.all,
+    bytes: () => unansweredBytes,
+    commands: () => unansweredCommands,
+    /** @param {Entry} entry @param {number} bytes */
+    add(entry, bytes) {
+      entry.bytes = bytes
+      unansweredBytes += bytes
       unansweredCommands += entry.to - entry.from
       sent.push(entry)
-      socket.write(bytes, release ?? undefined)
     },
-    isOpen: () => !socket.destroyed,
-    close: () => socket.destroy(),
+    /** The connection is lost. */
+    takeAll() {
+      unansweredBytes = 0
+      unansweredCommands = 0
+      return sent.takeAll()
+    },
   }
 }

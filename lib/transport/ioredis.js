@@ -1,13 +1,11 @@
 // The driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are bounded,
 // and what the library would only reject is sent again by the same verdicts as on plain sockets.
-import { Cluster, Command, Redis } from 'ioredis'
+import { Cluster, Command } from 'ioredis'
 import { isScheduled } from '../plan/pacer.js'
-import { addressOf, endpointOf } from '../target/address.js'
+import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
-import { reasonFor } from '../target/reason.js'
 import { plainCommand } from '../wire/encode.js'
-import { connectorFor } from './connector.js'
-import { connectClient, slotsLimits } from './ioredis-connect.js'
+import { addressOfNode, clientOf, connectClient, followConnections } from './ioredis-client.js'
 import { listeningTo } from './listening.js'
 import { occasionsOf } from './occasions.js'
 import { isOvertaken, patienceOf, pausedMs } from './patience.js'
@@ -15,7 +13,7 @@ import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { silenceOf } from './silence.js'
 import { slotMapOf } from './slot-map.js'
-import { closed as closedReason, storyOf } from './story.js'
+import { storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
 import { causeOf, refusalIn, verdictOf } from './verdict.js'
 
@@ -35,60 +33,14 @@ const maxOutstanding = 5000
 const staleMs = 10_000
 const askAgainMs = 100
 
-/** @param {DriverOptions['target']} target @param {() => void} onStray */
-const clientOptions = (target, onStray) => ({
-  Connector: connectorFor(target, { sentinels: Boolean(target.sentinels), onStray }),
-  username: target.access.username,
-  password: target.access.password,
-  tls: target.access.tls ?? undefined,
-  connectTimeout: 5000,
-  // A repeat is ours to decide: the library would send RPUSH and XADD twice.
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 0,
-  retryStrategy: (/** @type {number} */ times) =>
-    Math.min(1000, 50 * 2 ** Math.min(5, times)) * (0.5 + Math.random() / 2),
-})
-
-/** The one server, or who names it. @param {DriverOptions['target']} target */
-const whereabouts = ({ sentinels, topology }) => sentinels?.clientOptions() ?? endpointOf(topology.masters[0])
-
-/** @param {import('../plan/plan.js').Plan} plan @param {DriverOptions['target']} target @param {() => void} onStray */
-const clientOf = (plan, target, onStray) => {
-  if (!plan.cluster) {
-    return new Redis({
-      ...whereabouts(target),
-      ...clientOptions(target, onStray),
-      db: target.access.db ?? 0,
-      enableAutoPipelining: true,
-      enableOfflineQueue: false,
-      lazyConnect: true,
-      connectionName: 'millrace',
-    })
-  }
-  return new Cluster(target.topology.masters.map(endpointOf), {
-    enableAutoPipelining: true,
-    enableOfflineQueue: false,
-    lazyConnect: true,
-    scaleReads: 'master',
-    // The defaults would never look for new slots, nor retry a dead node.
-    slotsRefreshInterval: 2000,
-    slotsRefreshTimeout: slotsLimits.firstMs,
-    clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
-    dnsLookup: (address, callback) => callback(null, address),
-    redisOptions: { ...clientOptions(target, onStray), connectionName: 'millrace' },
-  })
-}
-
 // The map changed while the pipeline was put together, and the library takes all of it back.
 const wasRegrouped = (/** @type {Error} */ error) => /same slots allocation group/.test(error.message)
 const wasNeverSent = (/** @type {Error} */ error) =>
   wasRegrouped(error) ||
   /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
 
-const addressOfNode = (/** @type {Redis} */ { options: { host = '', port = 0 } }) => addressOf({ host, port })
 /** To whom the library sends a command. @param {any} cluster @param {One} one @returns {string | undefined} */
 const ownerIn = ({ slots }, { tape, i, values }) => slots[tape.slotAt(i, values)]?.[0]
-const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
 
 /**
  * Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone. Only
@@ -109,48 +61,6 @@ const judgeReplies = (client, follows) => {
   }
 }
 
-/**
- * Tells when the library loses a server and finds it again.
- * @param {Redis | Cluster} client
- * @param {DriverOptions['target']} target
- * @param {Pick<import('./story.js').Story, 'up' | 'down'>} story
- * @param {() => boolean} isRunning
- */
-const followConnections = (client, { topology }, story, isRunning) => {
-  if (client instanceof Cluster) {
-    client.on('error', () => {})
-    client.on('node error', (/** @type {Error} */ error, /** @type {string} */ address) => {
-      if (isRunning()) story.down(address, reasonFor(address, error))
-    })
-    client.on('+node', (/** @type {Redis} */ node) => {
-      const address = addressOfNode(node)
-      node.on('ready', () => story.up(address))
-      // The library itself closes those that have left, or changed roles.
-      node.on('close', () => {
-        if (isRunning() && !wasClosedByUs(node)) story.down(address, closedReason)
-      })
-    })
-    return
-  }
-  const [address] = topology.masters
-  let reason = closedReason
-  let isAnswer = false
-  client.on('error', (/** @type {Error} */ error) => {
-    // What the server said says more than how the socket ended thereafter.
-    if (isAnswer && error.name !== 'ReplyError') return
-    isAnswer = error.name === 'ReplyError'
-    reason = reasonFor(address, error)
-  })
-  client.on('close', () => {
-    if (isRunning()) story.down(address, reason)
-  })
-  client.on('ready', () => {
-    reason = closedReason
-    isAnswer = false
-    story.up(address)
-  })
-}
-
 /** @param {DriverOptions} options */
 export const ioredisDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress } = options
@@ -159,7 +69,9 @@ export const ioredisDriver = async (options) => {
   // Kept tapes would be in vain: the library encodes for itself.
   const tapes = await tapesOf(plan, steps, { ...options, keep: false })
   const encodeMs = clock() - encodeFrom
-  const client = clientOf(plan, target, () => refresher.request())
+  const [first] = target.topology.masters
+  const where = target.sentinels?.clientOptions() ?? endpointOf(first)
+  const client = clientOf(plan, target, { where, onStray: () => refresher.request() })
   judgeReplies(client, target.follows)
   /** @type {Turn[]} */
   let turns = []
@@ -193,7 +105,7 @@ export const ioredisDriver = async (options) => {
       story.down(address, reason)
     },
   }
-  followConnections(client, target, connections, () => started && !closed)
+  followConnections(client, first, connections, () => started && !closed)
   client.on('error', (/** @type {Error} */ error) => {
     const line = refusalIn(error)
     if (started && !closed && line !== null) ledger.sentAgain(causeOf(line))
@@ -442,7 +354,7 @@ export const ioredisDriver = async (options) => {
   }
 
   story.topology(target.topology)
-  await connectClient(client, target.topology.masters[0], target.access)
+  await connectClient(client, first, target.access)
   started = true
 
   return {

@@ -1,8 +1,8 @@
 // All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
-import { systemTimers } from '../base/timers.js'
 import { encode, noValues, sizeOf } from '../wire/encode.js'
-import { connectionOf } from './connection.js'
+import { unansweredOf } from './connection.js'
 import { fifo } from './fifo.js'
+import { linkOf } from './link.js'
 import { cutOf } from './tape.js'
 
 /**
@@ -33,8 +33,6 @@ encode(askingArgs, asking, 0, noValues)
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
-const firstRetryMs = 50
-const lastRetryMs = 1000
 
 /**
  * @param {object} options
@@ -43,7 +41,7 @@ const lastRetryMs = 1000
  * @param {number} options.windowCommands unanswered commands at which it shuts
  * @param {ReturnType<typeof import('./pool.js').underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
- * @param {Parameters<typeof connectionOf>[0]} options.open
+ * @param {Parameters<typeof linkOf>[0]['open']} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
  * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
  * @param {() => number} options.clock
@@ -62,23 +60,16 @@ export const laneOf = ({
   holds,
   clock,
   random,
-  timers = systemTimers,
+  timers,
   events,
 }) => {
-  /** @type {Awaited<ReturnType<typeof connectionOf>> | null} */
-  let connection = null
   const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   /** @type {Turn[]} */
   let turns = []
-  let closed = false
-  let retryMs = firstRetryMs
   let written = 0
   let finished = 0
   /** @type {{ at: number, then: () => void }[]} */
   const marks = []
-  let lastReadMs = clock()
-  /** @type {NodeJS.Timeout | undefined} */
-  let retry
 
   const ended = (/** @type {Entry} */ entry) => {
     if (!entry.held) underWay.end(entry.tick)
@@ -87,8 +78,7 @@ export const laneOf = ({
   const passMarks = () => {
     while (marks.length > 0 && marks[0].at <= finished) marks.shift()?.then()
   }
-  /** @type {import('./connection.js').ConnectionEvents} */
-  const connectionEvents = {
+  const unanswered = unansweredOf({
     onAnswered: (entry, n) => {
       if (entry.from + n === entry.to) ended(entry)
       events.onAnswered(entry, n, lane)
@@ -97,48 +87,31 @@ export const laneOf = ({
       if (command + 1 === entry.to) ended(entry)
       events.onRefused(entry, command, line, lane)
     },
+  })
+  const link = linkOf({
+    open,
+    decoder: unanswered.decoder,
     onRead: () => {
-      lastReadMs = clock()
       events.onRead(lane)
       passMarks()
       pump()
     },
-    onClosed: (unanswered, error) => {
-      connection = null
-      for (const entry of unanswered) {
+    onUp: () => {
+      events.onState(lane, 'up')
+      pump()
+    },
+    onDown: (error) => {
+      for (const entry of unanswered.takeAll()) {
         ended(entry)
         events.onLost(entry)
       }
       events.onState(lane, 'down', error)
       passMarks()
-      connectLater()
     },
-  }
-
-  const connect = async () => {
-    if (closed) return
-    let opened
-    try {
-      opened = await connectionOf(open, connectionEvents)
-    } catch (error) {
-      events.onState(lane, 'down', /** @type {Error} */ (error))
-      connectLater()
-      return
-    }
-    if (closed) return opened.close()
-    // It may have been closed again before we came to know of it.
-    if (!opened.isOpen()) return
-    connection = opened
-    retryMs = firstRetryMs
-    lastReadMs = clock()
-    events.onState(lane, 'up')
-    pump()
-  }
-  const connectLater = () => {
-    if (closed) return
-    retry = timers.setTimeout(connect, retryMs * (0.5 + random() / 2))
-    retryMs = Math.min(lastRetryMs, retryMs * 2)
-  }
+    clock,
+    random,
+    timers,
+  })
 
   /**
    * @param {Entry} entry
@@ -153,11 +126,11 @@ export const laneOf = ({
       events.onBegun(tick)
     }
     if (!entry.held) underWay.begin(tick)
-    // Silence is counted from the first byte that has no answer yet.
-    if (connection?.unansweredBytes() === 0) lastReadMs = entry.sentMs
+    if (unanswered.bytes() === 0) link.owesFrom(entry.sentMs)
     written++
     events.onSent(entry.to - entry.from)
-    connection?.write(entry, bytes, release)
+    unanswered.add(entry, bytes.length)
+    link.write(bytes, release ?? undefined)
   }
 
   const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
@@ -214,13 +187,13 @@ export const laneOf = ({
 
   /** Commands that may still be sent; 0: the window is shut. */
   const room = () => {
-    if (!connection || connection.unansweredBytes() >= windowBytes) return 0
-    return Math.max(0, windowCommands - connection.unansweredCommands())
+    if (!link.isUp() || unanswered.bytes() >= windowBytes) return 0
+    return Math.max(0, windowCommands - unanswered.commands())
   }
 
   const pump = () => {
-    if (!connection || (urgent.size() === 0 && turns.length === 0)) return
-    connection.cork()
+    if (!link.isUp() || (urgent.size() === 0 && turns.length === 0)) return
+    link.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
       if (entry) {
@@ -238,13 +211,13 @@ export const laneOf = ({
         underWay.end(turn.tick)
       }
     }
-    connection.uncork()
+    link.uncork()
   }
 
   const lane = {
     address,
     pump,
-    connect,
+    connect: link.connect,
     /** @param {Turn} turn */
     offer: (turn) => {
       underWay.begin(turn.tick)
@@ -252,20 +225,20 @@ export const laneOf = ({
     },
     /** In front of every turn. @param {Entry} entry held */
     sendFirst: (entry) => urgent.push(entry),
-    isUp: () => connection !== null,
+    isUp: link.isUp,
     isIdle: () => urgent.size() === 0 && turns.length === 0,
     turns: () => turns.length,
-    unanswered: () => connection?.unanswered() ?? [],
+    unanswered: unanswered.all,
     /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
     whenDrained: (then) => {
       if (finished === written) then()
       else marks.push({ at: written, then })
     },
-    waitingBytes: () => connection?.waitingBytes() ?? 0,
+    waitingBytes: link.waitingBytes,
     /** Milliseconds without an answer to what was sent. */
-    silentMs: () => (connection && connection.unansweredBytes() > 0 ? clock() - lastReadMs : 0),
+    silentMs: () => link.silentMs(unanswered.bytes() > 0),
     /** Without a connection it is not: then only time decides what is dropped. */
-    isShut: () => connection !== null && room() === 0,
+    isShut: () => link.isUp() && room() === 0,
     /**
      * Takes out turns that the test picks.
      * @param {(turn: Turn) => boolean} test
@@ -286,12 +259,8 @@ export const laneOf = ({
       return all
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
-    cut: () => connection?.close(),
-    close: () => {
-      closed = true
-      timers.clearTimeout(retry)
-      connection?.close()
-    },
+    cut: link.cut,
+    close: link.close,
   }
   return lane
 }

@@ -1,4 +1,5 @@
-// What becomes of a command that has not been answered, or not with success: one rule for both drivers.
+// What becomes of a command that has not been answered, or not with success: one rule for writers, readers and
+// clients, with both drivers.
 import { verdictOf } from './verdict.js'
 
 /**
@@ -10,6 +11,14 @@ import { verdictOf } from './verdict.js'
 
 const laterMs = 40
 const maxAttempts = 8
+
+const closed = /** @type {const} */ ({
+  action: 'later',
+  cause: 'CLOSED',
+  address: null,
+  slot: null,
+  isStray: false,
+})
 
 /** @param {number} attempts from 1 */
 const waitFor = (attempts) => laterMs * 2 ** Math.min(4, attempts - 1)
@@ -42,6 +51,22 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
       const lost = action === 'give-up' || isLate(dueMs, attempts) ? 'failed' : null
       const mustWait = action === 'later' || action === 'load' || attempts > maxAttempts
       return { action, cause, address, slot, lost, isStray, waitMs: mustWait ? waitFor(attempts) : 0 }
+    },
+
+    /**
+     * A read that was refused, or whose connection ended first: it is safe to repeat.
+     * @param {string | null} line null: the connection ended
+     * @param {string} from the server
+     * @param {number} dueMs
+     * @param {number} attempts this one included
+     * @returns {Ruling}
+     */
+    unread(line, from, dueMs, attempts) {
+      if (line === null)
+        return { ...closed, lost: isLate(dueMs, attempts) ? 'dropped' : null, waitMs: waitFor(attempts) }
+      const ruling = this.refused(line, from, dueMs, attempts)
+      // A read goes by the map alone: redirected again, it waits until the map names the owner.
+      return attempts > 1 && ruling.action === 'there' ? { ...ruling, waitMs: waitFor(attempts) } : ruling
     },
 
     /**

@@ -1,77 +1,106 @@
-// What was refused for now, redirected or lost is asked again, for so long.
+// What was refused, redirected or lost is read again, as the policy of the writers has it.
+import { policyOf } from './policy.js'
 import { ReadError } from './read-driver.js'
 
 /**
  * @typedef {object} Refusal of one command
- * @property {import('./verdict.js').Action} action
- * @property {string} cause
+ * @property {string | null} line null: the connection ended first
+ * @property {string} from the server
  * @property {string} words
  * @property {() => Promise<unknown>} loadScript brings the script to the server that does not have it
  *
- * @typedef {object} Leftover of values that were wanted
- * @property {number[]} again places of their ids
- * @property {boolean} later not before a while
- * @property {string} cause
+ * @typedef {ReturnType<typeof roundOf>} Round
  */
 
-const againMs = 40
 const giveUpMs = 5000
 // A server that was restarted or promoted has it after one; more would not help.
 const mostLoads = 2
 
 /**
+ * Values that are wanted, read once: what has no reply is sorted by what becomes of it.
+ * @param {object} needs
+ * @param {ReturnType<typeof policyOf>} needs.policy
+ * @param {number} needs.dueMs
+ * @param {number} needs.attempts this one included
+ * @param {Record<string, number>} needs.given up, by cause
+ */
+const roundOf = ({ policy, dueMs, attempts, given }) => {
+  const round = {
+    attempts,
+    /** Places of ids. */
+    again: /** @type {number[]} */ ([]),
+    /** @type {Map<string, number[]>} places by the server that is to be asked with ASKING */
+    asking: new Map(),
+    waitMs: 0,
+    /** @param {ArrayLike<number>} places @param {string | null} line null: the connection ended first @param {string} from */
+    refused(places, line, from) {
+      const ruling = policy.unread(line, from, dueMs, attempts)
+      const { action, cause, address, lost, waitMs } = ruling
+      if (lost) {
+        given[cause] = (given[cause] ?? 0) + places.length
+        return
+      }
+      let list = round.again
+      if (action === 'asking' && address) {
+        list = round.asking.get(address) ?? []
+        round.asking.set(address, list)
+      } else round.waitMs = Math.max(round.waitMs, waitMs)
+      for (let i = 0; i < places.length; i++) list.push(places[i])
+    },
+  }
+  return round
+}
+
+/**
  * @param {object} needs
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
+ * @param {(from: string, to: string) => boolean} needs.follows
  * @param {() => boolean} needs.isClosed
  * @param {() => Promise<unknown>} [needs.refresh] learns who serves what now
  */
-export const readAgain = ({ clock, random, isClosed, refresh }) => {
-  const pause = async (/** @type {number} */ attempt, /** @type {boolean} */ later) => {
+export const readAgain = ({ clock, random, follows, isClosed, refresh }) => {
+  const policy = policyOf({ maxBehindMs: giveUpMs, clock, follows })
+  const pause = async (/** @type {number} */ waitMs) => {
     await refresh?.()
-    if (!later) return
-    const waitMs = againMs * 2 ** Math.min(3, attempt) * (0.5 + random())
-    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + random())))
   }
 
   return {
-    /** @param {(attempt: number) => Promise<Refusal | null>} ask resolves with null when it was answered */
+    /** @param {(before: import('./policy.js').Ruling | null, attempts: number) => Promise<Refusal | null>} ask resolves with null when it was answered */
     async untilAnswered(ask) {
-      const deadline = clock() + giveUpMs
+      const dueMs = clock()
       let loads = 0
-      for (let attempt = 0; ; attempt++) {
-        const refusal = await ask(attempt)
+      let ruling = null
+      for (let attempts = 1; ; attempts++) {
+        const refusal = await ask(ruling, attempts)
         if (refusal === null) return
-        const { action, cause, words, loadScript } = refusal
-        const isFinal = action === 'give-up' || (action === 'load' && loads++ === mostLoads)
-        if (isFinal || isClosed() || clock() > deadline) throw new ReadError(cause, words)
-        if (action === 'load') await loadScript().catch(() => {})
-        else if (action !== 'asking') await pause(attempt, action === 'later')
+        ruling = policy.unread(refusal.line, refusal.from, dueMs, attempts)
+        const { action, cause, lost, waitMs } = ruling
+        if (lost || isClosed() || (action === 'load' && loads++ === mostLoads))
+          throw new ReadError(cause, refusal.words)
+        if (action === 'load') await refusal.loadScript().catch(() => {})
+        else if (action !== 'asking') await pause(waitMs)
       }
     },
 
     /**
      * @param {Uint32Array} places
-     * @param {(wanted: Uint32Array, round: { attempt: number, given: Record<string, number>, isLate: () => boolean }) => Promise<Leftover>} read
-     *   counts in `given` what it gives up itself
+     * @param {(wanted: Uint32Array, round: Round) => Promise<void>} read
      * @returns what was given up, by cause
      */
     async untilRead(places, read) {
-      const deadline = clock() + giveUpMs
-      const isLate = () => clock() > deadline
+      const dueMs = clock()
       const given = /** @type {Record<string, number>} */ ({})
       let wanted = places
-      for (let attempt = 0; wanted.length > 0; attempt++) {
-        const { again, later, cause } = await read(wanted, { attempt, given, isLate })
-        wanted = Uint32Array.from(again)
-        if (wanted.length === 0) break
-        if (isClosed() || isLate()) {
-          given[cause] = (given[cause] ?? 0) + wanted.length
-          break
-        }
-        await pause(attempt, later)
+      for (let attempts = 1; ; attempts++) {
+        const round = roundOf({ policy, dueMs, attempts, given })
+        await read(wanted, round)
+        wanted = Uint32Array.from([...round.again, ...[...round.asking.values()].flat()])
+        if (wanted.length === 0) return given
+        if (isClosed()) return { ...given, CLOSED: (given.CLOSED ?? 0) + wanted.length }
+        await pause(round.waitMs)
       }
-      return given
     },
   }
 }

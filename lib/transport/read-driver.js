@@ -18,9 +18,9 @@ import { ExitCode, MillraceError } from '../errors.js'
  * @typedef {object} ReadTarget what a read driver needs of a target
  * @property {import('../target/dial.js').Access} access
  * @property {() => readonly import('../target/topology.js').TargetNode[]} nodes
- * @property {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @property {import('./slot-map.js').Topology} topology
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
- * @property {() => Promise<unknown>} refresh
+ * @property {() => Promise<import('./slot-map.js').Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {(address: string, names: string[]) => Promise<unknown>} loadScripts
  *
@@ -33,7 +33,7 @@ import { ExitCode, MillraceError } from '../errors.js'
  * @property {() => readonly string[]} servers
  * @property {() => readonly number[]} bare shards that have no replica
  * @property {() => Record<string, { commands: number, bytes_in: number | null }>} figures by server
- * @property {() => void} watch
+ * @property {() => void} watch once a second
  * @property {() => void} close
  */
 

@@ -1,18 +1,18 @@
 // The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
 // bounded; redirects are the library's, and what it gives up is asked again here.
+import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
 import { fetchScript, loadScript } from '../target/scripts.js'
 import { slotOf } from '../wire/slot.js'
-import { connectClient } from './ioredis-connect.js'
+import { clientOf, connectClient, followConnections } from './ioredis-client.js'
 import { listeningTo } from './listening.js'
 import { readAgain } from './read-again.js'
-import { clientOf, followClient, nodeAt, tellReply } from './read-client.js'
+import { nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
-import { readMapOf } from './read-map.js'
 import { sharesOf } from './read-order.js'
-import { refresherOf } from './refresher.js'
+import { readTopologyOf } from './read-topology.js'
 import { silenceOf } from './silence.js'
-import { refusalIn, verdictOf } from './verdict.js'
+import { refusalIn } from './verdict.js'
 
 /**
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
@@ -22,7 +22,7 @@ import { refusalIn, verdictOf } from './verdict.js'
  */
 
 const maxInFlight = 5000
-const staleMs = 10_000
+const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
 /** Ids under way, bounded. @param {number} most */
 const boundOf = (most) => {
@@ -51,27 +51,14 @@ const boundOf = (most) => {
 const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 /**
- * What a rejected command asks for: redirects are the library's own, so one that it gave up is tried again later.
- * @param {unknown} error
- * @param {string} server
- */
-const refusalOf = (error, server) => {
-  const line = refusalIn(error)
-  if (line === null) return { action: /** @type {const} */ ('later'), cause: 'CLOSED' }
-  const { action, cause } = verdictOf(line, server)
-  const isFinal = action === 'give-up' || action === 'load'
-  return { action: isFinal ? action : /** @type {const} */ ('later'), cause }
-}
-
-/**
  * The places of each command.
  * @param {ReadPlan} plan
- * @param {ReturnType<typeof readMapOf>} map
+ * @param {(slot: number) => string} masterOf
  * @param {IdList} list
  * @param {Uint32Array} places
  * @param {boolean} many
  */
-function* commandsFor({ cluster }, { masterOf }, list, places, many) {
+function* commandsFor({ cluster }, masterOf, list, places, many) {
   if (!many) {
     for (let i = 0; i < places.length; i++) yield places.subarray(i, i + 1)
     return
@@ -86,12 +73,12 @@ function* commandsFor({ cluster }, { masterOf }, list, places, many) {
  * @param {ReadPlan} needs.plan
  * @param {any} needs.client
  * @param {string} needs.server
- * @param {() => ReturnType<typeof readMapOf>} needs.map
+ * @param {(slot: number) => string} needs.masterOf
  * @param {ReturnType<typeof readAgain>} needs.patience
  * @param {() => void} needs.onSend
  * @returns {ReadDriver['values']}
  */
-const valuesReader = ({ plan, client, server, map, patience, onSend }) => {
+const valuesReader = ({ plan, client, server, masterOf, patience, onSend }) => {
   const bound = boundOf(maxInFlight)
 
   return (list, places, command, sink) => {
@@ -109,29 +96,21 @@ const valuesReader = ({ plan, client, server, map, patience, onSend }) => {
       }
     }
 
-    return patience.untilRead(places, async (wanted, { given }) => {
-      const left = { again: /** @type {number[]} */ ([]), later: true, cause: '' }
-      const failed = (/** @type {Uint32Array} */ ids, /** @type {unknown} */ error) => {
-        const { action, cause } = refusalOf(error, server)
-        left.cause = cause
-        if (action === 'give-up') given[cause] = (given[cause] ?? 0) + ids.length
-        else for (const place of ids) left.again.push(place)
-      }
+    return patience.untilRead(places, async (wanted, round) => {
       /** @type {Promise<void>[]} */
       const all = []
-      for (const ids of commandsFor(plan, map(), list, wanted, many)) {
+      for (const ids of commandsFor(plan, masterOf, list, wanted, many)) {
         const full = bound.room()
         if (full) await full
         bound.take(ids.length)
         onSend()
         const done = send(ids).then(
           (reply) => answered(ids, reply),
-          (error) => failed(ids, error),
+          (error) => round.refused(ids, refusalIn(error), server),
         )
         all.push(done.finally(() => bound.give(ids.length)))
       }
       await Promise.all(all)
-      return left
     })
   }
 }
@@ -142,36 +121,46 @@ const valuesReader = ({ plan, client, server, map, patience, onSend }) => {
  */
 export const ioredisReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
-  const map = () => readMapOf({ nodes: target.nodes(), ...target.topology }, plan.reads)
-  const [server] = map().servers
-  const onStray = () => refresher.request()
-  const client = clientOf(options, plan.reads, server, onStray)
+  const topology = readTopologyOf(options)
+  const { story, servers, serverAt, masterOf, refresh } = topology
+  const [server] = servers()
+  // A driver that speaks RESP3 makes objects of maps.
+  const clientAt = (/** @type {string} */ address, /** @type {typeof plan.reads} */ reads) =>
+    clientOf(plan, target, {
+      where: endpointOf(address),
+      onStray: refresh,
+      scaleReads: scales[reads],
+      protocol: 2,
+    })
+  const client = clientAt(server, plan.reads)
   /** @type {ReturnType<typeof clientOf> | null} */
   let mains = null
   let closed = false
   let started = false
   let commands = 0
-  const patience = readAgain({ clock, random, isClosed: () => closed })
+  // Redirects are the library's own: one that it gave up is tried again later.
+  const patience = readAgain({ clock, random, follows: () => false, isClosed: () => closed })
   const listening = listeningTo(client, clock)
   const listen = silenceOf({ dial: target.dial, onEvent })
 
   // The library keeps a map of its own; this one names the nodes in the result.
-  const refresher = refresherOf({ ask: target.refresh, learn: () => {}, clock })
-  followClient(
-    client,
-    (kind, text) => {
-      if (started && !closed) onEvent(kind, text)
+  const changed = () => {
+    if (started && !closed) refresh()
+  }
+  const connections = {
+    up: (/** @type {string} */ address) => {
+      story.up(address)
+      changed()
     },
-    () => {
-      if (started) refresher.request()
+    down: (/** @type {string} */ address, /** @type {string} */ reason) => {
+      story.down(address, reason)
+      changed()
     },
-  )
+  }
+  followConnections(client, server, connections, () => started && !closed)
 
   /** The library takes every script for a write: the node of its keys is named. @param {string} key */
-  const scriptNode = (key) => {
-    const now = map()
-    return nodeAt(client, now.serverOf(now.shardOf(slotOf(key)), 0))
-  }
+  const scriptNode = (key) => nodeAt(client, serverAt(slotOf(key), 0))
   /** @param {any} on @param {string[]} args @param {string} key @param {ReplySink} sink */
   const askUntil = (on, args, key, sink) =>
     patience.untilAnswered(async () => {
@@ -183,7 +172,8 @@ export const ioredisReadDriver = async (options) => {
         return null
       } catch (error) {
         return {
-          ...refusalOf(error, server),
+          line: refusalIn(error),
+          from: server,
           words: `${name} ${key} is refused: ${messageOf(error)}`,
           loadScript: () => loadScript(node, fetchScript),
         }
@@ -193,7 +183,7 @@ export const ioredisReadDriver = async (options) => {
   const masterClient = async () => {
     if (mains) return mains
     const [first] = target.topology.masters
-    mains = clientOf(options, 'master', first, onStray)
+    mains = clientAt(first, 'master')
     mains.on('error', () => {})
     await connectClient(mains, first, target.access)
     return mains
@@ -215,27 +205,24 @@ export const ioredisReadDriver = async (options) => {
       plan,
       client,
       server,
-      map,
+      masterOf,
       patience,
       onSend: () => {
         commands++
       },
     }),
-    serverOf: (key, consumer) => {
-      const now = map()
-      return now.serverOf(now.shardOf(plan.cluster ? slotOf(key) : 0), consumer)
-    },
-    servers: () => map().servers,
-    bare: () => map().bare,
+    serverOf: (key, consumer) => serverAt(plan.cluster ? slotOf(key) : 0, consumer),
+    servers,
+    bare: topology.bare,
     // The library does not say which of its nodes a command went to.
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
       listen(listening)
-      if (refresher.ageMs() > staleMs) refresher.request()
+      topology.watch()
     },
     close: () => {
       closed = true
-      refresher.close()
+      topology.close()
       disconnect(client)
       if (mains) disconnect(mains)
     },

@@ -17,7 +17,7 @@ import { sizeOf } from '../wire/encode.js'
  * @property {ValueSink} values
  * @property {{ mean: () => number | null, seen: (bytes: number) => void }} sizes of values
  * @property {(place: number, line: string) => void} onRefused
- * @property {(missing: Uint32Array, cause: string) => void} onClosed places that no reply came for
+ * @property {(missing: Uint32Array) => void} onClosed places that no reply came for
  * @property {() => void} onDone
  */
 
@@ -151,8 +151,8 @@ export const valuesJob = ({
       isLead = asks
       if (++answered === commands) onDone()
     },
-    closed(cause) {
-      onClosed(places.subarray(cursor), cause)
+    closed() {
+      onClosed(places.subarray(cursor))
     },
   }
 }

@@ -4,6 +4,7 @@ import { MillraceError } from '../errors.js'
 import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
+import { linkOf } from './link.js'
 
 /**
  * @typedef {import('../wire/values.js').ReplySink} ReplySink
@@ -15,7 +16,7 @@ import { fifo } from './fifo.js'
  * @property {1 | 2} repliesEach to a command: two where it goes behind an ASKING
  * @property {ReplySink} sink
  * @property {() => void} replied one reply is complete
- * @property {(cause: string) => void} closed what has no reply will get none
+ * @property {() => void} closed what has no reply will get none
  *
  * @typedef {{ job: ReadJob, count: number, bytes: number }} Segment replies that a job in flight waits for; bytes of each
  *
@@ -23,8 +24,6 @@ import { fifo } from './fifo.js'
  */
 
 const writeBytes = 65_536
-const firstRetryMs = 50
-const lastRetryMs = 1000
 const spareBuffers = 4
 
 /** A command by itself, and its reply to a sink. @param {string[]} args @param {Pick<ReadJob, 'sink' | 'replied' | 'closed'>} then @returns {ReadJob} */
@@ -50,27 +49,20 @@ export const deaf = { open() {}, bulk() {}, number() {}, nil() {}, error() {} }
  * @param {string} options.address
  * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
  * @param {number} options.windowBytes
- * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} options.open
+ * @param {Parameters<typeof linkOf>[0]['open']} options.open
  * @param {() => number} options.clock
  * @param {() => number} options.random
  * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
  */
 export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random, onState }) => {
-  /** @type {import('node:net').Socket | null} */
-  let socket = null
   /** @type {ReadJob[]} */
   let waiting = []
   const sent = /** @type {ReturnType<typeof fifo<Segment>>} */ (fifo())
   let inFlight = 0
   let inFlightBytes = 0
   let closed = false
-  let connecting = false
-  let retryMs = firstRetryMs
-  let lastReadMs = 0
   let commands = 0
   let bytesIn = 0
-  /** @type {NodeJS.Timeout | undefined} */
-  let retry
   const spare = /** @type {Buffer[]} */ ([])
 
   const replied = () => {
@@ -104,7 +96,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
       } else break
     }
     if (at === 0) return
-    socket?.write(buffer.subarray(0, at), () => {
+    link.write(buffer.subarray(0, at), () => {
       if (spare.length < spareBuffers) spare.push(buffer)
     })
   }
@@ -114,14 +106,14 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
     job.encodeNext(bytes, 0)
     sentAs(job, 1, bytes.length, expected)
     if (job.nextBytes() === 0) waiting.shift()
-    socket?.write(bytes)
+    link.write(bytes)
   }
   /** @param {ReadJob} job @param {number} count @param {number} bytes @param {number} expected */
   const sentAs = (job, count, bytes, expected) => {
     const replies = count * job.repliesEach
     const expectedBytes = bytes + count * expected
     sent.push({ job, count: replies, bytes: expectedBytes / replies })
-    if (inFlight === 0) lastReadMs = clock()
+    if (inFlight === 0) link.owesFrom(clock())
     inFlight += replies
     inFlightBytes += expectedBytes
     commands += count
@@ -129,88 +121,67 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
 
   const pump = () => {
     // Half a window at a time: a write for every few replies would cost more than the commands in it.
-    if (!socket || waiting.length === 0 || inFlightBytes > windowBytes / 2) return
-    socket.cork()
+    if (!link.isUp() || waiting.length === 0 || inFlightBytes > windowBytes / 2) return
+    link.cork()
     while (waiting.length > 0 && inFlightBytes < windowBytes) write()
-    socket.uncork()
+    link.uncork()
   }
 
-  const lost = (/** @type {string} */ cause) => {
+  const lost = () => {
     const jobs = new Set([...sent.takeAll().map(({ job }) => job), ...waiting])
     inFlight = inFlightBytes = 0
     waiting = []
-    for (const job of jobs) job.closed(cause)
+    for (const job of jobs) job.closed()
   }
-
-  const connect = async () => {
-    if (closed || connecting || socket) return
-    connecting = true
-    const sink = () => {
-      const segment = sent.first()
-      if (!segment) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
-      return segment.job.sink
-    }
-    const read = replyReader({ sink, replied })
-    try {
-      const opened = await open({
-        onBytes: (chunk) => {
-          lastReadMs = clock()
-          bytesIn += chunk.length
-          read(chunk)
-          pump()
-        },
-        onClose: (error) => {
-          socket = null
-          onState(address, 'down', error)
-          connectLater()
-          lost('CLOSED')
-        },
-      })
-      connecting = false
-      if (closed) {
-        opened.destroy()
-        return
+  const sink = () => {
+    const segment = sent.first()
+    if (!segment) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    return segment.job.sink
+  }
+  const link = linkOf({
+    open,
+    decoder: () => {
+      const read = replyReader({ sink, replied })
+      return (chunk) => {
+        bytesIn += chunk.length
+        read(chunk)
       }
-      socket = opened
-      retryMs = firstRetryMs
+    },
+    onRead: pump,
+    onUp: () => {
       if (readOnly) waiting.unshift(commandJob(['READONLY'], { sink: deaf, replied() {}, closed() {} }))
       onState(address, 'up')
       pump()
-    } catch (error) {
-      connecting = false
-      onState(address, 'down', /** @type {Error} */ (error))
-      connectLater()
-      lost('CONNECT')
-    }
-  }
-  const connectLater = () => {
-    if (closed) return
-    clearTimeout(retry)
-    retry = setTimeout(connect, retryMs * (0.5 + random() / 2))
-    retryMs = Math.min(lastRetryMs, retryMs * 2)
-  }
+    },
+    onDown: (error) => {
+      onState(address, 'down', error)
+      lost()
+    },
+    clock,
+    random,
+  })
 
   return {
     address,
-    connect,
+    connect: link.connect,
+    isUp: link.isUp,
     /** @param {ReadJob} job */
     submit(job) {
-      if (closed || (!socket && !connecting)) {
-        // Nobody waits for a server that is away: whoever asked tries again, elsewhere perhaps.
-        queueMicrotask(() => job.closed('CLOSED'))
+      if (closed || (!link.isUp() && !link.isOpening())) {
+        // Nobody waits for a server that is away: the caller tries again, elsewhere perhaps.
+        queueMicrotask(() => job.closed())
         return
       }
       waiting.push(job)
       pump()
     },
-    silentMs: () => (inFlight > 0 ? clock() - lastReadMs : 0),
+    silentMs: () => link.silentMs(inFlight > 0),
     /** Ends a connection that says nothing; what it owes is asked again. */
-    cut: () => socket?.destroy(),
+    cut: link.cut,
     figures: () => ({ commands, bytes_in: bytesIn }),
     close() {
       closed = true
-      clearTimeout(retry)
-      socket?.destroy()
+      link.close()
     },
   }
 }

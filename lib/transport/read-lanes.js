@@ -1,78 +1,36 @@
-// The connections of a reader: one to each server, the map of who serves what, and what is told of both.
+// The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
 import { ReadError } from './read-driver.js'
-import { sendOne } from './read-exchange.js'
-import { deaf, readLaneOf } from './read-lane.js'
-import { readMapOf } from './read-map.js'
+import { readLaneOf } from './read-lane.js'
+import { readTopologyOf } from './read-topology.js'
 import { silenceOf } from './silence.js'
+import { closed as closedReason } from './story.js'
 
 /** @typedef {import('./read-lane.js').ReadLane} ReadLane */
 
-// Nobody tells of a replica that has come back.
-const staleMs = 10_000
 // Another server may have what a frozen one owes.
 const frozenLimitMs = 10_000
 
-/**
- * Tells when a server is away, and when it is back.
- * @param {() => number} clock
- * @param {(kind: string, text: string) => void} onEvent
- */
-const outagesOf = (clock, onEvent) => {
-  /** @type {Map<string, number>} */
-  const downSince = new Map()
-  return (
-    /** @type {string} */ address,
-    /** @type {'up' | 'down'} */ state,
-    /** @type {Error | undefined} */ error,
-  ) => {
-    const was = downSince.get(address)
-    if (state === 'down' && was === undefined) {
-      downSince.set(address, clock())
-      onEvent('disconnected', `${address}: ${error?.message ?? 'closed the connection'}`)
-    }
-    if (state === 'up' && was !== undefined) {
-      downSince.delete(address)
-      onEvent('reconnected', `${address} after ${Math.round(clock() - was)} ms`)
-    }
-  }
-}
-
 /** @param {import('./read-driver.js').ReadDriverOptions} options */
-export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
-  const mapNow = () => readMapOf({ nodes: target.nodes(), ...target.topology }, plan.reads)
-  let map = mapNow()
+export const readLanesOf = (options) => {
+  const { plan, target, clock, random, onEvent } = options
+  // A fetch waits for the map.
+  const topology = readTopologyOf(options, { spacingMs: 0 })
+  const { story, servers } = topology
   /** @type {Map<string, ReadLane>} */
   const lanes = new Map()
+  /** @type {Map<string, Error>} of the start */
+  const faults = new Map()
   let started = false
   let closed = false
-  /** @type {Promise<void> | null} */
-  let refreshing = null
-  let refreshedMs = clock()
 
-  const learn = () => {
-    const before = map
-    map = mapNow()
-    if (String(before.servers) !== String(map.servers))
-      onEvent('servers', `reads go to ${map.servers.join(', ')} now`)
-  }
-  const tellOutage = outagesOf(clock, onEvent)
-  /** @type {typeof tellOutage} */
+  /** @type {Parameters<typeof readLaneOf>[0]['onState']} */
   const onState = (address, state, error) => {
+    if (error && !started) faults.set(address, error)
     if (!started || closed) return
-    tellOutage(address, state, error)
+    if (state === 'up') return story.up(address)
+    story.down(address, error?.message ?? closedReason)
     // Until the cluster has given up a dead replica, each failed attempt to connect asks again.
-    if (state === 'down' && map.isServing(address)) refresh()
-  }
-  /** Once, however many ask for it at the same time. */
-  const refresh = () => {
-    refreshing ??= target
-      .refresh()
-      .then(learn, () => {})
-      .finally(() => {
-        refreshing = null
-        refreshedMs = clock()
-      })
-    return refreshing
+    if (topology.isServing(address)) topology.refresh()
   }
 
   /** @param {string} address @param {boolean} stale old values will do */
@@ -85,40 +43,28 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
     const lane = readLaneOf({ address, readOnly, windowBytes, open, clock, random, onState })
     lanes.set(name, lane)
-    lane.connect()
+    if (started) lane.connect()
     return lane
   }
 
   const listen = silenceOf({ dial: target.dial, onEvent })
   const close = () => {
     closed = true
+    topology.close()
     for (const lane of lanes.values()) lane.close()
   }
 
   return {
+    ...topology,
     laneAt,
-    map: () => map,
-    /** @param {number} slot @param {number} consumer */
-    serverAt: (slot, consumer) => map.serverOf(map.shardOf(slot), consumer),
     isClosed: () => closed,
 
-    refresh,
-
     async connectAll() {
-      for (const address of map.servers) laneAt(address, true)
-      const faults = await Promise.all(
-        [...lanes.values()].map(async (lane) => {
-          const { closed: lost } = await sendOne(lane, ['TIME'], deaf)
-          return lost ? lane.address : null
-        }),
-      )
-      const [first] = faults.filter((fault) => fault !== null)
-      if (first) {
+      await Promise.all(servers().map((address) => laneAt(address, true).connect()))
+      for (const { address, isUp } of lanes.values()) {
+        if (isUp()) continue
         close()
-        // Once more by itself, to say why.
-        const socket = await target.dial(first, { onBytes: () => {}, onClose: () => {} })
-        socket.destroy()
-        throw new ReadError('CONNECT', `${first}: closed the connection`)
+        throw faults.get(address) ?? new ReadError('CONNECT', `${address}: ${closedReason}`)
       }
       started = true
     },
@@ -137,7 +83,7 @@ export const readLanesOf = ({ plan, target, clock, random, onEvent }) => {
     watch() {
       listen(() => lanes.values())
       for (const lane of lanes.values()) if (lane.silentMs() > frozenLimitMs) lane.cut()
-      if (clock() - refreshedMs > staleMs) refresh()
+      topology.watch()
     },
     close,
   }

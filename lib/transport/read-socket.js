@@ -7,7 +7,6 @@ import { ReadError } from './read-driver.js'
 import { readShare, sendOne } from './read-exchange.js'
 import { readLanesOf } from './read-lanes.js'
 import { sharesOf } from './read-order.js'
-import { verdictOf } from './verdict.js'
 
 /**
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
@@ -38,8 +37,8 @@ const sizesSeen = (first) => {
 export const socketReadDriver = async (options) => {
   const { plan, target, clock, random } = options
   const lanes = readLanesOf(options)
-  const { laneAt, serverAt, map, isClosed, refresh } = lanes
-  const patience = readAgain({ clock, random, isClosed, refresh })
+  const { laneAt, serverAt, isClosed, refresh, masterOf } = lanes
+  const patience = readAgain({ clock, random, follows: target.follows, isClosed, refresh })
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
 
@@ -51,79 +50,68 @@ export const socketReadDriver = async (options) => {
    */
   const askUntil = (args, key, sink, laneFor) => {
     const slot = slotFor(key)
-    /** @type {string | null} */
-    let goTo = null
-    let asking = false
-    return patience.untilAnswered(async (attempt) => {
-      const lane = goTo ? laneAt(goTo, false) : laneFor(slot)
-      const { line, closed: lost } = await sendOne(lane, args, sink, asking)
-      if (line === null && lost === null) return null
-      // Part of a lost reply may have been handed out: whoever asked must begin anew.
-      if (lost !== null) throw new ReadError(lost, `${lane.address} closed the connection`)
-      const verdict = verdictOf(line ?? '', lane.address)
-      const { cause, address } = verdict
-      const isStray = address !== undefined && !target.follows(lane.address, address)
-      const action = isStray ? 'later' : verdict.action
-      asking = action === 'asking'
+    return patience.untilAnswered(async (before, attempts) => {
+      const asking = before?.action === 'asking'
       // A replica that has lost the slot names the new master; its own replicas are known after a refresh.
-      goTo = asking || (attempt > 0 && action === 'there') ? (address ?? null) : null
+      const isNamed = asking || (attempts > 2 && before?.action === 'there')
+      const lane = isNamed && before.address ? laneAt(before.address, false) : laneFor(slot)
+      const { line, closed } = await sendOne(lane, args, sink, asking)
+      if (line === null && !closed) return null
+      const from = lane.address
+      // Part of a lost reply may have been handed out: the caller must begin anew.
+      if (closed) throw new ReadError('CLOSED', `${from} closed the connection`)
       return {
-        action,
-        cause,
-        words: `${lane.address} refuses ${args[0]} ${key}: ${line}`,
-        loadScript: () => target.loadScripts(lane.address, [fetchScript]),
+        line,
+        from,
+        words: `${from} refuses ${args[0]} ${key}: ${line}`,
+        loadScript: () => target.loadScripts(from, [fetchScript]),
       }
     })
   }
 
   /** @type {ReadDriver['values']} */
   const values = (list, places, command, sink, consumer) =>
-    patience.untilRead(places, async (wanted, { attempt, given, isLate }) => {
-      /** @type {import('./read-exchange.js').Unread} */
-      const unread = { there: [], later: [], asking: new Map(), given, cause: '' }
+    patience.untilRead(places, async (wanted, round) => {
+      const isFirst = round.attempts === 1
+      const isTwice = round.attempts > 2
       const readAt = (
-        /** @type {ReadLane} */ lane,
+        /** @type {string} */ address,
         /** @type {Share} */ share,
         /** @type {boolean} */ asking,
-      ) => readShare(lane, share, { list, command, values: sink, sizes, asking }, unread, target.follows)
+      ) =>
+        readShare(
+          laneAt(address, !asking && !isTwice),
+          share,
+          { list, command, values: sink, sizes, asking },
+          round,
+        )
       const shares = sharesOf({
         list,
         places: wanted,
         cluster: plan.cluster,
-        many: plan.fetch === 'mget' && command.many && attempt === 0,
+        many: plan.fetch === 'mget' && command.many && isFirst,
         // What was redirected twice is read where the slot's master is.
-        serverOf: attempt < 2 ? (slot) => serverAt(slot, consumer) : map().masterOf,
+        serverOf: isTwice ? masterOf : (slot) => serverAt(slot, consumer),
       })
+      await Promise.all([...shares].map(([address, share]) => readAt(address, share, false)))
+      const asked = [...round.asking]
+      round.asking.clear()
       await Promise.all(
-        [...shares].map(([address, share]) => readAt(laneAt(address, attempt < 2), share, false)),
+        asked.map(([address, there]) =>
+          readAt(address, { places: Uint32Array.from(there), cuts: null }, true),
+        ),
       )
-      while (unread.asking.size > 0) {
-        const asked = [...unread.asking]
-        unread.asking = new Map()
-        await Promise.all(
-          asked.map(([address, there]) =>
-            readAt(laneAt(address, false), { places: Uint32Array.from(there), cuts: null }, true),
-          ),
-        )
-        if (isLate()) break
-      }
-      const { there, later, asking, cause } = unread
-      return {
-        again: [...there, ...later, ...[...asking.values()].flat()],
-        later: later.length > 0 || attempt > 1,
-        cause,
-      }
     })
 
   await lanes.connectAll()
   return {
     ask: (args, key, sink, consumer) =>
       askUntil(args, key, sink, (slot) => laneAt(serverAt(slot, consumer), true)),
-    askMaster: (args, key, sink) => askUntil(args, key, sink, (slot) => laneAt(map().masterOf(slot), false)),
+    askMaster: (args, key, sink) => askUntil(args, key, sink, (slot) => laneAt(masterOf(slot), false)),
     values,
     serverOf: (key, consumer) => serverAt(slotFor(key), consumer),
-    servers: () => map().servers,
-    bare: () => map().bare,
+    servers: lanes.servers,
+    bare: lanes.bare,
     figures: lanes.figures,
     watch: lanes.watch,
     close: lanes.close,

@@ -1,7 +1,7 @@
 // Asks for the topology: one question at a time, and not at every error.
 import { systemTimers } from '../base/timers.js'
 
-const spacingMs = 500
+const usualSpacingMs = 500
 
 /**
  * @template T
@@ -9,31 +9,35 @@ const spacingMs = 500
  * @param {() => Promise<T>} needs.ask
  * @param {(topology: T) => void} needs.learn
  * @param {() => number} needs.clock
+ * @param {number} [needs.spacingMs] between an answer and the next question
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const refresherOf = ({ ask, learn, clock, timers = systemTimers }) => {
-  let asking = false
+export const refresherOf = ({ ask, learn, clock, spacingMs = usualSpacingMs, timers = systemTimers }) => {
+  /** @type {Promise<void> | null} the answer to the question that is open or to come */
+  let answer = null
   let closed = false
   let answeredMs = Number.NEGATIVE_INFINITY
   /** @type {NodeJS.Timeout | undefined} */
   let timer
 
   const now = async () => {
-    timer = undefined
-    asking = true
     const topology = await ask().catch(() => null)
-    asking = false
+    answer = null
     answeredMs = clock()
     if (topology !== null && !closed) learn(topology)
   }
+  const later = (/** @type {number} */ waitMs) =>
+    new Promise((/** @type {(value: void | Promise<void>) => void} */ resolve) => {
+      timer = timers.setTimeout(() => resolve(now()), waitMs)
+    })
 
   return {
-    /** Whoever asks while a question is open, or soon after its answer, gets what it brings. */
+    /** A request while a question is open, or soon after its answer, gets what it brings. */
     request() {
-      if (closed || asking || timer) return
+      if (closed) return Promise.resolve()
       const waitMs = answeredMs + spacingMs - clock()
-      if (waitMs <= 0) now()
-      else timer = timers.setTimeout(now, waitMs)
+      answer ??= waitMs <= 0 ? now() : later(waitMs)
+      return answer
     },
     /** Milliseconds since the last answer. */
     ageMs: () => clock() - answeredMs,

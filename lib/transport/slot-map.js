@@ -1,4 +1,4 @@
-// Who owns which slot, as the driver sees it; and how a tape falls apart over the owners.
+// Who owns which slot, as the driver sees it; how a tape falls apart over the owners; and who serves the reads.
 import { slotCount } from '../wire/slot.js'
 import { lowerBound } from './tape.js'
 
@@ -7,6 +7,8 @@ import { lowerBound } from './tape.js'
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
+ * @typedef {import('../target/topology.js').TargetNode} TargetNode
+ * @typedef {'replica' | 'master' | 'any'} Reads
  */
 
 /**
@@ -32,7 +34,8 @@ export const slotMapOf = (topology) => {
     }
     return ends
   }
-  const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0]
+  // A slot that nobody has claimed yet: whoever is asked says so.
+  const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0] ?? addresses[0]
 
   /**
    * Pairs [from, to) of commands by owner, within commands [low, high).
@@ -115,5 +118,39 @@ export const slotMapOf = (topology) => {
       forget()
       return left
     },
+  }
+}
+
+/**
+ * Which nodes serve the reads of each master's slots: its replicas, itself, or any of them in turn.
+ * @param {ReturnType<typeof slotMapOf>} map
+ * @param {readonly TargetNode[]} nodes
+ * @param {Reads} reads
+ */
+export const readServersOf = (map, nodes, reads) => {
+  const masters = map.addresses()
+  const servers = new Map(
+    masters.map((master) => {
+      const replicas = nodes.flatMap(({ role, masterAddress, address }) =>
+        reads !== 'master' && role === 'replica' && masterAddress === master ? [address] : [],
+      )
+      return [master, reads !== 'replica' || replicas.length === 0 ? [master, ...replicas] : replicas]
+    }),
+  )
+  const all = [...new Set([...servers.values()].flat())]
+  return {
+    /** Every node that may be asked. */
+    all,
+    /** The node that serves a slot for this consumer. @param {number} slot @param {number} consumer */
+    of(slot, consumer) {
+      const list = servers.get(map.ownerOf(slot)) ?? []
+      return list[consumer % list.length]
+    },
+    isServing: (/** @type {string} */ address) => all.includes(address) || masters.includes(address),
+    /** Shards whose only server is the master, though replicas were asked for. */
+    bare:
+      reads === 'replica'
+        ? masters.flatMap((master, i) => (servers.get(master)?.[0] === master ? [i + 1] : []))
+        : [],
   }
 }

@@ -5,6 +5,7 @@
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: [] }
 const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
+const link = { file: 'lib/transport/link.js', unit: ['link'] }
 const pool = { file: 'lib/transport/pool.js', unit: ['lane', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/silence.js', unit: [] }
@@ -98,7 +99,7 @@ export const mutations = [
   },
   {
     ...lane,
-    line: 'connection.unansweredBytes() >= windowBytes) return 0',
+    line: 'unanswered.bytes() >= windowBytes) return 0',
     becomes: 'windowBytes < 0) return 0',
     breaks: 'the window has no end',
   },
@@ -317,7 +318,7 @@ export const mutations = [
   },
   {
     ...lane,
-    line: 'windowCommands - connection.unansweredCommands()',
+    line: 'windowCommands - unanswered.commands()',
     becomes: 'windowCommands',
     breaks: 'more commands are in flight than --pipeline allows',
   },
@@ -356,6 +357,18 @@ export const mutations = [
     line: 'if (closed) opened.destroy()\n        else socket = opened',
     becomes: 'socket = opened',
     breaks: 'a connection that opens after the end stays open',
+  },
+  {
+    ...link,
+    line: 'if (closed) opened.destroy()',
+    becomes: '',
+    breaks: 'a connection that opens after the end stays open',
+  },
+  {
+    ...link,
+    line: 'if (opened.destroyed) return',
+    becomes: '',
+    breaks: 'a connection that was lost as it opened counts as up',
   },
   {
     ...client,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/errors.js'
-import { connectClient } from '../../lib/transport/ioredis-connect.js'
+import { connectClient } from '../../lib/transport/ioredis-client.js'
 import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 

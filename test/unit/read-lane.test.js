@@ -59,7 +59,7 @@ test('replies behind an ASKING are counted with their own, and what follows gets
           values,
           sizes: { mean: () => 8, seen: () => {} },
           onRefused: (_, line) => reject(new Error(line)),
-          onClosed: (_, cause) => reject(new Error(cause)),
+          onClosed: () => reject(new Error('closed')),
           onDone: () => resolve(found),
         }),
       )

@@ -1,0 +1,48 @@
+// What a reader knows of its target: who owns which slot, who serves the reads of it, and the events of their changes.
+import { refresherOf } from './refresher.js'
+import { readServersOf, slotMapOf } from './slot-map.js'
+import { storyOf } from './story.js'
+
+// Nobody tells of a replica that has come back.
+const staleMs = 10_000
+
+/**
+ * @param {import('./read-driver.js').ReadDriverOptions} options
+ * @param {{ spacingMs?: number }} [asking] between an answer and the next question
+ */
+export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } = {}) => {
+  const map = slotMapOf(target.topology)
+  const serversNow = () => readServersOf(map, target.nodes(), plan.reads)
+  let servers = serversNow()
+  const story = storyOf({ onEvent, clock })
+  const refresher = refresherOf({
+    ask: target.refresh,
+    learn: (topology) => {
+      const before = servers.all
+      story.topology(topology)
+      story.left(map.replace(topology), map.ownerOf)
+      servers = serversNow()
+      if (String(before) !== String(servers.all))
+        onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
+    },
+    clock,
+    spacingMs,
+  })
+  story.topology(target.topology)
+  return {
+    story,
+    refresh: refresher.request,
+    masterOf: map.ownerOf,
+    /** @param {number} slot @param {number} consumer */
+    serverAt: (slot, consumer) => servers.of(slot, consumer),
+    servers: () => servers.all,
+    bare: () => servers.bare,
+    isServing: (/** @type {string} */ address) => servers.isServing(address),
+    /** Once a second. */
+    watch() {
+      if (refresher.ageMs() > staleMs) refresher.request()
+      story.tell()
+    },
+    close: refresher.close,
+  }
+}
