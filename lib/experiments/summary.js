@@ -301,7 +301,7 @@ const ratioSentence = ({
   const theirs = published === null ? '' : `; published ${two(published)}`
   const interval =
     low === null || high === null
-      ? ' of one round, so nobody knows how sure it is'
+      ? ' of one round: an interval needs three'
       : `, 95 % interval ${two(low)} to ${two(high)}`
   const found = `(ratio ${two(ratio)}${interval}${theirs})`
   if (other) return `${label}: ${title} against ${measureNamed(other).title} ${found}.`
@@ -391,7 +391,7 @@ const setupOf = ({ experiment, cells, repeat, seconds, warmUpS, scale, published
   const theirs = published
     ? `; published: ${published.instance ?? 'ElastiCache'}, ${published.shards ?? 1} shard${published.shards ? 's' : ''}`
     : ''
-  return `${servers}; ${options || 'no common options'}; ${scaled}; ${seconds} s measured after ${warmUpS} s, ${repeat} rounds in shuffled, then mirrored order${theirs}`
+  return `${servers}; ${options || 'no common options'}; ${scaled}; ${seconds} s measured after ${warmUpS} s, ${repeat === 1 ? '1 round in shuffled order' : `${repeat} rounds in shuffled, then mirrored order`}${theirs}`
 }
 
 export const hardware = () =>

@@ -393,5 +393,5 @@ test('a writer is not compared with a reader, nor a run that is not valid unless
   })
   const text = comparisonText(comparisonOf(side, invalid, [], { allowInvalid: true }))
   assert.match(text, /^compared although they are not valid: invalid/m)
-  assert.match(text, /one run a side, so nobody knows how sure it is/)
+  assert.match(text, /one run a side: repeat both for an interval/)
 })
