@@ -29,7 +29,7 @@ describe('options of servers to be started, typed where some run', { concurrency
     ]) {
       const { code, stderr, folder } = await second(line)
       assert.deepEqual([code, folder], [2, ''], stderr)
-      const typed = `${name} \\d: ${runs}; end its producer, or leave out ${name}`
+      const typed = `${name} \\d: ${runs}; end its writer, or leave out ${name}`
       assert.match(stderr, new RegExp(`^${typed}\\n$`))
     }
     const same = await second('--shards 2 --replicas 0')

@@ -235,7 +235,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     await running.says(/the only writer/)
     const key = await cli(server, '--scan', '--pattern', 'millrace:lease:*')
     await cli(server, 'SET', key, 'thief')
-    await running.says(/lease was lost to another process/)
+    await running.says(/the lease of writer \d was lost to another process/)
     running.kill('SIGINT')
     const { code, document } = await running.ended
     assert.equal(code, 130)
