@@ -80,6 +80,18 @@ for (const shards of [undefined, 3])
       assert.match(cleaned.stdout, /\d\d keys removed/)
     })
 
+    test('connections come and go, and each is checked anew', async (t) => {
+      const line =
+        '--strategy lookup-mix --ratio 1:2:1 --keys 200 --rate 500 --connections 4 --reconnects 10 --duration 3s --warm-up 0'
+      const run = await runProducer(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
+      const { items, traffic } = run.document ?? assert.fail(run.stderr)
+      assert.equal(items.acked + items.dropped, items.offered, run.stderr)
+      assert.ok(items.acked > 0)
+      const { renewed, missed, connect_us: us } = traffic.connections
+      assert.ok(renewed > 0 && renewed + missed <= 30, JSON.stringify(traffic.connections))
+      assert.ok(us.count >= renewed && us.p50 > 0, JSON.stringify(traffic.connections))
+    })
+
     test('an authority that is not theirs is refused', async (t) => {
       const others = makeCertificates(t)
       for (const line of [`${short} --ca ${others.ca}`, short]) {
