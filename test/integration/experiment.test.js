@@ -204,7 +204,8 @@ describe('scripts/experiment.js', () => {
   test('list, show, and words that are none', () => {
     const run = (/** @type {string[]} */ ...args) =>
       spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', env: testEnvironment(process.env) })
-    assert.equal(run('list').stdout.trim().split('\n').length, 20)
+    const definitions = readdirSync(new URL('../../lib/experiments/definitions', import.meta.url))
+    assert.equal(run('list').stdout.trim().split('\n').length, definitions.length)
     assert.equal(JSON.parse(run('show', 'list').stdout).id, 'list')
     assert.match(run('show', 'figures').stdout, /^bystander\.p99$/m)
     const bad = /** @type {[string[], RegExp][]} */ ([
