@@ -52,7 +52,7 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
     ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
     ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
     ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],
-    ['--strategy lookup-get --arrivals poisson', /^--arrivals poisson needs --rate with a number/],
+    ['--strategy lookup-get --arrivals poisson', /^--arrivals needs --rate with a number/],
     ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
     ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
     ['--rate 500 -p 5', /^--rate and --period exclude each other/],
