@@ -11,6 +11,8 @@ import { verdictOf } from './verdict.js'
 
 const laterMs = 40
 const maxAttempts = 8
+// Servers that still contradict each other after so many redirects need time to agree.
+const atOnce = 3
 
 const closed = /** @type {const} */ ({
   action: 'later',
@@ -49,7 +51,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
       const isStray = address !== null && !follows(from, address)
       const action = isStray ? 'later' : asked
       const lost = action === 'give-up' || isLate(dueMs, attempts) ? 'failed' : null
-      const mustWait = action === 'later' || action === 'load' || attempts > maxAttempts
+      const mustWait = action === 'later' || action === 'load' || attempts > atOnce
       return { action, cause, address, slot, lost, isStray, waitMs: mustWait ? waitFor(attempts) : 0 }
     },
 
