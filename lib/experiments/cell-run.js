@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { agentRange } from '../plan/ranges.js'
+import { agentRange } from '../base/ranges.js'
 import { madeWithParents } from '../result/files.js'
 import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 import { argumentsOf, scaledLoad } from './options.js'

@@ -3,7 +3,7 @@ import { ackedRanges } from './acked-ranges.js'
 
 /**
  * @typedef {'failed' | 'uncertain' | 'dropped' | 'unsettled'} Loss
- * @typedef {import('../plan/ranges.js').Range} Range
+ * @typedef {import('../base/ranges.js').Range} Range
  *
  * @typedef {object} Counts
  * @property {number} offered

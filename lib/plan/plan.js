@@ -1,5 +1,6 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
+import { agentRange } from '../base/ranges.js'
 import { OptionError } from '../errors.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -7,7 +8,6 @@ import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { clientsPart } from './clients-plan.js'
-import { agentRange } from './ranges.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings

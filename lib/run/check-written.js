@@ -1,11 +1,11 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
 // compared byte by byte, and looked for in its sorted set where it has one.
 
+import { chunkRange } from '../base/ranges.js'
 import { count, plainText } from '../base/units.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { clockSlackMs } from '../measure/judge.js'
 import { payloadMatcher } from '../plan/payload.js'
-import { chunkRange } from '../plan/ranges.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { sizesIn } from '../traffic/sizes.js'

@@ -1,6 +1,6 @@
 // What the plan's draws came to: the same functions of the seed, drawn once more after the run, so that counting costs the
 // run nothing. Exact for what was offered first, up to a limit; in a closed loop but for the moments of its operations.
-import { chunkRange } from '../plan/ranges.js'
+import { chunkRange } from '../base/ranges.js'
 import { arrivalsWords, duesOf } from '../traffic/arrivals.js'
 import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'

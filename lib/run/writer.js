@@ -1,7 +1,8 @@
 // Offers the plan's ticks to a driver, as its pacing asks, until the time is over or somebody stops it.
+
+import { chunkRange } from '../base/ranges.js'
 import { systemTimers } from '../base/timers.js'
 import { isScheduled, pacerOf } from '../plan/pacer.js'
-import { chunkRange } from '../plan/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../traffic/items.js'
 import { longestTimerMs } from './settlement.js'

@@ -2,7 +2,7 @@
 // functions of a seed and of the time since the start.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix } from '../base/random.js'
-import { agentRange } from '../plan/ranges.js'
+import { agentRange } from '../base/ranges.js'
 import { paceOf } from './pace.js'
 import { orderOf, popularityOf } from './popularity.js'
 
@@ -141,7 +141,7 @@ export const drawsOf = (terms) => {
  * The items of a writer's batches, where they are not simply its own in order.
  * @param {{ order: string, shift: string | null, churn: string | null, quantity: number, seed: number }} plan
  * @param {{ agent: number, first: number, count: number }} share
- * @returns {(range: import('../plan/ranges.js').Range, atMs: number) => Float64Array}
+ * @returns {(range: import('../base/ranges.js').Range, atMs: number) => Float64Array}
  */
 export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, first, count }) => {
   const terms = { order, shift, churn, quantity, first, count, seed: mix(mix(seed) ^ agent) }

@@ -7,7 +7,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @typedef {import('../workloads/step.js').Key} Key
  * @typedef {import('../wire/encode.js').Argument} Argument
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../plan/ranges.js').Range} Range
+ * @typedef {import('../base/ranges.js').Range} Range
  *
  * @typedef {object} Batch
  * @property {Step} step

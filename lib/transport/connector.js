@@ -1,4 +1,4 @@
-// What ioredis connects with: only to servers that are confirmed, whoever names them, and as strict about replies as
+// What ioredis connects with: only to confirmed servers, by whatever name, and as strict about replies as
 // our own connections.
 import net from 'node:net'
 import tls from 'node:tls'

@@ -74,7 +74,7 @@ export const clientOf = ({ cluster }, target, { where, onStray, scaleReads = 'ma
 }
 
 /**
- * Tells when the library loses a server and finds it again.
+ * Reports when the library loses a server and finds it again.
  * @param {Redis | Cluster} client
  * @param {string} address of a single server
  * @param {Pick<import('./story.js').Story, 'up' | 'down'>} story

@@ -3,7 +3,7 @@ import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
 import { storyOf } from './story.js'
 
-// Nobody tells of a replica that has come back.
+// No event reports a replica that has come back.
 const staleMs = 10_000
 
 /**

@@ -34,7 +34,7 @@ export const slotMapOf = (topology) => {
     }
     return ends
   }
-  // A slot that nobody has claimed yet: whoever is asked says so.
+  // A slot without an owner yet: the server that is asked says so.
   const ownerOf = (/** @type {number} */ slot) => addresses[owners ? owners[slot] : 0] ?? addresses[0]
 
   /**

@@ -1,6 +1,6 @@
 // The tapes of a plan: one for each step of each portion of a chunk, kept as far as memory allows.
 
-import { chunkRange } from '../plan/ranges.js'
+import { chunkRange } from '../base/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
 import { batchOf, numberAt } from './batch.js'
@@ -9,7 +9,7 @@ import { estimateBytes, tapeOf } from './tape.js'
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../workloads/step.js').Step} Step
- * @typedef {import('../plan/ranges.js').Range} Range
+ * @typedef {import('../base/ranges.js').Range} Range
  * @typedef {import('./tape.js').Tape & { part: TapePart }} Tape
  *
  * @typedef {{ at: number, of: number }} TapePart which of the portions of a tick that a step is sent with

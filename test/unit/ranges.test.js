@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { agentRange, chunkRange } from '../../lib/plan/ranges.js'
+import { agentRange, chunkRange } from '../../lib/base/ranges.js'
 import { seeded } from '../helpers/random.js'
 
 test('a table of shares', () => {

@@ -1,6 +1,6 @@
 // Variables that user's models are made of beside those of declare.js; all are pure functions of the item.
 import { mix } from '../../base/random.js'
-import { agentRange } from '../../plan/ranges.js'
+import { agentRange } from '../../base/ranges.js'
 import { drawn } from '../declare.js'
 
 /** @typedef {import('./terms.js').OwnTerms} Terms */
