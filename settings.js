@@ -5,10 +5,11 @@ import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/i
 
 /** Where variadic commands are cut when --max-members does not say. */
 export const DEFAULT_MAX_MEMBERS = 1000
+export const DEFAULT_MAX_BEHIND_S = 5
 
 /**
  * @typedef {'producer' | 'consumer' | 'cleanup' | 'reshard'} Program
- * @typedef {'command line' | 'file' | 'environment' | '.env' | 'default'} Origin
+ * @typedef {'command line' | 'file' | 'earlier run' | 'environment' | '.env' | 'default'} Origin
  *
  * @typedef {object} Settings
  * @property {number} quantity items per interval, over all agents; of lookups, keys
@@ -40,10 +41,25 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {'hex' | 'binary' | 'integer'} ids
  * @property {number} falsePositives the stated share of a filter
  * @property {number} [counters] undefined = as many as increments
+ * @property {number} [maxQueue] jobs; undefined: no limit
+ * @property {'refuse' | 'wait'} whenFull
  * @property {'zset' | 'hash' | 'string'} structure of the counters
  * @property {number} chunkSize increments in one
  * @property {number} [delayMs] added to each round trip; undefined: there is no proxy
  * @property {number} [loseEvery]
+ * @property {number} selectivity share of the documents that a query matches
+ * @property {number} queries different ones
+ * @property {'created' | 'created-desc' | 'rating' | 'rating-desc'} sortBy
+ * @property {number} pageSize
+ * @property {number} pageOffset
+ * @property {number} scanCount
+ * @property {'before' | 'after'} indexWhen
+ * @property {number} indexes
+ * @property {number} [searchTimeoutMs] undefined = the module's own
+ * @property {number} [requests] undefined = until the run ends
+ * @property {number} [queryTimeoutMs]
+ * @property {number} updateWriters
+ * @property {number} [updateRateHz] undefined = a closed loop
  * @property {number} [connections] to every node
  * @property {number} [pipeline] commands in flight on each
  * @property {number} [reconnectHz] connections a second that are replaced
@@ -84,6 +100,11 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string} [awsRegion]
  * @property {string} [replicationGroup]
  * @property {string} [cacheClusters] ids with commas
+ * @property {Readonly<{ url: string, host: string, port?: number, username?: string, password?: string, db?: number, tls?: true }>} [control]
+ * @property {number} joinWithinMs
+ * @property {boolean} partial a fleet begins without boxes that are missing
+ * @property {boolean} stagger boxes of a fleet do not send at the same moments
+ * @property {boolean} stopAll an interrupt stops all boxes
  * @property {string} [run]
  * @property {string} outDir
  * @property {boolean} json
@@ -92,6 +113,7 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {boolean} report a page and charts beside the result
  * @property {readonly string[]} thresholds limits of figures, as they were given
  * @property {Readonly<{ host: string, port: number }>} [metrics] where Prometheus asks
+ * @property {Readonly<{ host: string, port: number }> | null} [dashboard] where the live page is; port 0: any that is free
  * @property {string} [otlp] the collector that is sent the metrics
  * @property {number} metricsLingerMs how long a last scrape is waited for
  * @property {string} logLevel
@@ -113,6 +135,15 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {number} consumers
  * @property {boolean} verify
  * @property {boolean} count
+ * @property {number} workers of a queue, in all processes of this box
+ * @property {number} [processes] that share them; undefined: as the work needs
+ * @property {number} take jobs at once, at most
+ * @property {Readonly<{ kind: 'cpu' | 'sleep', us: number }>} work of a job
+ * @property {number} [outputs] workers of a second stage; undefined: there is none
+ * @property {Readonly<{ kind: 'cpu' | 'sleep', us: number }>} outputWork of a job, in the second stage
+ * @property {boolean} confirm jobs come back where their worker dies
+ * @property {number} reclaimMs
+ * @property {boolean} drain end when the producers have ended and the queue is empty
  *
  * @typedef {Settings & Reading} ReaderSettings
  * @typedef {Settings & { yes: boolean }} CleanupSettings
@@ -127,10 +158,10 @@ export const DEFAULT_MAX_MEMBERS = 1000
  * @property {string[]} [also] names of older versions and of other tools, which work as well
  * @property {string | null} [env] default MILLRACE_<NAME>; null: none
  * @property {string[]} [alsoEnv] variables of older versions and of other tools
- * @property {import('./lib/cli/values.js').TypeName} type
+ * @property {import('./lib/options/values.js').TypeName} type
  * @property {[string, string]} [range] smallest and largest value, written as a user would
  * @property {string[]} [choices]
- * @property {string} [bare] what a choice is without a value
+ * @property {string} [bare] what it is without a value
  * @property {Record<string, string>} [values] what a choice is called in the settings, where that differs
  * @property {RegExp} [pattern] of a text
  * @property {string} [expects] says the pattern in words
@@ -186,9 +217,9 @@ const groups = {
     { name: 'command', key: 'strategy', type: 'commands', repeatable: '\n',
       help: "a command of your own model, as in 'SETEX item:{n} {ttl} {value}'; give it once for each command" },
     { name: 'items', also: ['keys'], alsoEnv: ['MILLRACE_KEYS'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
-      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups 100k, for counters 50992',
+      default: '10000', otherwise: 'what the rate needs in 1 s, else 10000; for lookups, membership and queries 100k, for counters 50992, for update-* 1000',
       help: 'number of different items, shared by all writers; the same ones in every interval, unless --once; for ' +
-        'lookups the number of keys, key:1 and on',
+        'lookups the number of keys, key:1 and on; for queries and update-* that of documents, doc:1 and on',
       helpFor: { consumer: 'number of different items' },
       briefFor: { producer: 'different items; by default what --rate writes in 1 s' } },
     { name: 'ttl', for: both, key: 'ttlS', type: 'lifetime', range: ['1s', '8760h'], unit: 's', default: '3s',
@@ -239,13 +270,13 @@ const groups = {
       help: 'most items in one ZADD, SADD, RPUSH and the like; 0 = no limit; --ws has no limit unless this is ' +
         'given' },
     { name: 'max-behind', key: 'maxBehindMs', type: 'duration', range: ['1ms', '24h'], unit: 's',
-      otherwise: '5s, at least 2 ticks',
+      otherwise: `${DEFAULT_MAX_BEHIND_S}s, at least 2 ticks`,
       help: 'batches that have not started this long after they were due are dropped and counted' },
     { name: 'window', for: both, key: 'windowBytes', type: 'bytes', range: ['1kB', '1GB'], default: '512kB',
       help: 'most unanswered bytes on one connection' },
     { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
       otherwise: '1; 50 for lookups',
-      help: 'connections to every node, as of so many application instances; each item goes by the same one' },
+      help: 'connections to every node, like those of several application instances; an item always uses the same one' },
     { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
       otherwise: 'as --window allows; 1 for lookups',
       help: 'most unanswered commands on one connection' },
@@ -253,7 +284,7 @@ const groups = {
   Traffic: [
     { name: 'popularity', also: ['order'], alsoEnv: ['MILLRACE_ORDER'], key: 'order', type: 'order',
       otherwise: 'sequential; for lookups, uniform',
-      help: 'which item is next: sequential (in order, round and round), uniform (each as likely), split (of lookups: each connection its own part, in order), zipf:0.99 (item n as ' +
+      help: 'which item is next: sequential (in order, again and again), uniform (all equally likely), split (lookups: each connection its own part, in order), zipf:0.99 (item n as ' +
         'often as n^-0.99), hot:10%:90% (a tenth of the items gets nine tenths) or recent:10% (the newest tenth; needs ' +
         '--churn)' },
     { name: 'shift', key: 'shift', type: 'pace', otherwise: 'none',
@@ -261,7 +292,7 @@ const groups = {
     { name: 'churn', key: 'churn', type: 'pace', otherwise: 'none',
       help: 'how fast items are replaced by new ones, as a share of all: 10%/h' },
     { name: 'arrivals', key: 'arrivals', type: 'arrivals', default: 'constant',
-      help: 'when batches or operations of a schedule are due: constant (evenly), poisson (as independent users come), ' +
+      help: 'when batches or operations of a schedule are due: constant (evenly), poisson (at random, as independent users arrive), ' +
         'burst:5x:1s/10s (1 s of each 10 s at five times the rate of the rest), daily:10m (a day in 10 minutes, the ' +
         'peak 4 times the low), or poisson,burst:... and poisson,daily:...' },
   ],
@@ -272,18 +303,19 @@ const groups = {
     { name: 'snapshot', key: 'snapshot', type: 'flag',
       help: 'after the load save a snapshot, empty the servers and load it again, and report how long each takes and ' +
         'how long another client waits; on a local server, or with --allow flush' },
-    { name: 'reconnects', key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
-      help: 'connections a second, of all clients together, that are closed and opened anew, with TLS where it is on' },
+    { name: 'reconnects', for: both, key: 'reconnectHz', type: 'integer', range: ['1', '100k'], otherwise: 'none',
+      help: 'connections a second that are closed and opened again, over all clients or all connections of a writer, with TLS where it is on',
+      helpFor: { consumer: 'of a queue: connections of workers a second that are closed and opened again' } },
     { name: 'ratio', key: 'ratio', type: 'ratio', default: '1:10',
       help: 'writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1' },
   ],
   Membership: [
     { name: 'partitions', key: 'partitions', type: 'integer', range: ['1', '16777216'], default: '1',
-      help: 'structures that share the ids by their low bits: a power of 2' },
+      help: 'structures among which the ids are divided by their low bits: a power of 2' },
     { name: 'ids', key: 'ids', type: 'choice', choices: ['hex', 'binary', 'integer'], default: 'hex',
       help: 'ids of 128 bits as 32 hex digits or as 16 bytes, or of 48 bits as an integer' },
     { name: 'false-positives', key: 'falsePositives', type: 'share', range: ['0.000001', '0.5'], default: '0.01',
-      help: 'stated share of false positives, of which the size of a Bloom filter follows' },
+      help: 'stated share of false positives, which determines the size of a Bloom filter' },
   ],
   Counters: [
     { name: 'counters', key: 'counters', type: 'integer', range: ['1', '100M'], otherwise: 'as many as --items',
@@ -293,10 +325,42 @@ const groups = {
     { name: 'chunk-size', key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
       help: 'increments in a pipeline, a script call, a function call or a transaction' },
     { name: 'delay', key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
-      help: 'add this to each round trip, half in each direction, by a proxy of ours in front of the target; 0ms shows ' +
-        'what the proxy itself takes' },
+      help: 'add this to each round trip, half in each direction, by a proxy in front of the target; 0ms shows ' +
+        'what the proxy itself takes; of queue-zset: how long after it was made a job may begin' },
     { name: 'lose-every', key: 'loseEvery', type: 'integer', range: ['2', '1M'], otherwise: 'no reply is lost',
-      help: 'the proxy of --delay drops the reply to every so many requests, and ends the connection' },
+      help: 'the proxy of --delay drops the reply to every Nth request, and closes the connection' },
+  ],
+  Queries: [
+    { name: 'selectivity', key: 'selectivity', type: 'share', range: ['0.0001', '0.5'], default: '0.01',
+      help: 'share of the documents that each query matches, as they are loaded: 0.0001 to 0.5' },
+    { name: 'queries', key: 'queries', type: 'integer', range: ['1', '10000'], default: '100',
+      help: 'different queries, drawn by --seed' },
+    { name: 'sort', key: 'sortBy', type: 'choice', choices: ['created', 'created-desc', 'rating', 'rating-desc'],
+      default: 'created',
+      help: 'what answers are sorted by: created, which differs for each document, or rating, which 1 in 10 lacks' },
+    { name: 'page-size', key: 'pageSize', type: 'integer', range: ['1', '1000'], default: '10',
+      help: 'most documents in an answer' },
+    { name: 'page-offset', key: 'pageOffset', type: 'integer', range: ['0', '100M'], default: '0',
+      help: 'matching documents that are skipped before the answer' },
+    { name: 'scan-count', key: 'scanCount', type: 'integer', range: ['1', '5000'], default: '1000',
+      help: 'approximate number of documents in each step of query-client and query-scan-chunked' },
+    { name: 'index-when', key: 'indexWhen', type: 'choice', choices: ['before', 'after'], default: 'after',
+      help: 'build the indexes of query-index and query-search before or after the documents are loaded' },
+    { name: 'indexes', key: 'indexes', type: 'integer', range: ['1', '3'], default: '1',
+      help: 'indexes of query-search: the one that answers, and others that an application may also have' },
+    { name: 'search-timeout', key: 'searchTimeoutMs', type: 'integer', range: ['0', '3600000'],
+      otherwise: 'as the module is configured: 500',
+      help: 'milliseconds after which FT.SEARCH returns what it has found so far; 0: never' },
+    { name: 'requests', key: 'requests', type: 'integer', range: ['1', '100M'], otherwise: 'until --duration',
+      help: 'stop after this many queries or updates of all clients' },
+    { name: 'query-timeout', key: 'queryTimeoutMs', type: 'duration', range: ['10ms', '1h'], unit: 's',
+      otherwise: 'none',
+      help: 'a query without an answer after this time has failed, and its connection is closed' },
+    { name: 'update-writers', key: 'updateWriters', type: 'integer', range: ['0', '10000'], default: '0',
+      help: 'clients that change documents while queries run, each its own documents' },
+    { name: 'update-rate', key: 'updateRateHz', type: 'integer', range: ['1', '10M'],
+      otherwise: 'each waits only for its reply',
+      help: 'document changes a second, of all --update-writers' },
   ],
   Reading: [
     { name: 'limit', key: 'limit', type: 'integer', range: ['0', '100M'], default: '0', for: reader,
@@ -321,6 +385,37 @@ const groups = {
       brief: 'compare every value with the bytes that the plan defines' },
     { name: 'count', key: 'count', type: 'flag', for: reader,
       help: 'count unique items with every structure that exists, side by side' },
+  ],
+  'Queues (workers)': [
+    { name: 'max-queue', key: 'maxQueue', type: 'integer', range: ['1', '1000M'], otherwise: 'as the memory allows',
+      help: 'most jobs in the queue: further ones are refused by a script (FULL)' },
+    { name: 'when-full', key: 'whenFull', type: 'choice', choices: ['refuse', 'wait'], default: 'refuse',
+      help: 'what happens to a job for which the queue or the memory of the server has no room: it is refused and ' +
+        'counted, or waits for room, at most --max-behind' },
+    { name: 'workers', key: 'workers', type: 'integer', range: ['1', '1000'], default: '1', for: reader,
+      help: 'workers that take jobs of a queue, each over a connection of its own',
+      brief: 'of a queue: workers that take jobs' },
+    { name: 'processes', key: 'processes', type: 'integer', range: ['1', '64'], for: reader,
+      otherwise: '1; as many as cores where --work computes',
+      help: 'processes that share the workers: one computes on one core at a time' },
+    { name: 'take', key: 'take', type: 'integer', range: ['1', '1000'], default: '1', for: reader,
+      help: 'most jobs that a worker takes at once', brief: 'of a queue: most jobs that a worker takes at once' },
+    { name: 'work', key: 'work', type: 'work', default: 'none', for: reader,
+      help: 'work that a job takes: 500us or cpu:500us (a core computes), sleep:5ms (the worker waits, as for another ' +
+        'service) or none',
+      brief: 'of a queue: work of a job, 500us or sleep:5ms' },
+    { name: 'outputs', key: 'outputs', type: 'integer', range: ['1', '1000'], otherwise: 'one stage', for: reader,
+      help: 'workers of a second stage: the first ones (filters) hand what they have done over to a second queue, which ' +
+        'these drain' },
+    { name: 'output-work', key: 'outputWork', type: 'work', default: 'none', for: reader,
+      help: 'work of a job in the second stage, as --work' },
+    { name: 'confirm', key: 'confirm', type: 'flag', for: reader,
+      help: 'a job stays with its worker until it is done, and comes back if the worker dies: LMOVE in place of BRPOP; ' +
+        'queue-stream always confirms (XACK)' },
+    { name: 'reclaim', key: 'reclaimMs', type: 'duration', range: ['100ms', '24h'], unit: 's', default: '5s', for: reader,
+      help: 'how long a worker must be silent before others get its jobs' },
+    { name: 'drain', key: 'drain', type: 'flag', for: reader,
+      help: 'end when the producers have ended and the queue is empty' },
   ],
   'As published (items in bursts: -q of them every -p, in -c parts)': [
     { name: 'quantity', aliases: ['q'], for: both, key: 'quantity', type: 'integer', range: ['1', '100M'],
@@ -386,7 +481,7 @@ const groups = {
       help: 'ACL user' },
     { name: 'password', also: ['pass'], key: 'password', type: 'secret', env: 'REDIS_PASSWORD',
       alsoEnv: ['REDISCLI_AUTH'], secret: true, for: all,
-      help: 'better in REDIS_PASSWORD: other users of the machine can see a command line' },
+      help: 'password of the server; better in REDIS_PASSWORD: other users of the machine can see a command line' },
     { name: 'password-file', key: 'passwordFile', type: 'path', env: 'REDIS_PASSWORD_FILE', for: all,
       insteadOf: ['password'],
       help: 'file whose first line is the password' },
@@ -489,6 +584,20 @@ const groups = {
       otherwise: 'from the names of the nodes',
       help: 'ids of the nodes, several with commas' },
   ],
+  'Fleet (many boxes as one)': [
+    { name: 'control', key: 'control', type: 'server', secret: true, for: both,
+      help: 'a Redis or Valkey beside the target, redis://user:password@host:port/db, where the boxes of one --run meet: ' +
+        'type the same on every box' },
+    { name: 'join-within', key: 'joinWithinMs', type: 'duration', range: ['1s', '24h'], unit: 's', default: '2m',
+      for: both,
+      help: 'how long the boxes wait for each other before the run is refused; readers wait for the writers' },
+    { name: 'partial', key: 'partial', type: 'flag',
+      help: 'begin without boxes that are missing by then; the run is PARTIAL' },
+    { name: 'stagger', key: 'stagger', type: 'flag',
+      help: 'spread the ticks of the boxes over the time between two ticks instead of sending all at the same moments' },
+    { name: 'all', key: 'stopAll', type: 'flag', env: null, for: both,
+      help: 'Ctrl-C on this box stops all boxes of the run' },
+  ],
   Output: [
     { name: 'run', key: 'run', type: 'text', pattern: /^[A-Za-z0-9][\w.-]{0,99}$/,
       expects: 'letters, digits, dots and dashes, at most 100', for: both, otherwise: 'from the time',
@@ -500,6 +609,9 @@ const groups = {
     { name: 'threshold', key: 'thresholds', type: 'limits', repeatable: ',', for: both, default: 'none',
       help: 'limit of a metric, such as latency.intended.p99<20ms; exit code 99 if it fails; may be repeated',
       brief: 'exit code 99 if it fails: latency.intended.p99<20ms' },
+    { name: 'dashboard', key: 'dashboard', type: 'listener', bare: 'auto', for: both,
+      help: 'a live page of the run in a browser, on this port of this machine only, or on address:port; without a port on ' +
+        'any free one; its address, with a random token, is in the log' },
     { name: 'metrics', key: 'metrics', type: 'listener', for: both,
       help: 'serve live metrics to Prometheus on this port of this machine only, or on address:port' },
     { name: 'metrics-linger', key: 'metricsLingerMs', type: 'duration', range: ['0s', '10m'], unit: 's', for: both,
@@ -571,4 +683,24 @@ export const optionsOf = (program) =>
           : option.group.replace(aboutWriters, ''),
     help: option.helpFor?.[program] ?? option.help,
     brief: option.briefFor?.[program] ?? option.brief,
+  }))
+
+/**
+ * Options that only one command has, on its command line alone.
+ * @param {string} group
+ * @param {(Pick<Option, 'name' | 'type' | 'help'> & Partial<Option>)[]} rows
+ * @returns {Option[]}
+ */
+export const ownOptions = (group, rows) =>
+  rows.map((row) => ({
+    aliases: [],
+    also: [],
+    env: null,
+    alsoEnv: [],
+    for: [],
+    key: /** @type {any} */ (row.name),
+    // Of a text: what it must be is checked where it is used.
+    pattern: /^/,
+    ...row,
+    group,
   }))

@@ -1,7 +1,7 @@
-import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/report/chart-lines.js'
-import { latencyAxis } from '../lib/report/chart-parts.js'
+import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/chart/lines.js'
+import { latencyAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const bystander = {
   name: 'bystander',
   title: 'Latency of another client',

@@ -1,7 +1,7 @@
-import { line, nodePoints, overTime, timeChart } from '../lib/report/chart-lines.js'
-import { colour, uprightAxis } from '../lib/report/chart-parts.js'
-import { shortened } from '../lib/report/layout.js'
-import { shortNames } from '../lib/report/node-names.js'
+import { shortened } from '../lib/base/layout.js'
+import { shortNames } from '../lib/base/node-names.js'
+import { line, nodePoints, overTime, timeChart } from '../lib/chart/lines.js'
+import { colour, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
@@ -52,7 +52,7 @@ const own = ({ seconds }, address, name, color) =>
 /**
  * @param {number | null} shard null: the caches that no address tells, beside the nodes that are no other cache
  * @param {boolean} only whether it is the only one
- * @returns {import('../lib/report/chart-parts.js').Chart<RunRecord>}
+ * @returns {import('../lib/chart/parts.js').Chart<RunRecord>}
  */
 const cloudWatch = (shard, only) => ({
   name: only ? 'cloudwatch' : `cloudwatch-${shard ?? 'others'}`,

@@ -1,14 +1,14 @@
 import { count, micros } from '../lib/base/units.js'
-import { stackedBars } from '../lib/report/chart-parts.js'
-import { commandCosts } from '../lib/report/cost-parts.js'
+import { stackedBars } from '../lib/chart/parts.js'
+import { commandCosts } from '../lib/result/cost-parts.js'
 
 const shown = 8
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const commands = {
   name: 'commands',
   title: 'Execution time per command',
-  note: 'What each command of the strategy takes of a master per item, with the time of one call and how many there were.',
+  note: 'Execution time of each command on the masters, per item; below its name the time of one call and the number of calls.',
   option: ({ run }) => {
     const costs = commandCosts(run).slice(0, shown)
     if (costs.length === 0) return null

@@ -1,19 +1,21 @@
-import { changeWords, intervalWords, verdictWords } from '../lib/compare/text.js'
+import { changeWords, intervalWords, verdictWords } from '../lib/chart/change-words.js'
 import {
   axisLook,
   chart,
   legendOf,
   lyingAxis,
   namesAxis,
+  roundDots,
   uprightAxis,
+  valuesBeside,
   whiskers,
-} from '../lib/report/chart-parts.js'
+} from '../lib/chart/parts.js'
 import { measureNamed } from '../lib/result/measures.js'
 
 /**
  * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison
  * @typedef {import('../lib/compare/comparison.js').Row} Row
- * @typedef {import('../lib/report/chart-parts.js').Option} Option
+ * @typedef {import('../lib/chart/parts.js').Option} Option
  */
 
 /** @param {Comparison} comparison */
@@ -72,7 +74,7 @@ const reachOf = (comparison, rows, limits) => {
   return +(Math.min(most, Math.max(least, ...all.map(Math.abs))) * 1.06).toFixed(4)
 }
 
-/** @type {import('../lib/report/chart-parts.js').Chart<Comparison>} */
+/** @type {import('../lib/chart/parts.js').Chart<Comparison>} */
 export const forest = {
   name: 'changes',
   title: 'Changes',
@@ -110,20 +112,7 @@ export const forest = {
           data: [[{ xAxis: -band }, { xAxis: band }]],
         },
       },
-      ...(rounds.length > 0
-        ? [
-            {
-              type: 'scatter',
-              name: 'round',
-              data: inside,
-              symbolSize: 6,
-              // Below the interval, which they would hide.
-              symbolOffset: [0, 10],
-              itemStyle: { color: '@c2', opacity: 0.75 },
-              ...look,
-            },
-          ]
-        : []),
+      ...roundDots(inside, '@c2', look),
       ...limits,
     ]
     const names = namesAxis(
@@ -137,35 +126,10 @@ export const forest = {
       yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 170 } },
       series: [
         ...series,
-        // The values beside the picture, and the line of no change.
-        {
-          type: 'scatter',
-          name: '',
-          silent: true,
-          symbolSize: 0,
-          data: rows.map((row, at) => ({
-            value: [reach, at],
-            label: {
-              show: true,
-              position: 'right',
-              distance: 8,
-              color: '@ink',
-              fontSize: 12,
-              lineHeight: 15,
-              // A page that is too narrow leaves the second line out.
-              formatter: [changeWords(row.difference.change), shortVerdict(row, comparison.effect)]
-                .filter(Boolean)
-                .join('\n'),
-            },
-          })),
-          markLine: {
-            silent: true,
-            symbol: 'none',
-            label: { show: false },
-            lineStyle: { color: '@muted', type: 'dashed', width: 1 },
-            data: [{ xAxis: 0 }],
-          },
-        },
+        valuesBeside(
+          reach,
+          rows.map((row) => [changeWords(row.difference.change), shortVerdict(row, comparison.effect)]),
+        ),
       ],
     })
   },
@@ -186,11 +150,11 @@ const whiskersOf = (rows, reach) => {
   return { ...whiskers([], '@c1'), data }
 }
 
-/** The runs in the order in which they ran, by the first metric. @type {import('../lib/report/chart-parts.js').Chart<Comparison & { firsts: ('a' | 'b')[] }>} */
+/** The runs in the order in which they ran, by the first metric. @type {import('../lib/chart/parts.js').Chart<Comparison & { firsts: ('a' | 'b')[] }>} */
 export const runsInOrder = {
   name: 'order',
   title: 'The runs in their order',
-  note: 'What rises or falls on both sides is the machine. What differs within the rounds is the comparison.',
+  note: 'A drift of both sides comes from the machine. The comparison uses the differences within the rounds.',
   option: ({ rows, firsts, baseline, other }) => {
     const [row] = rows.filter(({ primary }) => primary)
     if (!row || firsts.length === 0) return null

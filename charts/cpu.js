@@ -1,7 +1,7 @@
-import { nodeLines, timeChart } from '../lib/report/chart-lines.js'
-import { uprightAxis } from '../lib/report/chart-parts.js'
+import { nodeLines, timeChart } from '../lib/chart/lines.js'
+import { uprightAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const cpu = {
   name: 'cpu',
   title: 'CPU of every node',

@@ -1,5 +1,5 @@
-import { line } from '../lib/report/chart-lines.js'
-import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/report/chart-parts.js'
+import { line } from '../lib/chart/lines.js'
+import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/chart/parts.js'
 
 /** @typedef {import('../lib/result/record.js').RunRecord} RunRecord */
 
@@ -21,11 +21,11 @@ const points = (record, name) => {
     .map(({ beyond, us }) => [+beyond.toPrecision(6), us])
 }
 
-/** @type {import('../lib/report/chart-parts.js').Chart<RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<RunRecord>} */
 export const distribution = {
   name: 'distribution',
   title: 'Latency distribution',
-  note: 'The further right, the rarer: each step is a tenth of the items before. A curve ends where fewer than ten samples are beyond it. The gap between the curves is time spent waiting to be sent.',
+  note: 'Rarer latencies are further right: each step leaves a tenth of the items. A curve ends where fewer than ten samples are beyond it. The gap between the curves is time spent waiting to be sent.',
   option: (record) => {
     const series = [
       ...line('from the due time', points(record, 'intended'), { color: '@c1', unit: 'us' }),

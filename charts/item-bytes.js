@@ -1,7 +1,7 @@
 import { bytes } from '../lib/base/units.js'
-import { stackedBars } from '../lib/report/chart-parts.js'
+import { stackedBars } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const itemBytes = {
   name: 'item-bytes',
   title: 'Memory and network per item',

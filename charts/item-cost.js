@@ -1,8 +1,8 @@
 import { micros } from '../lib/base/units.js'
-import { stackedBars } from '../lib/report/chart-parts.js'
-import { costParts } from '../lib/report/cost-parts.js'
+import { stackedBars } from '../lib/chart/parts.js'
+import { costParts } from '../lib/result/cost-parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const itemCost = {
   name: 'item-cost',
   title: 'CPU time per item',

@@ -1,14 +1,14 @@
-import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
-import { uprightAxis } from '../lib/report/chart-parts.js'
+import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
+import { uprightAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const itemsRead = {
   name: 'items-read',
   title: 'Items read',
   note: 'Items that came back in each second, with all consumers of this process.',
   option: (record) =>
     timeChart(record, {
-      axis: uprightAxis('items/s', 'count', { min: 0 }),
+      axis: uprightAxis('items read/s', 'count', { min: 0 }),
       series: line(
         'items read',
         overTime(

@@ -1,13 +1,5 @@
-import {
-  highest,
-  line,
-  overTime,
-  sinceWarmUp,
-  supported,
-  timeChart,
-  whereLong,
-} from '../lib/report/chart-lines.js'
-import { colour, latencyAxis } from '../lib/report/chart-parts.js'
+import { highest, line, overTime, sinceWarmUp, supported, timeChart, whereLong } from '../lib/chart/lines.js'
+import { colour, latencyAxis } from '../lib/chart/parts.js'
 
 const shown = /** @type {const} */ ([
   ['p50', 'p50'],
@@ -27,7 +19,7 @@ const figureOf = (record, key) => {
   return key === 'max' ? figure : whereLong(figure)
 }
 
-/** @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
 export const latency = {
   name: 'latency',
   title: 'Latency over time',

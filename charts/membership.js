@@ -1,4 +1,4 @@
-import { axisLook, chart, lyingAxis, uprightAxis } from '../lib/report/chart-parts.js'
+import { axisLook, chart, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -33,7 +33,7 @@ const publishedBytes = {
 }
 
 /** The published sweet spot: 10 million ids in 2^17 hashes. @param {number} ids */
-export const sweetSpot = (ids) => Math.log2((2 ** 17 * ids) / 1e7)
+const sweetSpot = (ids) => Math.log2((2 ** 17 * ids) / 1e7)
 
 /** @param {ExperimentDocument} document @param {string} name @param {string} figure */
 const figureOf = ({ rows }, name, figure) =>
@@ -86,10 +86,7 @@ const theirs = (color, data, more = {}) => ({
 
 /** @param {string} text @param {number} y @param {string} color */
 const level = (text, y, color) => ({
-  type: 'line',
-  name: '',
-  data: [],
-  silent: true,
+  ...marksAlone,
   markLine: {
     silent: true,
     symbol: 'none',

@@ -1,5 +1,5 @@
-import { axisLook, chart, lyingAxis } from '../lib/report/chart-parts.js'
-import { formatted } from '../lib/report/look.js'
+import { formatted } from '../lib/chart/look.js'
+import { axisLook, chart, lyingAxis } from '../lib/chart/parts.js'
 import { centreOf } from '../lib/result/statistics.js'
 
 /**

@@ -1,11 +1,11 @@
-import { chart, legendOf } from '../lib/report/chart-parts.js'
+import { chart, legendOf } from '../lib/chart/parts.js'
 import { cpu } from './cpu.js'
 import { fetches } from './fetches.js'
 import { itemsRead } from './items-read.js'
 import { latency } from './latency.js'
 import { rate } from './rate.js'
 
-/** @typedef {import('../lib/report/chart-parts.js').Option} Option */
+/** @typedef {import('../lib/chart/parts.js').Option} Option */
 
 // Of a panel; between two of them the name of the lower axis and the labels of events have room.
 const panelPx = 140
@@ -40,7 +40,7 @@ const panelOf = ({ xAxis, yAxis, series }, at, isLast) => {
 
 /**
  * What a node did, how much was done and how long it took, at the same moments: one axis of time for all.
- * @type {import('../lib/report/chart-parts.js').Chart<import('../lib/result/record.js').RunRecord>}
+ * @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>}
  */
 export const overview = {
   name: 'overview',

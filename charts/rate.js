@@ -1,6 +1,7 @@
-import { achievedRates } from '../lib/report/achieved.js'
-import { line, overTime, timeChart, whereLong } from '../lib/report/chart-lines.js'
-import { uprightAxis } from '../lib/report/chart-parts.js'
+import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
+import { uprightAxis } from '../lib/chart/parts.js'
+import { achievedRates } from '../lib/result/achieved.js'
+import { flowOf } from '../lib/workloads/flows.js'
 
 /**
  * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
@@ -21,7 +22,7 @@ const targetOf = ({ run, seconds }) => {
   return goesOn ? [...points, [endS, nominal]] : points
 }
 
-/** @type {import('../lib/report/chart-parts.js').Chart<RunRecord>} */
+/** @type {import('../lib/chart/parts.js').Chart<RunRecord>} */
 export const rate = {
   name: 'rate',
   title: 'Target rate and achieved rate',
@@ -29,7 +30,7 @@ export const rate = {
   option: (record) => {
     const { seconds, run } = record
     if (seconds.every(({ achieved }) => achieved === undefined)) return null // a consumer's
-    const unit = run.plan.flow === 'clients' ? 'operations/s' : 'items/s'
+    const unit = `${flowOf(run.plan).unit}s/s`
     const rates = achievedRates(record)
     const achieved = overTime(
       seconds,

@@ -1,4 +1,5 @@
-import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
+import { times } from '../lib/base/units.js'
+import { chart, lyingAxis, namesAxis, roundDots, valuesBeside, whiskers } from '../lib/chart/parts.js'
 import { measureNamed } from '../lib/result/measures.js'
 
 /** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -10,16 +11,41 @@ const logOf = (ratio) => +Math.log(ratio).toFixed(5)
 
 /** @param {{ low: number | null, high: number | null }} ours */
 const intervalWords = ({ low, high }) =>
-  low === null || high === null ? 'one round' : `${low.toFixed(2)} to ${high.toFixed(2)}`
+  low === null || high === null ? 'one round' : `${times(low)} to ${times(high)}`
+
+// Steps of a decade, from few to many; the last ones are for ratios near 1.
+const ladders = [
+  [1],
+  [1, 3],
+  [1, 2, 5],
+  [1, 1.5, 2, 3, 5, 7],
+  [1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
+  [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2, 2.5, 3, 4, 5, 6, 7, 8, 8.5, 9, 9.5],
+]
+const mostSteps = 8
+
+/** Round ratios between two logarithms, as many as can be read. @param {number} min @param {number} max */
+export const ratioSteps = (min, max) => {
+  const decades = Array.from({ length: 13 }, (_, i) => 10 ** (i - 6))
+  const [most] = ladders
+    .map((ladder) =>
+      decades
+        .flatMap((decade) => ladder.map((step) => logOf(+(step * decade).toPrecision(3))))
+        .filter((log) => log >= min && log <= max),
+    )
+    .filter(({ length }) => length <= mostSteps)
+    .toReversed()
+  return most ?? [0]
+}
 
 // Ten percent more and less are always within the picture.
 const leastReach = 0.1
 
-/** @type {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>} */
+/** @type {import('../lib/chart/parts.js').Chart<ExperimentDocument>} */
 export const ratiosChart = {
   name: 'ratios',
   title: 'Ratios within the experiment',
-  note: 'What travels from one machine to another, with its 95 % interval and, below it, the rounds; a diamond is the published ratio. The scale is logarithmic: 2 and 0.5 are equally far from 1.',
+  note: 'What carries over to other machines, with its 95 % interval and, below it, the rounds; a diamond is the published ratio. The scale is logarithmic: 2 and 0.5 are equally far from 1.',
   option: ({ ratios }) => {
     if (ratios.length === 0) return null
     const published = ratios.flatMap((ratio, row) =>
@@ -32,7 +58,10 @@ export const ratiosChart = {
       [ratio, low, high, theirs].flatMap((value) => (value !== null && value > 0 ? [logOf(value)] : [])),
     )
     const all = [...ends, ...rounds.map(({ value: [log] }) => log)]
+    const min = +(Math.min(-leastReach, ...all) * 1.06).toFixed(4)
     const max = +(Math.max(leastReach, ...all) * 1.06).toFixed(4)
+    const steps = ratioSteps(min, max)
+    const axis = lyingAxis('ratio, 1 is no difference, log scale', 'logratio', { min, max })
     const names = namesAxis(ratios.map(({ label, figure }) => `${label}\n${measureNamed(figure).title}`))
     const series = [
       {
@@ -56,20 +85,7 @@ export const ratiosChart = {
           ),
         },
       },
-      ...(rounds.length > 0
-        ? [
-            {
-              type: 'scatter',
-              name: 'round',
-              data: rounds,
-              symbolSize: 6,
-              // Below the interval, which they would hide.
-              symbolOffset: [0, 10],
-              itemStyle: { color: '@c3', opacity: 0.75 },
-              ...formats,
-            },
-          ]
-        : []),
+      ...roundDots(rounds, '@c3', formats),
       ...(published.length > 0
         ? [
             {
@@ -88,40 +104,18 @@ export const ratiosChart = {
       tooltip: { trigger: 'item' },
       legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
       grid: { ...chart({}).grid, top: 40, right: 92 },
-      xAxis: lyingAxis('ratio, 1 is no difference, log scale', 'logratio', {
-        min: +(Math.min(-leastReach, ...all) * 1.06).toFixed(4),
-        max,
-      }),
+      xAxis: {
+        ...axis,
+        axisTick: { ...axis.axisTick, customValues: steps },
+        axisLabel: { ...axis.axisLabel, customValues: steps },
+      },
       yAxis: { ...names, axisLabel: { ...names.axisLabel, width: 230 } },
       series: [
         ...series,
-        // The values beside the picture, and the line of no difference.
-        {
-          type: 'scatter',
-          name: '',
-          silent: true,
-          symbolSize: 0,
-          data: ratios.map(({ ours, standing }, row) => ({
-            value: [max, row],
-            label: {
-              show: true,
-              position: 'right',
-              distance: 8,
-              color: '@ink',
-              fontSize: 12,
-              lineHeight: 15,
-              // A page that is too narrow leaves the second line out.
-              formatter: [ours.ratio.toFixed(2), standing].filter(Boolean).join('\n'),
-            },
-          })),
-          markLine: {
-            silent: true,
-            symbol: 'none',
-            label: { show: false },
-            lineStyle: { color: '@muted', type: 'dashed', width: 1 },
-            data: [{ xAxis: 0 }],
-          },
-        },
+        valuesBeside(
+          max,
+          ratios.map(({ ours, standing }) => [times(ours.ratio), standing]),
+        ),
       ],
     })
   },

@@ -1,7 +1,7 @@
-import { chart, lyingAxis, namesAxis, whiskers } from '../lib/report/chart-parts.js'
-import { formatted } from '../lib/report/look.js'
-import { asSentence, isComparable, publishedWords } from '../lib/report/published-words.js'
+import { formatted } from '../lib/chart/look.js'
+import { chart, lyingAxis, namesAxis, whiskers } from '../lib/chart/parts.js'
 import { measureNamed } from '../lib/result/measures.js'
+import { asSentence, isComparable, publishedWords } from '../lib/result/published-words.js'
 
 import { centreOf } from '../lib/result/statistics.js'
 
@@ -15,7 +15,7 @@ const intervalOf = ({ low, high }, unit) =>
  * One figure of an experiment over its rows, beside what was published.
  * @param {string} column
  * @param {ExperimentDocument} experiment
- * @returns {import('../lib/report/chart-parts.js').Chart<ExperimentDocument>}
+ * @returns {import('../lib/chart/parts.js').Chart<ExperimentDocument>}
  */
 export const rowFigures = (column, experiment) => {
   const { title, unit, axis } = measureNamed(column)

@@ -1,4 +1,4 @@
-import { axisLook, chart, legendOf, lyingAxis, uprightAxis } from '../lib/report/chart-parts.js'
+import { axisLook, chart, legendOf, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
 
 /**
  * @typedef {{ address: string, shard: number, role: string, engine_cpu_pct: number | null }} NodeSecond
@@ -77,10 +77,7 @@ export const shardAddedChart = (run) => {
       series: [
         ...series,
         {
-          type: 'line',
-          name: '',
-          data: [],
-          silent: true,
+          ...marksAlone,
           markLine: {
             silent: true,
             symbol: 'none',

@@ -1,9 +1,9 @@
-import { line } from '../lib/report/chart-lines.js'
-import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/report/chart-parts.js'
+import { line } from '../lib/chart/lines.js'
+import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /** @typedef {import('../lib/answers/staffing-answer.js').StaffingAnswer} StaffingAnswer */
 
-/** Capacity over the number of nodes that share the same total load. @type {import('../lib/report/chart-parts.js').Chart<StaffingAnswer>} */
+/** Capacity over the number of nodes that share the same total load. @type {import('../lib/chart/parts.js').Chart<StaffingAnswer>} */
 export const staffingChart = {
   name: 'staffing',
   title: 'Capacity for the same load on more, smaller nodes',

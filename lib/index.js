@@ -29,10 +29,6 @@ const observerOf = (report, redact) => {
     warn,
     tell,
     say: (/** @type {string} */ text) => tell({ type: 'message', text }),
-    lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
-    rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
-    guarded: (/** @type {string} */ reason) =>
-      warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
   }
 }

@@ -11,7 +11,7 @@ const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const copied = ['lib', 'lua', 'scripts', 'test', 'settings.js', 'package.json']
 // Of processor time, so that a busy machine changes nothing. All seeds take 15.
 const limitS = 60
-const seeds = { socket: '1-200', clients: '1-100' } // those of `npm test`
+const quickSeeds = { socket: '1-200', clients: '1-100' } // those of `npm test`
 
 /**
  * Whether the command fails in the folder; one that does not end has failed too.
@@ -30,8 +30,26 @@ const fails = (folder, args) => {
   return status !== 0
 }
 
+/** @param {string} name */
+const unitTest = (name) => ['--test', join('test', 'unit', `${name}.test.js`)]
+/** @param {string} driver @param {string} seeds */
+const simulation = (driver, seeds) => [
+  join('scripts', 'simulate.js'),
+  ...['--driver', driver, '--first', '--seed', seeds],
+]
+
+/** What fails without a mutation would find every one. @param {string} folder @param {typeof mutations} played */
+const failingAnyway = (folder, played) => {
+  const units = [...new Set(played.flatMap(({ unit }) => unit))]
+  const runs = [
+    ...units.map(unitTest),
+    ...Object.entries(quickSeeds).map(([driver, seeds]) => simulation(driver, seeds)),
+  ]
+  return runs.filter((args) => fails(folder, args)).map((args) => args.join(' '))
+}
+
 /** @param {string} folder @param {typeof mutations[number]} mutation */
-const play = (folder, { file, line, becomes, unit, simulated = 'socket' }) => {
+const play = (folder, { file, line, becomes, unit, simulated = 'socket', seeds = quickSeeds[simulated] }) => {
   const path = join(folder, file)
   const text = readFileSync(path, 'utf8')
   const parts = text.split(line)
@@ -39,11 +57,8 @@ const play = (folder, { file, line, becomes, unit, simulated = 'socket' }) => {
   writeFileSync(path, parts.join(becomes))
   try {
     return {
-      unit: unit.some((name) => fails(folder, ['--test', join('test', 'unit', `${name}.test.js`)])),
-      simulation: fails(folder, [
-        join('scripts', 'simulate.js'),
-        ...['--driver', simulated, '--first', '--seed', seeds[simulated]],
-      ]),
+      unit: unit.some((name) => fails(folder, unitTest(name))),
+      simulation: fails(folder, simulation(simulated, seeds)),
     }
   } finally {
     writeFileSync(path, text)
@@ -56,6 +71,8 @@ let survived = 0
 try {
   for (const name of copied) cpSync(join(projectFolder, name), join(folder, name), { recursive: true })
   symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'))
+  const broken = failingAnyway(folder, mutations)
+  if (broken.length > 0) throw new Error(`without a mutation: ${broken.join(', ')}`)
   console.log(' n  unit  simulation  file           breaks')
   for (const [i, mutation] of mutations.entries()) {
     if (chosen.length > 0 && !chosen.includes(i + 1)) continue

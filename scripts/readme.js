@@ -7,13 +7,25 @@ import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { runText } from '../lib/report/text.js'
 import { publishedSchemas } from '../lib/result/published-schemas.js'
+import {
+  countersBalance,
+  countersByDelay,
+  countersBySize,
+  countersParts,
+  countersPictures,
+} from './readme/counters.js'
 import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
-import { between, partIn } from './readme/marks.js'
-import { measuredFiles, measuredPart, olderPart } from './readme/measured.js'
+import { gatePart } from './readme/gate.js'
+import { between } from './readme/marks.js'
+import { measuredFiles, measuredPart } from './readme/measured.js'
 import { membershipFit, membershipPictures, membershipSweep } from './readme/membership.js'
 import { answersPart, modelsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
+import { pageTables } from './readme/page-tables.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
+import { queriesParts } from './readme/queries.js'
+import { questionsPart } from './readme/questions.js'
+import { queuesParts } from './readme/queues.js'
 import {
   aclPart,
   experimentsPart,
@@ -47,13 +59,13 @@ const examplePart = (name) =>
 /**
  * The generated parts: file, mark, text.
  * @param {ReturnType<typeof documents>} experiments
- * @param {(file: string) => string} read
  * @returns {[file: string, mark: string, part: string][]}
  */
-const partsOf = (experiments, read) => {
+const partsOf = (experiments) => {
   const models = experiments.get('models')
   const shardAdded = runNamed('add-shard')
   const membership = experiments.get('membership')
+  const counters = experiments.get('counters')
   const results = 'docs/results.md'
   const ownModel = 'docs/your-own-model.md'
   return [
@@ -97,6 +109,23 @@ const partsOf = (experiments, read) => {
           ['docs/membership.md', 'fit', membershipFit(membership)],
         ])
       : []),
+    ...(counters
+      ? /** @type {[string, string, string][]} */ ([
+          ...Object.entries(countersPictures(counters)).map(([name, { title }]) => [
+            'docs/counters.md',
+            name,
+            pictureMarkup(`../charts/measured/${name}`, title),
+          ]),
+          ['docs/counters.md', 'delays', countersByDelay(counters)],
+          ['docs/counters.md', 'parts', countersParts(counters)],
+          ['docs/counters.md', 'sizes', countersBySize(counters)],
+          ['docs/counters.md', 'balance', countersBalance(counters)],
+        ])
+      : []),
+    ...queriesParts(experiments, pictureMarkup),
+    ...queuesParts(experiments, pictureMarkup),
+    ...pageTables(experiments),
+    ['README.md', 'questions', questionsPart(experiments)],
     ['README.md', 'sample', samplePart()],
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'keys', keysPart()],
@@ -108,8 +137,8 @@ const partsOf = (experiments, read) => {
     ['docs/reports.md', 'metrics', metricsPart()],
     ['docs/reports.md', 'prometheus', prometheusPart()],
     ['docs/safety.md', 'acl', aclPart()],
+    ['docs/self-benchmark.md', 'gate', gatePart()],
     [results, 'measured', measuredPart(experiments)],
-    [results, 'older', olderPart(partIn(read(results), 'older'), experiments)],
   ]
 }
 
@@ -122,13 +151,13 @@ export const generatedFiles = (read = readProjectFile) => {
   const experiments = documents()
   /** @type {Record<string, string>} */
   const pages = {}
-  for (const [file, mark, part] of partsOf(experiments, read))
+  for (const [file, mark, part] of partsOf(experiments))
     pages[file] = between(pages[file] ?? read(file), mark, part, file)
   return {
     ...pages,
     '.env.example': envExample(),
     ...schemaFiles(),
-    'lib/index.d.ts': typesFile(),
+    'lib/index.d.ts': typesFile(read('lib/index.d.ts')),
     ...pictureFiles(experiments, runNamed('add-shard')),
     ...measuredFiles(experiments),
   }

@@ -128,7 +128,7 @@ const versionSaid = (file) => {
  * @param {Peer} peer
  * @param {NodeJS.ProcessEnv} env
  */
-export const fetchPeer = (peer, env) => {
+const fetchPeer = (peer, env) => {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new NotFetched(`it is made for Linux on x64, not ${process.platform} on ${process.arch}`)
   const folder = peersFolder(env)

@@ -1,9 +1,8 @@
 // Plays seeds of the simulated cluster:
-// node scripts/simulate.js [--driver socket | clients] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
+// node scripts/simulate.js [--driver socket | clients | fleet] [--seed 7 | --seed 1-1000] [--faults 0,3 | none]
 // --first stops at the first that fails, which is not shrunk then.
 import { parseArgs } from 'node:util'
-import { describeFault } from '../test/simulation/faults.js'
-import { failureOf, playSeed, plays } from '../test/simulation/seeds.js'
+import { failureOf, faultWords, playSeed, plays } from '../test/simulation/seeds.js'
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +24,7 @@ const firstBroken = async (/** @type {number} */ seed) => {
 if (values.faults !== undefined) {
   const keep = values.faults === 'none' ? [] : values.faults.split(',').map(Number)
   const { broken, faults, items } = await playSeed(driver, from, keep)
-  for (const fault of faults ?? []) console.log(describeFault(fault))
+  for (const fault of faults ?? []) console.log(faultWords(fault))
   console.log(JSON.stringify(items))
   for (const line of broken) console.log(`broken: ${line}`)
   if (broken.length > 0) process.exitCode = 1

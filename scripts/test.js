@@ -15,8 +15,8 @@ const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
-// Most of the time they wait for seconds to pass.
-const filesAtOnce = 3
+// Those of the rest wait for seconds to pass most of the time.
+const filesAtOnce = { quick: 3, rest: 4 }
 
 /**
  * The environment of the programs under test: no target and no option of whoever runs the tests.
@@ -58,7 +58,7 @@ async function testAll(args) {
   const stages = args.length > 0 || stagesPass(env)
   const files = whole ? testFiles(isRest ? restFolders : quickFolders) : args
   const started = performance.now()
-  const { passed, summary } = await runTests(files, env, whole)
+  const { passed, summary } = await runTests(files, env, whole, isRest ? filesAtOnce.rest : filesAtOnce.quick)
   tell('tests', passed, performance.now() - started)
   for (const line of summary) print(line)
   return stages && passed
@@ -97,6 +97,45 @@ function tell(name, passed, tookMs) {
   print(`${passed ? 'passed' : 'FAILED'}: ${name} (${(tookMs / 1000).toFixed(1)} s)`)
 }
 
+// Begun first, since one of these begun last would run alone.
+const longest = [
+  'integration/fleet',
+  'integration/fleet-faults',
+  'integration/consumer',
+  'integration/server-errors',
+  'integration/hostile-server',
+  'integration/memory',
+  'integration/topology-socket',
+  'peers/strategies',
+  'integration/confirmed',
+  'seeds/fleet',
+  'integration/topology-ioredis',
+  'integration/experiment',
+  'integration/queue-limits',
+  'integration/secrets',
+  'integration/safe-target',
+  'integration/tls',
+  'integration/own-model',
+  'seeds/socket',
+  'integration/cloudwatch',
+  'integration/fleet-readers',
+  'integration/strategies',
+  'integration/acl',
+  'integration/lookup',
+  'integration/interrupt',
+  'integration/counters',
+  'integration/attached',
+  'integration/producer',
+  'integration/bystander-thread',
+  'integration/topology-consumer',
+  'integration/queue-kills',
+]
+/** The place of a file: the longest first, then by name. @param {string} file */
+const placeOf = (file) => {
+  const place = longest.findIndex((name) => file === join('test', `${name}.test.js`))
+  return place < 0 ? longest.length : place
+}
+
 /** @param {string[]} folders */
 function testFiles(folders) {
   const files = folders.flatMap((folder) =>
@@ -104,7 +143,8 @@ function testFiles(folders) {
       join('test', folder, name),
     ),
   )
-  return files.filter((name) => name.endsWith('.test.js')).sort()
+  const tests = files.filter((name) => name.endsWith('.test.js'))
+  return tests.sort().sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /**
@@ -112,21 +152,15 @@ function testFiles(folders) {
  * @param {string[]} files
  * @param {NodeJS.ProcessEnv} env
  * @param {boolean} sharing servers of all files; a few files start what they need
+ * @param {number} atOnce
  */
-async function runTests(files, env, sharing) {
+async function runTests(files, env, sharing, atOnce) {
   // A private one: programs under test must not attach to servers that the user is running.
   const runtimeDir = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const shared = sharing ? await startSharedServers() : null
-  const options = [
-    '--test',
-    `--test-concurrency=${filesAtOnce}`,
-    `--test-timeout=${testTimeoutMs}`,
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${join(projectFolder, 'scripts', 'test', 'progress.js')}`,
-    '--test-reporter-destination=stderr',
-  ]
-  const runner = spawn(process.execPath, [...options, ...files], {
+  const program = join(projectFolder, 'scripts', 'test', 'runner.js')
+  const limits = [atOnce, testTimeoutMs].map(String)
+  const runner = spawn(process.execPath, [program, ...limits, ...files], {
     cwd: projectFolder,
     env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,13 +1,13 @@
 // The answer of `millrace staff` as text. Pure.
 
+import { alignedTable, blocksText, wrapped } from '../base/layout.js'
 import { count, plainText } from '../base/units.js'
-import { alignedTable, blocksText, wrapped } from '../report/layout.js'
-import { formatted } from '../report/look.js'
+import { formatted } from '../chart/look.js'
 
 /** @typedef {import('./staffing-answer.js').StaffingAnswer} StaffingAnswer */
 
 /** A probability with three digits: 18.7 %, 0.0032 % @param {number} part */
-export const chance = (part) => {
+const chance = (part) => {
   if (part === 0) return '0 %'
   const pct = part * 100
   return pct < 1e-6 ? 'below 0.000001 %' : `${+pct.toPrecision(3)} %`

@@ -1,6 +1,7 @@
 // How much capacity n separate nodes need, and how much one node for the sum of their loads. Pure.
 // Loads are in any one unit; a margin counts standard deviations above the mean.
 import { normalDensity, normalTail, solved } from '../base/distributions.js'
+import { slotCount } from '../wire/slot.js'
 
 /**
  * @typedef {object} Load of n nodes alike
@@ -9,8 +10,6 @@ import { normalDensity, normalTail, solved } from '../base/distributions.js'
  * @property {number} sd standard deviation of a node
  * @property {number} rho correlation of the loads of any two nodes; 0: independent
  */
-
-const slots = 16_384
 
 /** The least correlation that n loads can all have with each other. @param {number} nodes */
 export const leastRho = (nodes) => (nodes > 1 ? -1 / (nodes - 1) : -1)
@@ -87,13 +86,13 @@ export const afterFailure = ({ nodes, mean, sd, rho }, margin) => {
  * How 16,384 slots divide over n shards, and how far the fullest is above an equal share. @param {number} shards
  */
 export const slotsOver = (shards) => {
-  const fewest = Math.floor(slots / shards)
-  const withMost = slots - fewest * shards
+  const fewest = Math.floor(slotCount / shards)
+  const withMost = slotCount - fewest * shards
   return {
     fewest,
     most: withMost > 0 ? fewest + 1 : fewest,
     withMost: withMost > 0 ? withMost : shards,
-    factor: (Math.ceil(slots / shards) * shards) / slots,
+    factor: (Math.ceil(slotCount / shards) * shards) / slotCount,
   }
 }
 

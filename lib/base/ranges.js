@@ -29,3 +29,15 @@ export const chunkRange = ({ first, count }, chunks, k) => {
   const from = Math.floor((k * count) / chunks)
   return { first: first + from, count: Math.floor(((k + 1) * count) / chunks) - from }
 }
+
+/** `3, 5-8` @param {readonly number[]} numbers rising */
+export const rangesText = (numbers) => {
+  /** @type {[number, number][]} */
+  const ranges = []
+  for (const n of numbers) {
+    const last = ranges.at(-1)
+    if (last && last[1] === n - 1) last[1] = n
+    else ranges.push([n, n])
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+}

@@ -34,6 +34,9 @@ export const count = (n) => (known(n) ? whole.format(n) : dash)
 export const rate = (perSecond) =>
   known(perSecond) && perSecond > 0 && perSecond < 10 ? String(+perSecond.toFixed(2)) : count(perSecond)
 
+/** 0.77, 2.34, 12.5, 1,832: how many times as much. @param {number} n */
+export const times = (n) => (n > 0.0995 && n < 9.995 ? n.toFixed(2) : threeDigits(n))
+
 /** Of a core, say: 0.1 %, 48.2 %, 142 %. @param {Measured} percentage */
 export const percent = (percentage) => {
   if (!known(percentage)) return dash

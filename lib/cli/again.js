@@ -1,9 +1,11 @@
 // The command line that repeats a run, as somebody would type it: without passwords, and without the name of the run.
 import { OPTIONS } from '../../settings.js'
-import { namesOf } from './command-line.js'
+import { namesOf } from '../options/command-line.js'
 
 const leftOut = new Set(
-  OPTIONS.filter(({ secret, type, name }) => (secret && type !== 'url') || name === 'run').flatMap(namesOf),
+  OPTIONS.filter(
+    ({ secret, type, name }) => (secret && type !== 'url' && type !== 'server') || name === 'run',
+  ).flatMap(namesOf),
 )
 
 /** @param {string} word */

@@ -6,25 +6,28 @@
  *
  * @typedef {object} Asked
  * @property {any} settings of the command's options, by their keys
- * @property {import('./command-line.js').Typed} typed
+ * @property {import('../options/command-line.js').Typed} typed
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
  * @property {string | undefined} dotenvText
  * @property {import('../redact.js').Redactor} redact
  * @property {string} as what the user typed: `millrace write`, `node producer.js`
+ * @property {Commands} commands all of them
  *
  * @typedef {object} Command
- * @property {Omit<import('./help.js').About, 'as'>} about
+ * @property {Omit<import('../options/help.js').About, 'as'>} about
  * @property {readonly Option[]} options
  * @property {readonly Option[]} [passed] options that are taken as they were typed, and handed on
  * @property {boolean} [isPrivate] its options come from the command line alone
  * @property {boolean} [takesWords]
- * @property {(typed: import('./command-line.js').Typed) => Promise<import('./command-line.js').Typed>} [placed] adds the
+ * @property {(typed: import('../options/command-line.js').Typed) => Promise<import('../options/command-line.js').Typed>} [placed] adds the
  *   address that its words lead to
  * @property {() => readonly string[]} [words] what they may be, for a shell that completes them
  * @property {(asked: Asked) => Promise<number>} work returns the exit code
+ *
+ * @typedef {Readonly<Record<string, { what: string, load: () => Promise<{ command: Command }> }>>} Commands
  */
 
-/** @type {Readonly<Record<string, { what: string, load: () => Promise<{ command: Command }> }>>} */
+/** @type {Commands} */
 export const commands = {
   write: { what: 'writes items, and reports what that cost', load: () => import('./commands/write.js') },
   read: {
@@ -42,6 +45,11 @@ export const commands = {
     load: () => import('./commands/experiment.js'),
   },
   staff: { what: 'compares one large node with many small ones', load: () => import('./commands/staff.js') },
+  scale: { what: 'says how many workers of a queue a rate needs', load: () => import('./commands/scale.js') },
+  fleet: {
+    what: 'shows, stops and reports a run of many boxes',
+    load: () => import('./commands/fleet.js'),
+  },
   report: {
     what: 'writes the page and the charts of finished results',
     load: () => import('./commands/report.js'),
@@ -68,23 +76,3 @@ export const commands = {
 
 /** @param {string} name */
 export const commandNamed = async (name) => (await commands[name].load()).command
-
-/**
- * Options that only one command has, on its command line alone.
- * @param {string} group
- * @param {(Pick<Option, 'name' | 'type' | 'help'> & Partial<Option>)[]} rows
- * @returns {Option[]}
- */
-export const ownOptions = (group, rows) =>
-  rows.map((row) => ({
-    aliases: [],
-    also: [],
-    env: null,
-    alsoEnv: [],
-    for: [],
-    key: /** @type {any} */ (row.name),
-    // Of a text: what it must be is checked where it is used.
-    pattern: /^/,
-    ...row,
-    group,
-  }))

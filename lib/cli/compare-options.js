@@ -1,5 +1,5 @@
 // The options and the help of `millrace compare`.
-import { ownOptions } from './commands.js'
+import { ownOptions } from '../../settings.js'
 
 /** How long the runs are, and how many. */
 export const compareOptions = ownOptions('Options', [
@@ -63,7 +63,7 @@ export const compareOptions = ownOptions('Options', [
   { name: 'json', type: 'flag', help: 'print compare.json' },
 ])
 
-/** @type {Omit<import('./help.js').About, 'as'>} */
+/** @type {Omit<import('../options/help.js').About, 'as'>} */
 export const compareAbout = {
   words: 'A B',
   does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline.',

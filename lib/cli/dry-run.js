@@ -1,17 +1,18 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
 import { bytes, count, period, plainText, several } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
 import { ExitCode, TargetError } from '../errors.js'
+import { twoColumns } from '../options/help.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { lengthWords, rhythmWords } from '../plan/rhythm.js'
 import { tickValues } from '../plan/tick-values.js'
-import { agentWords, readerWords } from '../run/agents.js'
+import { agentWords, readerWords, workersWords } from '../run/agents.js'
 import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { findPlan } from '../run/find-plan.js'
 import { unlessInterrupted } from '../run/start-up.js'
-import { millraceVersion } from '../run/versions.js'
 import { leasesUnder } from '../target/leavings.js'
 import { openTarget } from '../target/open.js'
 import { refuseRival } from '../target/plan-key.js'
@@ -19,9 +20,8 @@ import { preflight } from '../target/preflight.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
 import { withUndo } from '../undo.js'
-import { strategyNamed } from '../workloads/index.js'
+import { flowOf } from '../workloads/flows.js'
 import { strategyOf } from '../workloads/of-plan.js'
-import { twoColumns } from './help.js'
 import { logLine, logTo } from './log.js'
 
 /**
@@ -62,17 +62,25 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
+/** What a dialogue begins with. @param {ReturnType<typeof import('../workloads/dialogue.js').dialoguesOf>} dialogue @param {number} n */
+const firstOf = (dialogue, n) =>
+  dialogue
+    .begin(n)
+    .next()
+    ?.map(({ args }) => args.map(shortened).join(' ')) ?? []
+
 /**
  * What is sent for the first item of this process.
  * @param {Plan} plan
  * @param {number} nowMs
  * @returns {string[]}
  */
-export const firstCommands = (plan, nowMs) => {
+const firstCommands = (plan, nowMs) => {
   const strategy = strategyOf(plan)
   const [{ first }] = plan.agents
-  if (plan.flow === 'clients')
-    return strategy.stencils().map(({ stencil }) => {
+  if (!flowOf(plan).inBatches)
+    return strategy.stencils().flatMap(({ stencil, ...played }) => {
+      if ('dialogue' in played) return firstOf(played.dialogue, first)
       const out = Buffer.alloc(stencil.most)
       return wireText(out.subarray(0, stencil.put(first, out, 0)))
     })
@@ -85,7 +93,8 @@ export const firstCommands = (plan, nowMs) => {
           ? step.args(step.key(first), [first])
           : step.args(step.keys[0], first)
     const text = args.map((arg) => argumentText(arg, values)).join(' ')
-    if (step.kind === 'gather') return `${text}   (with ${step.max || 'all'} items a command at most)`
+    if (step.kind === 'gather')
+      return `${text}   (${step.max ? `at most ${step.max}` : 'all'} items per command)`
     return step.kind === 'once' && step.everyMs > 0 ? `${text}   (every ${step.everyMs / 1000} s)` : text
   })
   return [...new Set(texts)]
@@ -170,14 +179,13 @@ export const dryRunOfWriter = async (settings, { stop }) => {
   const plan = planOf(settings, { ...facts, agents: ownAgents(settings, target.origin) })
   const commands = firstCommands(plan, nowMs)
   const isNext = settings.agent === 'auto' && target.origin === 'address'
-  const { flow } = strategyNamed(settings.strategy).roles.writer
   const { valueBytes, valueSizes, strategy, driver } = plan
   const model = [
     strategy,
     valueSizes === null
       ? `values of ${bytes(valueBytes)}`
       : `values ${shownSizes(valueSizes)}, ${bytes(valueBytes)} on average`,
-    ...(flow === 'ticks' ? [`ttl ${lifetimeWords(plan)}`] : []),
+    ...(flowOf(plan).expires ? [`ttl ${lifetimeWords(plan)}`] : []),
     `driver ${driver}`,
   ]
   print(settings, { dry_run: true, plan, target, found, refusal, warnings, commands }, [
@@ -191,6 +199,19 @@ export const dryRunOfWriter = async (settings, { stop }) => {
     },
   ])
   return refusal === null ? ExitCode.done : ExitCode.target
+}
+
+/** What a worker sends. @param {import('../plan/work-plan.js').WorkPlan} plan */
+const workerCommands = (plan) => {
+  const strategy = strategyOf(plan)
+  const { take, reclaimMs } = plan.work
+  const known = { worker: 'worker', take, reclaimMs, waitS: 0.25, waitMs: 250 }
+  const { open = [], take: first = null, wait = null, confirm = [] } = strategy.workers() ?? {}
+  return [...open, first, wait, ...confirm].flatMap((work) => {
+    if (work === null) return []
+    const [args] = strategy.boundWork(work).commands(known, [{ handle: 'job', text: 'job' }])
+    return args.map(shortened).join(' ')
+  })
 }
 
 /**
@@ -211,12 +232,24 @@ export const dryRunOfReader = (given, { stop }) =>
     const agents = Array.isArray(settings.agent)
       ? [...settings.agent]
       : Array.from({ length: settings.totalAgents }, (_, i) => i + 1)
+    const { kind, origin, address, versions } = target
+    const where = `${kind === 'cluster' ? 'cluster on ' : ''}${address}, version ${versions.join(', ')}, ${several(target.nodes().length, 'node')}`
+    if (found.plan.flow === 'workers') {
+      const { plan } = found
+      const commands = workerCommands(plan)
+      print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
+        { title: 'plan', lines },
+        { title: 'this process', lines: [workersWords(plan)] },
+        { title: 'target', lines: [where] },
+        { title: 'a worker', lines: commands },
+        { title: 'result', lines: ['nothing was read but the plan; without --dry-run the run would start'] },
+      ])
+      return ExitCode.done
+    }
     const plan = { ...found.plan, agents }
     const reader = strategyOf(plan).reader()
     const commands = reader.asks({ nowMs: Date.now() }).map(({ args }) => args.map(shortened).join(' '))
-    const { kind, origin, address, versions } = target
     const values = plan.values && reader.value ? [`then ${plan.valuesBy.toUpperCase()} of each value`] : []
-    const where = `${kind === 'cluster' ? 'cluster on ' : ''}${address}, version ${versions.join(', ')}, ${several(target.nodes().length, 'node')}`
     const how = `a fetch every ${period(plan.periodMs)} from ${settings.reads === 'any' ? 'any node' : `${settings.reads}s`}`
     print(settings, { dry_run: true, plan, target: { kind, origin, address, versions }, commands }, [
       { title: 'plan', lines: [...lines, how] },

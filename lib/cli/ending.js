@@ -56,7 +56,7 @@ const withCloudWatch = async (settings, { document, folder }, { say, warn, signa
 }
 
 /** @param {{ valid: boolean, interrupted: boolean, thresholds?: import('../result/thresholds.js').Judged[] }} document */
-const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
+export const exitCodeOf = ({ valid, interrupted, thresholds = [] }) => {
   if (interrupted) return ExitCode.interrupted
   if (!valid) return ExitCode.invalid
   return thresholds.every(({ passed }) => passed) ? ExitCode.done : ExitCode.threshold

@@ -1,10 +1,10 @@
 // Options that `millrace compare` and `millrace diff` share.
 
+import { ownOptions } from '../../settings.js'
 import { plainText } from '../base/units.js'
 import { smallestEffect } from '../compare/verdict.js'
 import { OptionError } from '../errors.js'
 import { thresholdOf } from '../result/thresholds.js'
-import { ownOptions } from './commands.js'
 
 export const gateOptions = ownOptions('Verdict', [
   {

@@ -3,8 +3,9 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { period, plainText } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
 import { OptionError } from '../errors.js'
-import { millraceVersion } from '../run/versions.js'
+import { listenReasons } from './listen-reasons.js'
 
 const lastAnswerMs = 500
 
@@ -12,13 +13,6 @@ const lastAnswerMs = 500
  * @typedef {{ host: string, port: number }} Listener
  * @typedef {{ interval: (line: any) => void }} Lines
  */
-
-const reasons = /** @type {Record<string, string>} */ ({
-  EADDRINUSE: 'the port is taken',
-  EACCES: 'this user may not open that port',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'no such name',
-})
 
 /** @param {Listener} listener */
 const shownAddress = ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -40,7 +34,7 @@ const listening = async (listener, figures) => {
   })
   await new Promise((resolve, reject) => {
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      const why = reasons[error.code ?? ''] ?? error.code
+      const why = listenReasons[error.code ?? ''] ?? error.code
       reject(new OptionError(`--metrics ${shownAddress(listener)}: ${why}`, { cause: error }))
     })
     server.listen({ ...listener, exclusive: true }, () => resolve(undefined))

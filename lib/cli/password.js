@@ -8,7 +8,7 @@ const endOfInput = '\u0004'
  * @param {{ stdin: NodeJS.ReadStream, stderr: NodeJS.WritableStream }} streams
  * @returns {Promise<string>}
  */
-export const askedPassword = ({ stdin, stderr }) =>
+const askedPassword = ({ stdin, stderr }) =>
   new Promise((resolve, reject) => {
     if (!stdin.isTTY) {
       reject(new OptionError('--ask-password needs a terminal; use REDIS_PASSWORD or --password-file'))

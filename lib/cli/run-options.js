@@ -1,7 +1,7 @@
 // Options of a run that a program hands over, as values by their names: they become settings as those of a command line.
 import { optionsOf } from '../../settings.js'
 import { OptionError } from '../errors.js'
-import { readSettings } from './options.js'
+import { readSettings } from '../options/read-settings.js'
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */
 export const programOptions = Object.freeze([
@@ -12,6 +12,7 @@ export const programOptions = Object.freeze([
     'quiet',
     'verbose',
     'log-level',
+    'dashboard',
     'metrics',
     'metrics-linger',
     'otlp',

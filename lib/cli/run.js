@@ -1,6 +1,10 @@
 // A run as a program: its folder, its screen, its servers and its exit code around the run itself.
+import { join } from 'node:path'
+import { aboutOf } from '../dashboard/about.js'
+import { keptIn } from '../fleet/kept.js'
 import { beginningWords, readingWords } from '../plan/rhythm.js'
 import { openResults } from '../result/files.js'
+import { workersHaveLeft } from '../run/producing.js'
 import { runOn } from '../run/run.js'
 import { unlessInterrupted, untilStopped } from '../run/start-up.js'
 import { accessWarnings } from '../target/access.js'
@@ -8,7 +12,9 @@ import { openTarget } from '../target/open.js'
 import { withUndo } from '../undo.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
+import { openDashboard } from './dashboard.js'
 import { concludeRun } from './ending.js'
+import { mergedResults, ownFolder } from './fleet-files.js'
 import { openMetrics } from './metrics.js'
 import { screenOf } from './screen.js'
 
@@ -30,8 +36,10 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       beginning = null
       screen.say(line)
     }
+    const own = settings.control ? ownFolder(settings) : {}
     const results = await openResults({
       ...settings,
+      ...own,
       ...(isReader && { strategy: 'consumer' }),
       epochMs: Date.now(),
       onWarning: warn,
@@ -41,6 +49,8 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     accessWarnings(settings).forEach(warn)
     const metrics = await openMetrics(settings, { say, warn, redact: redact.text, stop })
     undo(metrics.close)
+    const page = await openDashboard(settings, { say, redact: redact.data, warnings: screen.warnings })
+    undo(page.close)
     const target = await unlessInterrupted(
       stop,
       openTarget(settings, {
@@ -51,16 +61,44 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
     )
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
+    const kept = settings.control ? await keptIn(results.folder) : undefined
+    undo(() => kept?.close())
+    /** @type {typeof results} */
+    let concluded = results
+    let isShared = false
     const measured = await runOn(settings, {
       program,
       target,
-      run: results.run,
+      run: String(settings.control ? settings.run : results.run),
+      kept,
+      onMerged: async (document, all) => {
+        if (!all) return
+        await results.finish(results.redact(document))
+        const merged = await mergedResults(settings, { all, redact: results.redact, warn })
+        if (merged) undo(merged.discard)
+        const folder = join(settings.outDir, String(settings.run))
+        concluded = merged ?? { ...results, folder, finish: async () => {} }
+        isShared = merged === null
+      },
       commandLine: commandLineOf(as, process.argv),
       observer: { ...screen, say },
-      linesOf: (nominalHz) => metrics.watching(results, { run: results.run, kind: program, nominalHz }),
+      linesOf: (plan) => {
+        const about = aboutOf(program, results.run, plan)
+        return page.watching(metrics.watching(results, about), about)
+      },
       settled: results.end,
       stop,
       stopNow,
     })
-    return await concludeRun(measured, { settings, results, screen, stop, stopNow })
+    await page.ended(measured)
+    const code = await concludeRun(measured, {
+      settings: isShared ? { ...settings, report: false } : settings,
+      results: concluded,
+      screen,
+      stop,
+      stopNow,
+    })
+    if (target.origin === 'embedded' && strategyNamed(settings.strategy).workers)
+      await workersHaveLeft(target, /** @type {any} */ (measured.plan), { say, stop })
+    return code
   })

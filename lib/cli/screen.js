@@ -46,10 +46,6 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     warnings,
     warn,
     say: (/** @type {string} */ line) => log.info(shown(line)),
-    lost: (/** @type {string} */ message) => warn({ code: 'lease', message, invalidates: false }),
-    rival: (/** @type {string} */ message) => warn({ code: 'rival-plan', message, invalidates: true }),
-    guarded: (/** @type {string} */ reason) =>
-      warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true }),
     progress: {
       show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {

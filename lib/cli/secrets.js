@@ -1,10 +1,10 @@
 // What must never be printed: the passwords that a program was given, also where they were typed in the wrong place.
 import { readFileSync } from 'node:fs'
 import { OPTIONS } from '../../settings.js'
-import { namesOf } from './command-line.js'
+import { namesOf } from '../options/command-line.js'
 
-const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url')
-const urls = OPTIONS.filter(({ type }) => type === 'url')
+const passwords = OPTIONS.filter(({ secret, type }) => secret && type !== 'url' && type !== 'server')
+const urls = OPTIONS.filter(({ type }) => type === 'url' || type === 'server')
 const files = OPTIONS.filter(({ key }) => key === 'passwordFile')
 
 /** What is before the @ of an address may be a password alone. @param {string} text */

@@ -1,12 +1,12 @@
 // The options of `millrace staff`: what was asked, checked.
 import { extname } from 'node:path'
+import { ownOptions } from '../../settings.js'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { loadOf } from '../answers/staffing-series.js'
 import { byteUnits, countUnits } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { ownOptions } from './commands.js'
 
 /**
  * @typedef {import('../answers/staffing-series.js').LoadUnit} LoadUnit
@@ -63,7 +63,7 @@ export const staffOptions = ownOptions('Options', [
     type: 'integer',
     range: ['1000', '10M'],
     otherwise: 'none',
-    help: 'draw so many loads of all nodes and print how often they overflow',
+    help: 'draw this many loads of all nodes, and print how often they overflow',
   },
   { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'of the simulation' },
   { name: 'chart', type: 'path', help: 'draw capacity over the number of nodes, .svg or .png' },

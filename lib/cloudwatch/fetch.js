@@ -1,4 +1,5 @@
 // What CloudWatch knows of a run, read until it has settled.
+import { mean } from '../base/sums.js'
 import { CloudWatchError, cachesOf, namesIn } from './caches.js'
 import { cloudWatch, periodS } from './client.js'
 import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
@@ -30,7 +31,7 @@ import { wholeMinutes } from './window.js'
 
 // A point comes a few minutes late; what is older than this comes no more.
 const finalAfterMs = 15 * 60_000
-export const settling = Object.freeze({ everyMs: 30_000, limitMs: 10 * 60_000 })
+const settling = Object.freeze({ everyMs: 30_000, limitMs: 10 * 60_000 })
 
 const serverlessNote =
   'a serverless cache has no nodes and publishes no CPU: what it used are its ElastiCacheProcessingUnits, and ThrottledCmds says whether it held the load back'
@@ -140,9 +141,6 @@ const settled = async ({
   throw new CloudWatchError(notWaitedFor)
 }
 
-/** @param {number[]} values */
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
-
 /**
  * @param {Cache} cache
  * @param {Record<string, { t: number, value: number }[]>} points
@@ -183,7 +181,7 @@ const notesOf = (nodes, minutes, isSettled) => {
 }
 
 /** The SDK takes long to load and is not needed elsewhere. @param {string | undefined} region */
-export const openClient = async (region) => {
+const openClient = async (region) => {
   // Its warning about a coming Node version is nothing that who measures a cache can act on: the version is pinned.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-cloudwatch')

@@ -1,10 +1,11 @@
 // A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
 
 import { plainText } from '../base/units.js'
+import { intervalWords, verdictWords } from '../chart/change-words.js'
 import { shownFigure } from '../report/cells.js'
 import { escaped } from '../report/page/html.js'
 import { middleOf } from './gates.js'
-import { conclusionOf, intervalWords, rulingWords, verdictWords } from './text.js'
+import { conclusionOf, rulingWords } from './text.js'
 
 /** @typedef {import('./comparison.js').Comparison} Comparison */
 

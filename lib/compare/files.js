@@ -1,8 +1,9 @@
 // The files of a comparison.
+
+import { millraceVersion } from '../base/version.js'
 import { canDraw, svgOf } from '../report/draw.js'
 import { markdownReport } from '../report/markdown.js'
 import { pageOf } from '../report/page/page.js'
-import { millraceVersion } from '../run/versions.js'
 import { benchmarkData, junit } from './ci.js'
 import { comparisonPictures, comparisonSections } from './sections.js'
 

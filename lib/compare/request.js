@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path'
 import { optionsOf } from '../../settings.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
-import { namesOf } from '../cli/command-line.js'
-import { readSettings } from '../cli/options.js'
 import { OptionError } from '../errors.js'
-import { slug } from '../experiments/matrix.js'
-import { argumentsOf, ownOptions } from '../experiments/options.js'
+import { argumentsOf, settableOptions } from '../experiments/options.js'
+import { slug } from '../experiments/schema.js'
+import { namesOf } from '../options/command-line.js'
+import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../target/embedded-binary.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNames } from '../workloads/index.js'
@@ -28,7 +28,7 @@ import { isModelFile } from '../workloads/own/load.js'
  */
 
 const writerOptions = optionsOf('producer')
-const ownNames = ownOptions('producer')
+const ownNames = settableOptions('producer')
 // What decides about local servers, for both sides alike.
 const placeNames = ['cluster', 'shards', 'replicas']
 const secretNames = ['password', 'ask-password', 'sentinel-password']
@@ -84,7 +84,7 @@ export const sideRequest = (text, side) => {
     if (name === undefined) {
       const like = nearest(word, strategyNames())
       throw new OptionError(
-        `${side}: '${plainText(word).slice(0, 40)}' is no data model, and no NAME=VALUE${like ? `; did you mean ${like}?` : ''}`,
+        `${side}: '${plainText(word).slice(0, 40)}' is neither a data model nor NAME=VALUE${like ? `; did you mean ${like}?` : ''}`,
       )
     }
     if (name !== 'name') request.words[name === 'model' ? 'strategy' : name] = value
@@ -108,7 +108,7 @@ export const commonOptions = writerOptions.filter(({ name }) => ownNames.include
 
 /**
  * What both sides have in common: the load, and where it goes.
- * @param {import('../cli/command-line.js').Typed['options']} typed of the options of the writer
+ * @param {import('../options/command-line.js').Typed['options']} typed of the options of the writer
  * @returns {{ load: Options, where: Options }}
  */
 export const commonRequest = (typed) => {

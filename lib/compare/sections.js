@@ -1,15 +1,9 @@
 // What the page and the summary of a comparison say. Pure.
 import { forest, runsInOrder } from '../../charts/comparison.js'
 import { plainData, several } from '../base/units.js'
+import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/change-words.js'
 import { cell, shownFigure } from '../report/cells.js'
-import {
-  conclusionOf,
-  differenceWords,
-  effectWords,
-  intervalWords,
-  rulingWords,
-  verdictWords,
-} from './text.js'
+import { conclusionOf, rulingWords } from './text.js'
 
 /**
  * @typedef {import('./comparison.js').Comparison} Comparison
@@ -31,8 +25,8 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   fold: title,
   ...(more && { more: /** @type {true} */ (true) }),
   note: more
-    ? 'Without verdicts: of twenty metrics one differs by chance.'
-    : `Geometric means. 'Would show' is the smallest change that as many runs show in four of five tries.`,
+    ? 'Without verdicts: of twenty metrics, one differs by chance.'
+    : `Geometric means. 'Would show' is the smallest change that this many runs detect in four of five comparisons.`,
   columns: [
     { title: 'metric', left: true },
     { title: baseline.name },
@@ -134,7 +128,7 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
     title: 'Rounds',
     fold: 'Rounds',
     more: true,
-    note: 'One run of each side a round, in turn: ABBA.',
+    note: 'Each round has a run of each side, in ABBA order.',
     columns: [
       { title: 'round', left: true },
       { title: 'first', left: true },

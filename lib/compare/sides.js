@@ -146,7 +146,7 @@ export const sideOf = async (patterns) => {
     throw new OptionError(`${patterns.join(' ')}: one experiment is a side of its own`)
   if (experiments.length === 1) return { name, series: rowsOf(experiments[0]) }
   const runs = (await Promise.all(folders.map((folder) => runsIn(folder)))).flat()
-  if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: no run and no experiment is there`)
+  if (runs.length === 0) throw new OptionError(`${patterns.join(' ')}: contains no run and no experiment`)
   return { name, series: [seriesOf(runs)] }
 }
 

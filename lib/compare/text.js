@@ -1,8 +1,15 @@
 // A comparison as text, and in one sentence. Pure.
 
-import { count, dash, plainText, several } from '../base/units.js'
+import { alignedTable, blocksText, wrapped } from '../base/layout.js'
+import { plainText, several } from '../base/units.js'
+import {
+  changeWords,
+  differenceWords,
+  effectWords,
+  intervalWords,
+  verdictWords,
+} from '../chart/change-words.js'
 import { shownFigure } from '../report/cells.js'
-import { alignedTable, blocksText, wrapped } from '../report/layout.js'
 
 /**
  * @typedef {import('./comparison.js').Comparison} Comparison
@@ -10,46 +17,10 @@ import { alignedTable, blocksText, wrapped } from '../report/layout.js'
  * @typedef {import('./gates.js').Ruling} Ruling
  */
 
-/** +4.8 %, or ×12 from ten times on @param {number | null} part */
-export const changeWords = (part) => {
-  if (part === null) return dash
-  if (part >= 9) return `×${count(1 + part)}`
-  const pct = part * 100
-  const digits = Math.abs(pct) < 9.995 ? 1 : 0
-  const shown = Math.abs(pct).toFixed(digits)
-  return `${Number(shown) === 0 ? '' : pct < 0 ? '−' : '+'}${shown} %`
-}
-
-/** What reads as 0 has no sign. @param {string} shown @param {number} value */
-const signed = (shown, value) => (/[1-9]/.test(shown) ? `${value < 0 ? '−' : '+'}${shown}` : shown)
-
-/** @param {Row} row @param {number | null} value */
-export const differenceWords = ({ figure, difference }, value) =>
-  difference.relative || value === null
-    ? changeWords(value)
-    : signed(shownFigure(figure, Math.abs(value)), value)
-
-/** @param {Row} row */
-export const intervalWords = (row) =>
-  row.difference.low === null
-    ? dash
-    : `${differenceWords(row, row.difference.low)} to ${differenceWords(row, row.difference.high)}`
-
-/** 3 % @param {number} effect */
-export const effectWords = (effect) => `${+(effect * 100).toPrecision(3)} %`
-
-/** @param {Row} row @param {number} effect */
-export const verdictWords = ({ primary, difference: { verdict, low, relative } }, effect) => {
-  if (!primary) return ''
-  if (low === null) return 'one run a side'
-  if (verdict === 'same') return relative ? `no difference beyond ${effectWords(effect)}` : 'no difference'
-  return verdict === 'unclear' ? 'cannot tell' : verdict
-}
-
 const shownSettings = 6
 
 /** @param {Comparison} comparison @returns {string[]} */
-export const settingsWords = ({ settings }) => {
+const settingsWords = ({ settings }) => {
   const words = settings.map(
     ({ name, baseline, other }) => `${name} ${baseline.join(' and ')} → ${other.join(' and ')}`,
   )

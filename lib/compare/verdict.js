@@ -12,7 +12,7 @@
  * @property {number | null} high
  * @property {{ low: number, high: number } | null} equivalence the narrower interval that decides for no difference
  * @property {Verdict} verdict
- * @property {number | null} detectable the smallest change that as many runs show in four of five tries
+ * @property {number | null} detectable the smallest change that as many runs detect in four of five comparisons
  */
 
 /** The smallest change that matters, unless another is asked for. */

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../base/ranges.js'
 import { madeWithParents } from '../result/files.js'
-import { defaultStrategy, strategyNamed } from '../workloads/index.js'
+import { defaultStrategy, strategyNamed, writerFlow } from '../workloads/index.js'
+import { refuseOneBox } from './boxes.js'
 import { argumentsOf, scaledLoad } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 import { windowOf } from './window.js'
@@ -37,6 +38,7 @@ import { windowOf } from './window.js'
  * @property {import('./places.js').Servers} servers
  * @property {NodeJS.ProcessEnv} env
  * @property {AbortSignal} signal
+ * @property {import('./boxes.js').Part | null} [part] of many boxes
  */
 
 // Processes are not ready in the same moment: each writes on until the last one has had its time.
@@ -80,35 +82,53 @@ const agentShares = (agents, processes) =>
         return count === 1 ? String(first) : `${first}-${first + count - 1}`
       })
 
+/** Which writers each process is, and what makes one run of those of many boxes. @param {Needs} needs @param {number} agents */
+const sharesOf = ({ cell, part = null }, agents) => {
+  if (!part) return { shares: agentShares(agents, cell.processes), args: [], secrets: {} }
+  // A cell of few writers leaves boxes out.
+  const own = agentShares(agents, Math.min(agents, part.boxes))[part.number - 1]
+  return {
+    shares: own === undefined ? [] : [own],
+    args: ['--all'],
+    secrets: { MILLRACE_CONTROL: part.control },
+  }
+}
+
 /** One steady load. @param {Needs} needs @returns {Promise<CellRun>} */
-const steady = async ({ cell, folder, timing: { seconds, warmUpS }, factor, servers, env, signal }) => {
+const steady = async (needs) => {
+  const { cell, folder, timing, factor, servers, env, signal, part = null } = needs
+  const { seconds, warmUpS } = timing
   const [leg] = cell.legs
   const options = writerOptions(leg, factor)
-  const shares = agentShares(Number(options['total-agents'] ?? 1), cell.processes)
+  const { shares, ...fleet } = sharesOf(needs, Number(options['total-agents'] ?? 1))
+  if (shares.length === 0) return { legs: [], timeline: null }
   const slackS = shares.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
-  const { roles, passes } = strategyNamed(String(options.strategy ?? defaultStrategy))
+  const strategy = String(options.strategy ?? defaultStrategy)
+  const { passes } = strategyNamed(strategy)
   // Passes end by themselves, and their CPU is gross.
   const times = passes
     ? ['--idle-cost', 'never']
     : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
   // Nobody knows how long a fill or a snapshot takes.
   const isOpen = passes || options.fill || options.snapshot
-  const limitMs = isOpen ? durationS * 1000 + openLimitMs : durationS * 1000
+  // Boxes wait for each other before, and for the result of all after it.
+  const limitMs = durationS * 1000 + (isOpen || part ? openLimitMs : 0)
   const writers = shares.map((agent, i) =>
     startProgram('producer', {
       args: [
         ...argumentsOf(options),
         ...servers.args,
         ...servers.writerArgs,
-        ...(roles.writer.flow === 'ticks' ? ['-a', agent] : []),
+        ...(writerFlow(strategy).inBatches ? ['-a', agent] : []),
         ...(options.snapshot && servers.mayFlush ? ['--allow', 'flush'] : []),
         ...times,
+        ...fleet.args,
       ],
       outDir: folder,
-      name: shares.length > 1 ? `writer-${i + 1}` : 'run',
+      name: part?.run ?? (shares.length > 1 ? `writer-${i + 1}` : 'run'),
       env: { ...env, ...servers.env },
-      secrets: servers.secrets,
+      secrets: { ...servers.secrets, ...fleet.secrets },
       home: cell.home,
       limitMs,
     }),
@@ -312,5 +332,6 @@ const tell = async ({ folder, spans, runs, marks }) => {
  */
 export const runCell = (needs) => {
   const [first, ...more] = needs.cell.legs
+  if (needs.part) refuseOneBox(needs.cell, String(first.options.strategy ?? defaultStrategy))
   return more.length === 0 && !first.consumer && !first.action ? steady(needs) : continuous(needs)
 }

@@ -18,6 +18,8 @@ const idleMs = { least: 3500, most: 6000 }
 const lineMs = 1000
 // What a server of one core answers, where passes go as fast as it does.
 const passesPerMs = 300
+// Documents that are loaded, indexed or read back a millisecond; of an index made by hand, whose script is the slowest.
+const documentsPerMs = 40
 // Of several processes one begins last.
 const slackMs = 1500
 
@@ -34,6 +36,14 @@ const idleOf = ({ options }, runMs, { startMs }) => {
   return isMeasured ? Math.min(idleMs.most, idleMs.least + 0.6 * startMs) : 0
 }
 
+/** What is loaded before a run, and read back after it. @param {Cell['legs'][number]['options']} options */
+const documentsMs = ({ strategy = defaultStrategy, items, indexes = 1 }) => {
+  const { answers, updates, indexing, defaultItems } = strategyNamed(String(strategy))
+  if (!answers && !updates) return 0
+  const times = 1 + (indexing ? Number(indexes) : 0) + (updates ? 1 : 0)
+  return (times * Number(items ?? defaultItems)) / documentsPerMs
+}
+
 /** @param {Cell} cell @param {Timing} timing */
 const loadMs = ({ legs, processes }, timing) => {
   const [first] = legs
@@ -43,7 +53,13 @@ const loadMs = ({ legs, processes }, timing) => {
     return programMs(timing) + (passes.length * Number(first.options.items ?? 100_000)) / passesPerMs
   const eachMs = (warmUpS + seconds) * 1000
   if (legs.length === 1 && !first.consumer && !first.action)
-    return programMs(timing) + idleOf(first, eachMs, timing) + eachMs + (processes > 1 ? slackMs : 0)
+    return (
+      programMs(timing) +
+      documentsMs(first.options) +
+      idleOf(first, eachMs, timing) +
+      eachMs +
+      (processes > 1 ? slackMs : 0)
+    )
   return legs.reduce((sum, leg, at) => {
     const isNew = JSON.stringify(leg.options) !== JSON.stringify(legs[at - 1]?.options)
     const writerMs = isNew ? programMs(timing) + idleOf(leg, idleFromMs, timing) + lineMs + warmUpS * 1000 : 0

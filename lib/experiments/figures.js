@@ -18,7 +18,14 @@ export const commonColumns = Object.freeze([
   'bystander.max',
 ])
 
+/** Those of them that are drawn of every experiment, beside the wait of others; the net cost where it is known. */
+export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
+
 const ofReader = /^(fetches|freshness|replication|verify|rate\.(items|value_bytes)$)/
+
+// Of the workers of a queue also what a producer has under the same names.
+const ofWorkers =
+  /^(rate\.achieved|latency|jobs|backlog|workers|stages|waiting|work|take|confirm|client|server\.(cpu_us|net_bytes)_per_job)(\.|$)/
 
 /**
  * What was measured, by name.
@@ -29,7 +36,7 @@ const ofReader = /^(fetches|freshness|replication|verify|rate\.(items|value_byte
 export const figuresOf = (run, reader) =>
   Object.fromEntries(
     MEASURES.flatMap(({ name, value }) => {
-      const document = ofReader.test(name) ? reader : run
+      const document = ofReader.test(name) || (reader?.jobs && ofWorkers.test(name)) ? reader : run
       const found = document && value(document)
       return typeof found === 'number' ? [[name, found]] : []
     }),

@@ -2,7 +2,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { scaledLoad } from './options.js'
-import { targetOf } from './schema.js'
+import { slug, targetOf } from './schema.js'
 
 /**
  * @typedef {import('./schema.js').Experiment} Experiment
@@ -39,14 +39,6 @@ import { targetOf } from './schema.js'
  *
  * @typedef {{ cell: Cell, round: number }} Turn
  */
-
-/** A name as a part of a folder's. @param {string} text */
-export const slug = (text) =>
-  text
-    .toLowerCase()
-    .replace(/(\d),(?=\d{3})/g, '$1')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
 
 /**
  * @param {Experiment} experiment
@@ -136,3 +128,7 @@ export const turnsOf = (cells, { repeat, seed }) =>
     const order = shuffled(cells, seed, round >> 1)
     return (round % 2 ? order.reverse() : order).map((cell) => ({ cell, round: round + 1 }))
   }).flat()
+
+/** What the turns measured of a row. @param {import('./summary.js').TurnResult[]} turns @param {string} row */
+export const legsOf = (turns, row) =>
+  turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))

@@ -1,6 +1,6 @@
 // Options as an experiment holds them, and as a program takes them.
 import { optionsOf } from '../../settings.js'
-import { VALUE_TYPES } from '../cli/values.js'
+import { VALUE_TYPES } from '../options/values.js'
 
 /** @typedef {import('./schema.js').Options} Options */
 
@@ -9,7 +9,7 @@ const runnersGroups = /^(Target|Output|Duration|Permissions|CloudWatch)/
 const runnersOwn = ['agent']
 
 /** Long names that an experiment may set. @param {import('../../settings.js').Program} program */
-export const ownOptions = (program) =>
+export const settableOptions = (program) =>
   optionsOf(program)
     .filter(({ group, name }) => !runnersGroups.test(group) && !runnersOwn.includes(name))
     .flatMap(({ name, also }) => [name, ...also])

@@ -1,8 +1,8 @@
 // The servers of a matrix: started when a cell first needs them, emptied between cells, ended with the matrix.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../settings.js'
-import { readSettings } from '../cli/options.js'
-import { OptionError } from '../errors.js'
+import { OptionError, TargetError } from '../errors.js'
+import { readSettings } from '../options/read-settings.js'
 import { addressOf } from '../target/address.js'
 import { controlConnections } from '../target/control.js'
 import { startEmbedded } from '../target/embedded.js'
@@ -25,6 +25,9 @@ import { argumentsOf } from './options.js'
  * @property {() => Promise<void>} close
  */
 
+const emptiedLimitMs = 60_000
+const emptiedPollMs = 20
+
 /** The servers that a cell needs are not there. */
 export class NotHere extends Error {}
 
@@ -46,19 +49,37 @@ const holder = (nodes, /** @type {string} */ key) => {
   )
 }
 
+/** Several are named with commas. @param {Pick<Place, 'module'>} place */
+const modulesIn = ({ module = null }) => module?.split(',') ?? []
+
+/**
+ * Ten million keys take longer to remove than a question may take.
+ * @param {ReturnType<ReturnType<typeof controlConnections>['of']>} server
+ * @param {() => number} clock ms
+ */
+const emptied = async (server, clock) => {
+  await server.call('FLUSHALL', 'ASYNC')
+  const untilMs = clock() + emptiedLimitMs
+  while (/lazyfree_pending_objects:[1-9]/.test(String(await server.call('INFO', 'memory')))) {
+    if (clock() > untilMs)
+      throw new TargetError('the local server did not free its memory; end other work on this machine')
+    await sleep(emptiedPollMs)
+  }
+}
+
 /**
  * @param {Place} place
- * @param {{ serverFile?: string, moduleFile?: string, log: (line: string) => void, clock: () => number }} needs
+ * @param {{ serverFile?: string, moduleFiles?: string[], log: (line: string) => void, clock: () => number }} needs
  * @returns {Promise<Servers>}
  */
 const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
-  const { serverFile, moduleFile, log, clock } = needs
+  const { serverFile, moduleFiles = [], log, clock } = needs
   const servers = await startEmbedded({
     cluster,
     shards,
     replicas,
     serverBin: serverFile,
-    config: [...config, ...(moduleFile ? [/** @type {const} */ (['loadmodule', moduleFile])] : [])],
+    config: [...config, ...moduleFiles.map((file) => /** @type {const} */ (['loadmodule', file]))],
     stateDir: null,
     log,
   })
@@ -74,7 +95,7 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
     env: { REDIS_HOST: host, REDIS_PORT: String(port) },
     secrets: { REDIS_PASSWORD: access.password },
     empty: async () => {
-      await Promise.all(masters.map((node) => control.of(node).call('FLUSHALL', 'SYNC')))
+      await Promise.all(masters.map((node) => emptied(control.of(node), clock)))
     },
     removeShard: async () => {
       const text = String(await control.of(masters[0]).call('CLUSTER', 'NODES'))
@@ -189,7 +210,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       if (target) return `${place.server} is another server than the target`
     }
     if (target && place.config?.length) return 'its configuration is for local servers'
-    for (const name of [place.server, place.module])
+    for (const name of [place.server, ...modulesIn(place)])
       if (name && !target && serverFile(name) === undefined)
         return `${name} is not there: npm run setup:peers fetches it`
     if (target && place.cluster && !target.cluster) return 'the target is no cluster'
@@ -207,7 +228,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       const start = () =>
         embedded(place, {
           serverFile: place.server === null ? undefined : serverFile(place.server),
-          moduleFile: place.module ? serverFile(place.module) : undefined,
+          moduleFiles: modulesIn(place).map((name) => String(serverFile(name))),
           log,
           clock,
         })

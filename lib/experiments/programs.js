@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../cli/child.js'
+import { startChild } from '../child.js'
 import { ExitCode } from '../errors.js'
 
 /**

@@ -15,7 +15,7 @@ const resultWords = ({ skipped, failed, legs, factor }) => {
   if (failed) return `no result: ${failed}`
   const { figures, valid, reasons } = legs[legs.length - 1]
   return [
-    `${count(figures['rate.achieved'])} items/s`,
+    `${count(figures['rate.achieved'])}/s`,
     `master ${percent(figures['master.cpu_pct'])}`,
     `bystander p99 ${micros(figures['bystander.p99'])}`,
     ...(factor < 1 ? [`at ${+(factor * 100).toFixed(1)} % of the rate`] : []),

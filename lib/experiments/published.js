@@ -1,5 +1,7 @@
 // The published figures, in the names that ours have.
+
 import { readFileSync } from 'node:fs'
+import { mean } from '../base/sums.js'
 
 /**
  * @typedef {Record<string, any>} PublishedRow as published.json holds it
@@ -13,15 +15,15 @@ const clientUsPerItem = 16
 /** @returns {{ about: string, setup: string, experiments: Record<string, PublishedExperiment> }} */
 export const published = () => JSON.parse(readFileSync(new URL('./published.json', import.meta.url), 'utf8'))
 
-/** @param {number[]} values */
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
-
 /**
  * What a writer that sleeps the whole interval after its batch really sent, items a second.
  * @param {{ writers: number, perWriter: number, intervalMs: number, usPerItem?: number }} row
  */
 export const trueRate = ({ writers, perWriter, intervalMs, usPerItem = clientUsPerItem }) =>
   (writers * perWriter * 1000) / (intervalMs + (perWriter * usPerItem) / 1000)
+
+/** @param {number | undefined} seconds */
+const micros = (seconds) => (seconds === undefined ? undefined : seconds * 1e6)
 
 /** @param {PublishedRow} row @returns {Record<string, number>} */
 export const publishedFigures = (row) => {
@@ -39,6 +41,13 @@ export const publishedFigures = (row) => {
     // A part of the increments says nothing of the time of all.
     ['chunks.time_ms.whole', row.round_trips < row.increments ? row.time_s * 1000 : undefined],
     ['chunks.time_ms.waiting', row.round_trips < row.increments ? row.waiting_s * 1000 : undefined],
+    ['queries.min', micros(row.min_s)],
+    ['queries.avg', micros(row.avg_s)],
+    ['queries.max', micros(row.max_s)],
+    ['queries.busy_pct', row.failed_percent],
+    ['load.seconds', row.load_s],
+    ['load.index_seconds', row.index_s],
+    ['rate.achieved', row.events_per_s],
     ['fetches.duration_ms.p50', row.fetch_ms],
     ['fetches.ids_ms.p50', row.without_gets_ms],
     [

@@ -28,10 +28,14 @@ const slowerAttempts = 3
 const mayBeSlower = ({ legs }) =>
   legs.every(({ options }) => options.pacing !== 'closed' && options.rate !== 'max')
 
-/** A lower rate helps where its own work was too much, not where other processes took the CPU. @param {Record<string, any>} document */
-const clientWasTheLimit = ({ client, warnings }) =>
-  clientLimit(client) === 'saturated' ||
-  warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated')
+/**
+ * A lower rate helps where its own work was too much, not where other processes took the CPU, and not where none was asked for.
+ * @param {Record<string, any>} document
+ */
+export const clientWasTheLimit = ({ client, warnings, rate }) =>
+  rate?.nominal !== null &&
+  (clientLimit(client) === 'saturated' ||
+    warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated'))
 
 /**
  * @param {object} needs
@@ -44,6 +48,7 @@ const clientWasTheLimit = ({ client, warnings }) =>
  * @param {string} needs.millrace
  * @param {() => number} needs.clock ms
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
+ * @param {import('./boxes.js').Boxes | null} [needs.boxes] of which this is the first
  * @returns {Promise<import('../result/experiment-document.js').ExperimentDocument>}
  */
 export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
@@ -105,6 +110,7 @@ const linkedByRatios = ({ experiment, cells }) => {
  * @param {(rounds: number) => boolean} needs.isEnough asked after every round that is whole
  * @param {() => Promise<void>} needs.tell writes what there is
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
+ * @param {import('./boxes.js').Boxes | null} [needs.boxes] of which this is the first
  */
 export const runTurns = async ({
   cells,
@@ -121,6 +127,7 @@ export const runTurns = async ({
   isEnough,
   tell,
   onTurn,
+  boxes = null,
 }) => {
   /** @type {Map<string, number>} */
   const factors = new Map()
@@ -146,6 +153,7 @@ export const runTurns = async ({
         servers,
         env,
         signal,
+        part: boxes && (await boxes.announce({ cell, round })),
       })
       return {
         cell: cell.id,
@@ -179,7 +187,7 @@ export const runTurns = async ({
         const factor = factors.get(cell.id) ?? 1
         const result = await attempt(turn, factor)
         const limited = result.legs.some(({ clientLimited }) => clientLimited)
-        if (!limited || left === 0 || signal.aborted || !mayBeSlower(cell)) return result
+        if (!limited || left === 0 || signal.aborted || boxes || !mayBeSlower(cell)) return result
         for (const { id } of linked(cell)) factors.set(id, Math.min(factor * slowerBy, factors.get(id) ?? 1))
       }
     } catch (error) {

@@ -1,12 +1,12 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
-import { readSettings } from '../cli/options.js'
-import { VALUE_TYPES } from '../cli/values.js'
+
 import { OptionError } from '../errors.js'
+import { readSettings } from '../options/read-settings.js'
+import { VALUE_TYPES } from '../options/values.js'
 import { strategyNamed } from '../workloads/index.js'
 import { figureNames } from './figures.js'
 import { readJson } from './json-text.js'
-import { slug } from './matrix.js'
-import { argumentsOf, ownOptions } from './options.js'
+import { argumentsOf, settableOptions } from './options.js'
 
 /**
  * @typedef {import('./json-text.js').Path} Path
@@ -62,6 +62,14 @@ import { argumentsOf, ownOptions } from './options.js'
  * @property {Ratio[]} [ratios]
  * @property {string[]} [columns] figures beside those that every table has
  */
+
+/** A name as a part of a folder's. @param {string} text */
+export const slug = (text) =>
+  text
+    .toLowerCase()
+    .replace(/(\d),(?=\d{3})/g, '$1')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
 
 /** @typedef {(value: any, path: Path, tell: Tell) => void} Check */
 /** @typedef {(path: Path, complaint: string) => void} Tell */
@@ -119,7 +127,7 @@ const objectOf = (keys, needed) => (value, path, tell) => {
 /** @param {'producer' | 'consumer'} program @returns {Check} */
 const optionsOf = (program) => (value, path, tell) => {
   if (!isObject(value)) return tell(path, 'must be an object of options by their long names')
-  const allowed = ownOptions(program)
+  const allowed = settableOptions(program)
   for (const [key, given] of Object.entries(value)) {
     const at = [...path, key]
     if (!allowed.includes(key)) tell(at, `is no option that an experiment may set for the ${program}`)

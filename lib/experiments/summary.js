@@ -1,22 +1,20 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
-import { grossCost, measureNamed, netCost } from '../result/measures.js'
+import { grossCost, netCost } from '../result/measures.js'
 import { stateBy, stateWords } from '../result/ruling.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
-import { commonColumns } from './figures.js'
+import { commonColumns, drawnOfAll } from './figures.js'
+import { legsOf } from './matrix.js'
 import { publishedFigures, trueRate } from './published.js'
-import { ratioOf, standing } from './ratio.js'
+import { ratioSentence, ratiosOf } from './ratios.js'
 
 /**
  * @typedef {import('./schema.js').Experiment} Experiment
- * @typedef {import('./schema.js').Ratio} Ratio
  * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Leg} Leg
  * @typedef {import('./published.js').PublishedExperiment} PublishedExperiment
  * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
  * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
  * @typedef {import('../result/experiment-document.js').ExperimentRatio} ExperimentRatio
- * @typedef {import('./ratio.js').Standing} Standing
  *
  * @typedef {object} LegTurn what one turn measured of one row
  * @property {string} row
@@ -47,12 +45,6 @@ import { ratioOf, standing } from './ratio.js'
  * @property {number} seed
  * @property {PublishedExperiment | null} published
  */
-
-const two = (/** @type {number} */ ratio) => ratio.toFixed(2)
-
-/** @param {TurnResult[]} turns @param {string} row */
-const legsOf = (turns, row) =>
-  turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))
 
 /** @param {ReturnType<typeof legsOf>} legs @param {Cell} cell @param {TurnResult[]} turns */
 const marksOf = (legs, cell, turns) => {
@@ -134,8 +126,7 @@ const columnsOf = ({ experiment }, rows) => {
   const measured = wanted.filter((name) => rows.some(({ figures }) => name in figures))
   // What stands in the table for completeness would be one chart too many.
   const charted = new Set([
-    'master.cpu_pct',
-    measured.includes(netCost) ? netCost : grossCost,
+    ...drawnOfAll.filter((name) => name !== (measured.includes(netCost) ? grossCost : netCost)),
     'bystander.p99',
     ...ratios,
     ...(experiment.columns ?? []),
@@ -143,171 +134,21 @@ const columnsOf = ({ experiment }, rows) => {
   return measured.map((name) => (charted.has(name) ? { name } : { name, chart: false }))
 }
 
-const cpuFigure = /(^|_)(master|replica)\.(engine_)?cpu_pct$/
-
-/**
- * The rule of rows and of ratios: only runs at the lowest rate that any round had count, and nothing is scaled to another
- * rate, since CPU per item varies with it.
- * @param {ReturnType<typeof legsOf>} of @param {string} figure @param {ReturnType<typeof legsOf>} to @param {string} toFigure
- */
-const pairsOf = (of, figure, to, toFigure) => {
-  const slowest = Math.min(...[...of, ...to].map(({ turn }) => turn.factor))
-  return of.flatMap((leg) => {
-    const other = to.find(({ turn }) => turn.round === leg.turn.round)
-    if (!other || leg.turn.factor !== slowest || other.turn.factor !== slowest) return []
-    if (leg.figures[figure] === undefined || other.figures[toFigure] === undefined) return []
-    return [{ of: leg.figures[figure], to: other.figures[toFigure], valid: leg.valid && other.valid }]
-  })
-}
-
-/** Where one row's published figures are read as the ratio's. @param {Ratio} ratio @param {Leg} of @param {Leg} to @param {Matrix} matrix */
-const publishedRatio = (
-  { published: said, figure = 'master.cpu_pct', toFigure = figure },
-  of,
-  to,
-  { published },
-) => {
-  if (said !== undefined) return said
-  if (of.published === null || to.published === null || !published) return null
-  const above = publishedFigures(published.rows[of.published])[figure]
-  const below = publishedFigures(published.rows[to.published])[toFigure]
-  return above === undefined || below === undefined ? null : above / below
-}
-
-/** Phases of one case need not name it twice. @param {Ratio} ratio */
-const pairName = ({ of, to }) => {
-  const [cell, phase] = of.split(' / ')
-  return phase && to.startsWith(`${cell} / `) ? `${phase} / ${to.slice(cell.length + 3)}` : `${of} / ${to}`
-}
-
-const wideInterval =
-  'nothing can be told from these rounds: more of them (--repeat) or longer ones (--seconds) narrow the interval'
-
-/**
- * What explains a ratio that stands apart from the published one; null: nothing needs to, or nobody knows.
- * @param {Standing} stands
- * @param {Ratio} ratio
- * @param {Leg} of
- * @param {Matrix} matrix
- */
-const reasonOf = (stands, { why, figure = 'master.cpu_pct' }, { options }, { published }) => {
-  if (stands === 'agrees') return null
-  if (stands === 'undecided') return wideInterval
-  if (why !== undefined) return why
-  if (stands !== 'contradicts' || !published || !cpuFigure.test(figure)) return null
-  return options.pacing === 'closed'
-    ? 'The published figures are the CPU of the host, averaged over a minute; ours are that of the server process.'
-    : 'The published figures are the CPU of the host, averaged over a minute, at rates that the writers did not hold; ours are that of the server process at the rate asked.'
-}
-
-/**
- * What is divided. The idle cost of the servers would draw a ratio of costs towards 1, so it is left out where every
- * turn knows it.
- * @param {Ratio} ratio
- * @param {readonly LegTurn[]} legs
- */
-const figuresIn = ({ figure = 'master.cpu_pct', toFigure = figure }, legs) => {
-  const isNet =
-    figure === grossCost && toFigure === grossCost && legs.every(({ figures }) => netCost in figures)
-  return isNet ? { figure: netCost, toFigure: netCost } : { figure, toFigure }
-}
-
-/**
- * @param {Ratio} ratio
- * @param {Leg} of
- * @param {Leg} to
- * @param {string | null} variant
- * @param {Matrix} matrix
- * @param {TurnResult[]} turns
- * @returns {ExperimentRatio[]}
- */
-const ratioIn = (ratio, of, to, variant, matrix, turns) => {
-  const [above, below] = [legsOf(turns, of.row), legsOf(turns, to.row)]
-  const { figure, toFigure } = figuresIn(ratio, [...above, ...below])
-  const pairs = quotable(pairsOf(above, figure, below, toFigure))
-  const ours = ratioOf(pairs)
-  if (!ours) return []
-  const theirs = publishedRatio(ratio, of, to, matrix)
-  const stands = theirs === null ? 'agrees' : standing(ours, theirs)
-  const why = reasonOf(stands, ratio, of, matrix)
-  const name = ratio.name ?? pairName(ratio)
-  const said =
-    theirs === null
-      ? ''
-      : `published ${two(theirs)}${ratio.claim ? ` ("${ratio.claim}")` : ''}, here ${two(ours.ratio)}`
-  return [
-    {
-      label: variant ? `${name} (${variant})` : name,
-      figure,
-      ...(toFigure !== figure && { denominator_figure: toFigure }),
-      numerator: of.row,
-      denominator: to.row,
-      ours: { ratio: ours.ratio, low: ours.low, high: ours.high },
-      samples: ours.samples,
-      published: theirs,
-      standing: theirs === null ? null : stands,
-      claim: ratio.claim ?? null,
-      contradicts: stands === 'contradicts' ? [said, why].filter(Boolean).join('. ') : null,
-      why,
-    },
-  ]
-}
-
-/** Every ratio, within each variant that has both of its rows. @param {Matrix} matrix @param {TurnResult[]} turns @returns {ExperimentRatio[]} */
-const ratiosOf = (matrix, turns) => {
-  const variants = [...new Set(matrix.cells.map(({ variant }) => variant))]
-  const named = (/** @type {string | null} */ variant, /** @type {string} */ name) =>
-    matrix.cells
-      .filter((cell) => cell.variant === variant)
-      .flatMap(({ legs }) => legs)
-      .find(({ ratioName }) => ratioName === name)
-  return (matrix.experiment.ratios ?? []).flatMap((ratio) =>
-    variants.flatMap((variant) => {
-      const of = named(variant, ratio.of)
-      const to = named(variant, ratio.to)
-      return of && to ? ratioIn(ratio, of, to, variants.length > 1 ? variant : null, matrix, turns) : []
-    }),
-  )
-}
-
-/** 0.83 (0.80 to 0.86) @param {ExperimentRatio['ours']} ours */
-export const ratioWords = ({ ratio, low, high }) =>
-  low === null || high === null ? two(ratio) : `${two(ratio)} (${two(low)} to ${two(high)})`
-
 /** The first ratio in a sentence. @param {ExperimentRatio[]} ratios @param {ExperimentRow[]} rows */
 const verdictOf = (ratios, rows) => {
   const measured = rows.filter(({ runs }) => runs.length > 0)
   if (measured.length === 0) return 'Nothing was measured.'
   const [main] = ratios
   if (!main) return `${measured.length} of ${rows.length} rows were measured.`
-  const contradicted = ratios.filter(({ contradicts }) => contradicts).length
+  const compared = ratios.filter(({ published }) => published !== null)
+  const contradicted = compared.filter(({ contradicts }) => contradicts).length
   const against =
-    contradicted > 0 ? ` ${contradicted} of ${ratios.length} ratios contradict what was published.` : ''
+    contradicted === 0
+      ? ''
+      : compared.length === 1
+        ? ' This contradicts what was published.'
+        : ` ${contradicted} of ${compared.length} published ratios ${contradicted === 1 ? 'is' : 'are'} contradicted.`
   return `${ratioSentence(main)}${against}`
-}
-
-/** list: 23 % less CPU of the masters than sorted set (ratio 0.77, 95 % interval 0.61 to 0.98; published 0.81). @param {ExperimentRatio} ratio */
-const ratioSentence = ({
-  numerator,
-  denominator,
-  label,
-  figure,
-  denominator_figure: other,
-  ours,
-  published,
-}) => {
-  const { ratio, low, high } = ours
-  const { title } = measureNamed(figure)
-  const theirs = published === null ? '' : `; published ${two(published)}`
-  const interval =
-    low === null || high === null
-      ? ' of one round: an interval needs three'
-      : `, 95 % interval ${two(low)} to ${two(high)}`
-  const found = `(ratio ${two(ratio)}${interval}${theirs})`
-  if (other) return `${label}: ${title} against ${measureNamed(other).title} ${found}.`
-  if (low !== null && high !== null && low <= 1 && high >= 1)
-    return `These rounds show no clear difference in ${title} between ${numerator} and ${denominator} ${found}.`
-  return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${title} than ${denominator} ${found}.`
 }
 
 /** What the published rows were in truth, where their writers' rule explains them. @param {Matrix} matrix @returns {string[]} */
@@ -321,7 +162,7 @@ const trueRates = ({ published, experiment }) => {
     return `${writers} x ${perWriter.toLocaleString('en-US')}${intervalMs === 1000 ? '' : ` every ${intervalMs} ms`}: ${Math.round(held / 1000)}k of ${Math.round(nominal / 1000)}k`
   })
   return [
-    `items a second that the published writers would have sent if an item cost the client 16 µs: ${list.join(', ')}`,
+    `Items a second that the published writers would have sent if an item cost the client 16 µs: ${list.join(', ')}`,
   ]
 }
 

@@ -1,12 +1,13 @@
 // What is printed at the end of an experiment: pure, from its document.
 
-import { plainData } from '../base/units.js'
+import { alignedTable, blocksText, marked, wrapped } from '../base/layout.js'
+import { plainData, times } from '../base/units.js'
 import { shownFigure } from '../report/cells.js'
-import { alignedTable, blocksText, marked, wrapped } from '../report/layout.js'
-import { publishedWords } from '../report/published-words.js'
 import { measureNamed } from '../result/measures.js'
+import { publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
-import { ratioWords } from './summary.js'
+import { drawnOfAll } from './figures.js'
+import { ratioWords } from './ratios.js'
 
 /**
  * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -28,6 +29,13 @@ const cellText = (row, name) => {
 export const experimentText = (document, { columns = 120 } = {}) => {
   const it = /** @type {ExperimentDocument} */ (plainData(document))
   const width = Math.max(60, Math.min(columns, 200))
+  const ofRatios = new Set(it.ratios.map(({ figure }) => figure))
+  // What the experiment is about stays where the width is short; then what is drawn.
+  const rankOf = (/** @type {string} */ name, /** @type {boolean | undefined} */ chart) => {
+    if (ofRatios.has(name)) return 1
+    if (chart === false) return 4
+    return drawnOfAll.includes(name) ? 3 : 2
+  }
   const table = alignedTable(
     [
       { title: it.id, left: true, whole: true, cell: (/** @type {ExperimentRow} */ row) => row.label },
@@ -35,26 +43,25 @@ export const experimentText = (document, { columns = 120 } = {}) => {
       ...it.columns.map(({ name, title, chart }, at) => ({
         title: title ?? measureNamed(name).title,
         cell: (/** @type {ExperimentRow} */ row) => cellText(row, name),
-        // What is drawn is what the experiment is about.
-        rank: name === 'bystander.p99' ? 0 : chart === false ? 100 + at : at + 1,
+        rank: rankOf(name, chart) * it.columns.length + at,
       })),
     ],
     it.rows,
     width,
   )
   const ratios = it.ratios.map(({ label, figure, ours, published: theirs, standing }) => {
-    const beside = theirs === null ? '' : `; published ${theirs.toFixed(2)}: ${standing}`
+    const beside = theirs === null ? '' : `; published ${times(theirs)}: ${standing}`
     return `${label}, ${measureNamed(figure).title}: ${ratioWords(ours)}${beside}`
   })
   const marks = it.rows.flatMap(({ label, marks: own }) => own.map(({ text }) => `${label}: ${text}`))
   const warnings = it.warnings.map(({ message }) => message)
-  const note = ['medians over the rounds; in brackets the published figure', publishedWords(it)]
+  const note = ['geometric means over the rounds; in brackets the published figure', publishedWords(it)]
     .filter(Boolean)
     .join('; ')
   return blocksText([
-    [it.question, it.verdict],
+    [...wrapped(it.question, width), ...wrapped(it.verdict, width)],
     [...table, ...wrapped(note, width)],
-    ratios,
+    ratios.flatMap((line) => marked('-', line, width, '')),
     [...marks, ...warnings].flatMap((line) => marked('!', line, width, '')),
   ])
 }

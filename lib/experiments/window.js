@@ -1,4 +1,5 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
+import { sums } from '../base/sums.js'
 import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
@@ -26,14 +27,6 @@ const linesWithin = ({ document, lines }, { fromMs, toMs }) => {
     const within = beginMs >= fromMs && endMs <= toMs && line.phase !== 'draining'
     return within ? [{ ...line, at_ms: Math.round(endMs - fromMs), over_ms: endMs - beginMs }] : []
   })
-}
-
-/** @param {readonly Record<string, number>[]} counts */
-const sums = (counts) => {
-  /** @type {Record<string, number>} */
-  const total = {}
-  for (const each of counts) for (const name in each) total[name] = (total[name] ?? 0) + each[name]
-  return total
 }
 
 /** Means of the seconds, each as long as it was. @param {readonly Line[]} rows @param {string} key */
@@ -172,6 +165,51 @@ const judgedAgain = (document) => {
   return ruling(others, absentWriters(/** @type {any} */ (document)))
 }
 
+/** Percentiles over the lines, as whole runs have them. @param {readonly Line[]} all @param {(line: Line) => any} of */
+const timesOver = (all, of) => {
+  const seconds = all.flatMap((line) => of(line) ?? [])
+  const count = seconds.reduce((sum, { samples }) => sum + samples, 0)
+  const times = mergedPercentiles(seconds.map(({ hdr }) => hdr))
+  // Lines of earlier versions do not count their samples.
+  return times && { ...times, ...(count > 0 && { count }) }
+}
+
+/** The clients of all runs together. @param {readonly Run[]} runs @param {readonly Line[][]} perRun @param {number} acked */
+const clientsOver = (runs, perRun, acked) => {
+  const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
+  const pcts = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0)
+  const usedUs = pcts.reduce((sum, pct, i) => sum + pct * 10 * lengthMs(perRun[i]), 0)
+  return {
+    ...runs[0].document.client,
+    cpu_pct: pcts.reduce((sum, pct) => sum + pct, 0),
+    thread_cpu_pct: meanOver(clients.flat(), 'thread_cpu_pct'),
+    busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
+    cpu_us_per_item: acked > 0 ? usedUs / acked : null,
+    rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
+  }
+}
+
+/** What an item cost the servers, gross and net. @param {readonly Run[]} runs @param {Line[]} lines @param {number} stored */
+const serversOver = (runs, lines, stored) => {
+  const own = runs[0].document.server
+  const costs = costsOver(lines)
+  const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
+  const idle = idleOf(runs)
+  const net = netCost({ cpuS: costs.cpuS, items: stored, idle, nodes: costs.watched })
+  const wanted = own.commands ?? {}
+  return {
+    ...own,
+    share: 1,
+    cpu_us_per_item: per(costs.cpuS * 1e6),
+    cpu_us_per_item_net: net?.net ?? null,
+    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
+    fixed_cpu_share: net?.fixed_share ?? null,
+    idle,
+    net_bytes_per_item: per(costs.netBytes),
+    commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
+  }
+}
+
 /**
  * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
  * all runs together.
@@ -200,25 +238,7 @@ export const windowOf = (runs, window) => {
     ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
     : seen
   const nominals = runs.map(({ document }) => document.rate.nominal)
-  const costs = costsOver(lines)
   const stored = runs.length === 1 ? itemsOf(lines, 'acked') : seen * overS
-  const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
-  const idle = idleOf(runs)
-  const net = netCost({ cpuS: costs.cpuS, items: stored, idle, nodes: costs.watched })
-  const wanted = first.document.server.commands ?? {}
-  const timesOf = (/** @type {(line: Line) => any} */ of) => {
-    const seconds = all.flatMap((line) => of(line) ?? [])
-    const count = seconds.reduce((sum, { samples }) => sum + samples, 0)
-    const times = mergedPercentiles(seconds.map(({ hdr }) => hdr))
-    // Lines of earlier versions do not count their samples.
-    return times && { ...times, ...(count > 0 && { count }) }
-  }
-  const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
-  const clientCpu = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0).reduce((sum, pct) => sum + pct, 0)
-  const clientUs = clients.reduce(
-    (sum, rows, i) => sum + (meanOver(rows, 'cpu_pct') ?? 0) * 10 * lengthMs(perRun[i]),
-    0,
-  )
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
@@ -243,29 +263,12 @@ export const windowOf = (runs, window) => {
       achieved,
     },
     latency_us: {
-      intended: timesOf((line) => line.latency_us?.intended),
-      service: timesOf((line) => line.latency_us?.service),
+      intended: timesOver(all, (line) => line.latency_us?.intended),
+      service: timesOver(all, (line) => line.latency_us?.service),
     },
-    bystander_us: timesOf((line) => line.bystander_us),
-    client: {
-      ...first.document.client,
-      cpu_pct: clientCpu,
-      thread_cpu_pct: meanOver(clients.flat(), 'thread_cpu_pct'),
-      busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
-      cpu_us_per_item: items.acked > 0 ? clientUs / items.acked : null,
-      rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
-    },
-    server: {
-      ...first.document.server,
-      share: 1,
-      cpu_us_per_item: per(costs.cpuS * 1e6),
-      cpu_us_per_item_net: net?.net ?? null,
-      cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
-      fixed_cpu_share: net?.fixed_share ?? null,
-      idle,
-      net_bytes_per_item: per(costs.netBytes),
-      commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
-    },
+    bystander_us: timesOver(all, (line) => line.bystander_us),
+    client: clientsOver(runs, perRun, items.acked),
+    server: serversOver(runs, lines, stored),
     nodes: ownWindows ? first.document.nodes : nodesOver(lines, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs

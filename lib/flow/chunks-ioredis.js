@@ -2,7 +2,9 @@
 // into pipelines by itself, or a transaction. Nothing is retried by the library.
 import { Redis } from 'ioredis'
 import { endpointOf } from '../target/address.js'
+import { clientOptions } from '../target/client-options.js'
 import { disconnect } from '../target/disconnect.js'
+import { strictConnector } from '../transport/connector.js'
 import { connectClient } from '../transport/ioredis-client.js'
 import { refusalIn } from '../transport/verdict.js'
 
@@ -76,18 +78,15 @@ export const ioredisCarrier = ({ delivery, stencil, access, placeOf, onDone, onE
     async connect(address) {
       const opened = new Redis({
         ...endpointOf(await placeOf(address)),
-        username: access.username,
-        password: access.password,
-        tls: access.tls ?? undefined,
+        ...clientOptions(access, 'millrace'),
+        Connector: strictConnector,
         db: access.db ?? 0,
         enableAutoPipelining: delivery === 'concurrent',
         enableOfflineQueue: false,
         autoResendUnfulfilledCommands: false,
         maxRetriesPerRequest: 0,
         retryStrategy: () => null,
-        connectTimeout: 5000,
         lazyConnect: true,
-        connectionName: 'millrace',
       })
       /** @type {Error | undefined} */
       let reason

@@ -2,9 +2,9 @@
 // nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
 // items uncertain.
 import { systemTimers } from '../base/timers.js'
+import { ownerOf } from '../target/topology.js'
 import { policyOf } from '../transport/policy.js'
 import { silenceOf } from '../transport/silence.js'
-import { slotOf } from '../wire/slot.js'
 
 /**
  * @typedef {import('./chunks-socket.js').Carrier} Carrier
@@ -56,10 +56,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
 
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   const listen = silenceOf({ dial: target.dial, onEvent, timers })
-  const address = () => {
-    const { masters, owners } = target.topology
-    return masters[owners ? owners[slotOf(key)] : 0]
-  }
+  const address = () => ownerOf(target.topology, key)
   const stop = () => {
     running = false
     finish()

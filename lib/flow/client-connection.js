@@ -1,6 +1,8 @@
 // One connection of one client: operations in flight in the order they were sent, and their replies.
-import { MillraceError, TargetError } from '../errors.js'
+import { MillraceError } from '../errors.js'
+import { linkOf } from '../transport/link.js'
 import { replyCounter } from '../wire/decode.js'
+import { replyValues } from '../wire/reply-values.js'
 
 /**
  * @typedef {import('../wire/decode.js').Tally} Tally
@@ -12,18 +14,26 @@ import { replyCounter } from '../wire/decode.js'
  * @property {boolean} measured
  * @property {number} attempts
  *
+ * @typedef {Operation & { sentMs: number, dialogue: import('../workloads/dialogue.js').Dialogue, isOver: boolean }} Exchange an
+ *   operation in flight whose replies are read; isOver: what still comes for it counts no more
+ *
  * @typedef {object} ClientEvents
  * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
+ * @property {(connection: ClientConnection, exchange: Exchange, value: import('../wire/reply-values.js').Value, nowMs: number) => void} [onReply]
+ *   to a command of a dialogue
  * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
- * @property {(connection: ClientConnection, error?: Error) => void} onClosed its operations are still in the ring
- * @property {(connection: ClientConnection) => void} onRetired it was closed as `retire` asked, and owes nothing
+ * @property {(connection: ClientConnection) => void} onUp
+ * @property {(connection: ClientConnection, error?: Error) => void} onDown lost or not made; its operations are still in the ring
+ * @property {(connection: ClientConnection, tookMs: number) => void} onRenewed it was closed on purpose, and made anew
  *
  * @typedef {ReturnType<typeof clientConnection>} ClientConnection
  */
 
 /** ASKING has a reply of its own. */
 export const asking = 255
+// Commands of a dialogue that are sent at once.
+const mostJoined = 16
 
 /**
  * @param {object} needs
@@ -31,31 +41,21 @@ export const asking = 255
  * @param {string} needs.address
  * @param {number} needs.room operations in flight at most
  * @param {Tally} needs.tally
- * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} needs.open
+ * @param {boolean} [needs.reads] its operations are dialogues
+ * @param {Parameters<typeof linkOf>[0]['open']} needs.open
  * @param {ClientEvents} needs.events
  * @param {() => number} needs.clock
+ * @param {() => number} needs.random
+ * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const clientConnection = ({ client, address, room, tally, open, events, clock }) => {
-  const size = 2 ** Math.ceil(Math.log2(2 * room + 2))
+export const clientConnection = ({ client, address, room, tally, reads = false, events, ...linking }) => {
+  const size = 2 ** Math.ceil(Math.log2((reads ? mostJoined : 2) * room + 2))
   const mask = size - 1
+  const exchanges = /** @type {(Exchange | null)[]} */ (Array(size).fill(null))
+  const heeded = new Uint8Array(size)
   let head = 0
   let tail = 0
-  /** @type {import('node:net').Socket | null} */
-  let socket = null
-  let heardMs = 0
-  let opening = false
-  let closed = false
-  let retiring = false
-  /** @type {{ retired: boolean }} of the socket that is open */
-  let link = { retired: false }
-
-  const letGo = () => {
-    link.retired = true
-    retiring = false
-    socket?.destroySoon()
-    socket = null
-    events.onRetired(self)
-  }
+  let isGivenUp = false
 
   const take = (/** @type {number} */ count) => {
     let left = count
@@ -71,15 +71,42 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       const from = head
       head += run
       left -= run
-      events.onAnswered(self, from, run, heardMs)
+      events.onAnswered(self, from, run, link.heardMs())
     }
   }
   const refuse = (/** @type {string} */ line) => {
     if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
     const place = head++
     // ASKING refused: the command behind it says what is wrong.
+    const exchange = exchanges[place & mask]
+    exchanges[place & mask] = null
+    // Of a dialogue the first refusal decides.
+    if (exchange?.isOver) return
+    if (exchange) exchange.isOver = true
     if (self.kinds[place & mask] !== asking) events.onRefused(self, place, line)
   }
+  const reply = (/** @type {import('../wire/reply-values.js').Value} */ value) => {
+    if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
+    const place = head & mask
+    head++
+    const exchange = exchanges[place]
+    exchanges[place] = null
+    if (exchange && !exchange.isOver && heeded[place] === 1)
+      events.onReply?.(self, exchange, value, link.heardMs())
+  }
+
+  const link = linkOf({
+    ...linking,
+    decoder: () =>
+      reads
+        ? replyValues({ replied: reply, refused: refuse })
+        : replyCounter({ done: take, failed: refuse }, tally),
+    owes: () => head < tail,
+    onRead: (nowMs) => events.onRead(self, nowMs),
+    onUp: () => events.onUp(self),
+    onDown: (error) => events.onDown(self, error),
+    onRenewed: (tookMs) => events.onRenewed(self, tookMs),
+  })
 
   const self = {
     client,
@@ -91,50 +118,16 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
     sentMs: new Float64Array(size),
     measured: new Uint8Array(size),
     attempts: new Uint8Array(size),
-    isUp: () => socket !== null && !retiring,
-    isOpening: () => opening,
+    connect: link.connect,
+    isUp: link.isUp,
     inFlight: () => tail - head,
     /** Since bytes came, while some are owed. */
-    silentMs: () => (head === tail ? 0 : clock() - heardMs),
-    waitingBytes: () => socket?.writableLength ?? 0,
-
-    async connect() {
-      if (socket || opening) return
-      opening = true
-      try {
-        // A decoder of its own: what a lost connection left half read is gone with it.
-        const count = replyCounter({ done: take, failed: refuse }, tally)
-        const own = { retired: false }
-        const opened = await open({
-          onBytes: (chunk) => {
-            heardMs = clock()
-            count(chunk)
-            if (retiring && head === tail) letGo()
-            events.onRead(self, heardMs)
-          },
-          onClose: (error) => {
-            if (own.retired) return
-            socket = null
-            retiring = false
-            events.onClosed(self, error)
-          },
-        })
-        if (closed) opened.destroy()
-        // It may have been closed again before we came to know of it.
-        else if (opened.destroyed)
-          throw new TargetError(`${address}: closed the connection`, { code: 'CONNECT' })
-        else {
-          socket = opened
-          link = own
-        }
-      } finally {
-        opening = false
-      }
-    },
+    silentMs: () => link.silentMs(head < tail),
+    waitingBytes: link.waitingBytes,
 
     /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts */
     push(kind, n, dueMs, nowMs, inWindow, attempts) {
-      if (head === tail) heardMs = nowMs
+      if (head === tail) link.owesFrom(nowMs)
       const place = tail++ & mask
       self.kinds[place] = kind
       self.ns[place] = n
@@ -144,11 +137,32 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       self.attempts[place] = attempts
     },
 
+    /** Notes a command of a dialogue that is about to be sent. @param {Exchange} exchange @param {boolean} isHeeded @param {number} nowMs */
+    pushCommand(exchange, isHeeded, nowMs) {
+      const { kind, n, dueMs, measured, attempts } = exchange
+      self.push(kind, n, dueMs, nowMs, measured, attempts)
+      exchanges[(tail - 1) & mask] = exchange
+      heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
+    },
+    /** Due first of the dialogues in flight; Infinity: there is none. */
+    oldestMs() {
+      for (let place = head; place < tail; place++) {
+        const exchange = exchanges[place & mask]
+        if (exchange && !exchange.isOver) return exchange.sentMs
+      }
+      return Number.POSITIVE_INFINITY
+    },
+    /** Gives up what is in flight: nobody waits for it any more. */
+    giveUp() {
+      isGivenUp = true
+      link.cut()
+    },
+    isGivenUp: () => isGivenUp,
+
     /** Whether the system took all bytes, so that they may be changed. @param {Buffer} bytes */
     write(bytes) {
-      if (!socket) return true
-      socket.write(bytes)
-      return socket.writableLength === 0
+      link.write(bytes)
+      return link.waitingBytes() === 0
     },
 
     /** Operations without an answer; the connection is empty then. @returns {Operation[]} */
@@ -156,8 +170,13 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
       const operations = /** @type {Operation[]} */ ([])
       for (; head < tail; head++) {
         const at = head & mask
-        if (self.kinds[at] !== asking) operations.push(self.operationAt(head))
+        const exchange = exchanges[at]
+        exchanges[at] = null
+        if (self.kinds[at] === asking || exchange?.isOver) continue
+        if (exchange) exchange.isOver = true
+        operations.push(exchange ?? self.operationAt(head))
       }
+      isGivenUp = false
       return operations
     },
     /** @param {number} place @returns {Operation} */
@@ -171,20 +190,9 @@ export const clientConnection = ({ client, address, room, tally, open, events, c
         attempts: self.attempts[at],
       }
     },
-    /** Closes the connection when all that it owes has come; nothing new is sent on it. Whether it was up. */
-    retire() {
-      if (socket === null || retiring) return false
-      retiring = true
-      if (head === tail) letGo()
-      return true
-    },
-    /** Gives the connection up: what it owes comes by onClosed. */
-    cut: () => socket?.destroy(),
-    /** For good; one that is being opened too. */
-    close() {
-      closed = true
-      socket?.destroy()
-    },
+    renew: link.renew,
+    cut: link.cut,
+    close: link.close,
   }
   return self
 }

@@ -2,6 +2,7 @@
 // that is silent while a new connection is answered is given up.
 import { TargetError } from '../errors.js'
 import { silenceOf } from '../transport/silence.js'
+import { closed as closedReason } from '../transport/story.js'
 import { clientConnection } from './client-connection.js'
 
 /**
@@ -9,7 +10,6 @@ import { clientConnection } from './client-connection.js'
  * @typedef {import('./client-connection.js').ClientEvents} ClientEvents
  */
 
-const reconnectMs = [50, 100, 200, 500, 1000]
 // Not more at once than a server's backlog holds.
 const mostAtOnce = 100
 
@@ -19,7 +19,8 @@ const mostAtOnce = 100
  * @param {number} needs.room operations in flight of each
  * @param {Pick<import('../transport/socket.js').DriverTarget, 'dial'>} needs.target
  * @param {() => readonly string[]} needs.addresses that own slots now
- * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onRead'>} needs.events
+ * @param {boolean} [needs.reads] operations are dialogues
+ * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} needs.events
  * @param {(connection: ClientConnection) => void} needs.onLost its operations are still in it
  * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
  * @param {() => void} needs.onDown a node may have gone
@@ -39,56 +40,39 @@ export const clientsPool = (needs) => {
   /** @type {(ClientConnection | null)[]} by client: the one that was asked for last */
   const recent = Array.from({ length: clients }, () => null)
   let turn = 0 // whose connections are renewed next
+  /** @type {Error | null} the last */
+  let fault = null
   let opened = false
   let closed = false
 
   const all = () => pools.flatMap((pool) => [...pool.values()])
 
-  /** @param {ClientConnection} connection @param {Error} [error] */
-  const onClosed = (connection, error) => {
-    onLost(connection)
-    if (closed) return
-    story.down(connection.address, error?.message ?? 'closed the connection')
-    onDown()
-    reconnect(connection, 0)
-    timers.setImmediate(() => onChanged(connection.client))
-  }
-
-  /** @param {ClientConnection} connection @param {number} attempt */
-  const reconnect = (connection, attempt) => {
-    if (closed || connection.isUp()) return
-    connection.connect().then(
-      () => {
-        if (closed) return
-        story.up(connection.address)
-        onChanged(connection.client)
-      },
-      (error) => {
-        story.down(connection.address, error instanceof Error ? error.message : String(error))
-        onDown()
-        const waitMs = reconnectMs[Math.min(attempt, reconnectMs.length - 1)] * (0.5 + random())
-        timers.setTimeout(() => {
-          if (addresses().includes(connection.address)) return reconnect(connection, attempt + 1)
-          pools[connection.client].delete(connection.address)
-          recent[connection.client] = null
-          onChanged(connection.client)
-        }, waitMs)
-      },
-    )
-  }
-
   /** @param {ClientConnection} connection */
-  const onRetired = (connection) => {
+  const onUp = ({ address, client }) => {
+    if (closed || !opened) return
+    story.up(address)
+    onChanged(client)
+  }
+  /** @param {ClientConnection} connection @param {Error} [error] */
+  const down = (connection, error) => {
+    const { address, client } = connection
+    onLost(connection)
+    fault = error ?? new TargetError(`${address}: ${closedReason}`, { code: 'CONNECT' })
+    if (closed || !opened) return
+    story.down(address, fault.message)
+    onDown()
+    if (!addresses().includes(address)) {
+      connection.close()
+      pools[client].delete(address)
+      recent[client] = null
+    }
+    timers.setImmediate(() => onChanged(client))
+  }
+  /** @param {ClientConnection} connection @param {number} tookMs */
+  const renewed = ({ client }, tookMs) => {
     if (closed) return
-    const fromMs = clock()
-    connection.connect().then(
-      () => {
-        if (closed) return
-        onRenewed(clock() - fromMs)
-        onChanged(connection.client)
-      },
-      (error) => onClosed(connection, error),
-    )
+    onRenewed(tookMs)
+    onChanged(client)
   }
 
   /** @param {number} client @param {string} address @returns {ClientConnection} */
@@ -106,12 +90,15 @@ export const clientsPool = (needs) => {
       address,
       room,
       tally,
+      reads: needs.reads,
       open: (handlers) => target.dial(address, handlers),
-      events: { ...events, onClosed, onRetired },
+      events: { ...events, onUp, onDown: down, onRenewed: renewed },
       clock,
+      random,
+      timers,
     })
     pools[client].set(address, connection)
-    if (opened) reconnect(connection, 0)
+    if (opened) connection.connect()
     return connection
   }
 
@@ -130,12 +117,12 @@ export const clientsPool = (needs) => {
     async open() {
       for (let client = 0; client < clients; client++) for (const address of addresses()) of(client, address)
       const list = all()
-      try {
-        for (let i = 0; i < list.length; i += mostAtOnce)
-          await Promise.all(list.slice(i, i + mostAtOnce).map((connection) => connection.connect()))
-      } catch (error) {
+      for (let i = 0; i < list.length; i += mostAtOnce) {
+        const some = list.slice(i, i + mostAtOnce)
+        await Promise.all(some.map((connection) => connection.connect()))
+        if (some.every((connection) => connection.isUp())) continue
         close()
-        throw error instanceof TargetError ? error : new TargetError(String(error), { cause: error })
+        throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
       }
       opened = true
     },
@@ -145,7 +132,7 @@ export const clientsPool = (needs) => {
         const client = turn
         turn = (turn + 1) % clients
         let any = false
-        for (const connection of pools[client].values()) any = connection.retire() || any
+        for (const connection of pools[client].values()) any = connection.renew() || any
         if (any) return true
       }
       return false

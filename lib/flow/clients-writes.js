@@ -27,14 +27,14 @@ export const writesOf = (most) => {
   }
 
   return {
-    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n */
-    put(connection, stencil, n) {
+    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n @param {import('../wire/encode.js').TickValues} values */
+    put(connection, stencil, n, values) {
       if (to !== connection || at + most > size) {
         flush()
         if (at + most > size) at = from = 0
         to = connection
       }
-      at = stencil.put(n, bytes, at)
+      at = stencil.put(n, bytes, at, values)
     },
     /** Bytes that are no operation's. @param {ClientConnection} connection @param {Buffer} text */
     plain(connection, text) {

@@ -28,6 +28,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
   /** @type {Promise<unknown>} */
   let ended = Promise.resolve()
   let known = ''
+  let lateShare = Number.NaN
 
   const namesOf = (/** @type {Endpoint[]} */ list) => list.map(addressOf).join(' ')
   const plain = (/** @type {Endpoint[]} */ list) => list.map(({ host, port }) => ({ host, port }))
@@ -37,7 +38,11 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
     for (;;) {
       const found = receiveMessageOnPort(port)
       if (!found) return
-      const pairs = /** @type {Float64Array} */ (found.message)
+      if (!(found.message instanceof Float64Array)) {
+        lateShare = found.message.lateShare
+        continue
+      }
+      const pairs = found.message
       for (let at = 0; at < pairs.length; at += 2) record(nowMs - pairs[at], pairs[at + 1])
     }
   }
@@ -71,6 +76,8 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
       known = names
       port.postMessage({ masters: plain(list) })
     },
+    /** Part of the PINGs that were sent late by more than a quarter of their latency, once it has ended; NaN: not known. */
+    lateShare: () => lateShare,
     /** What waits at its end has been waited for, and counts. */
     async stop() {
       if (!worker) return

@@ -1,5 +1,6 @@
 // The bystander's own thread: it sends and times the PINGs, and posts their latencies to the port that the sender
-// reads. What it connects with came as workerData, which is in no argument and no environment.
+// reads, and at its end the part of PINGs that were sent late. What it connects with came as workerData,
+// which is in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
 import { dial } from '../target/dial.js'
 import { bystander } from './bystander.js'
@@ -18,11 +19,17 @@ import { monotonicMs } from './monotonic.js'
 const { port, access, masters: first } = workerData
 // A message for each answer would cost as much as the PING.
 const postEveryMs = 250
+// More of a latency than this may not be our own.
+const ownShare = 0.25
+// One of fewer PINGs is more than a p99 knows.
+const fewest = 50
 
 let masters = first
 /** @type {number[]} the moment it was due and its latency in us, in turn */
 let answered = []
 let postedMs = 0
+let pings = 0
+let late = 0
 const post = () => {
   if (answered.length === 0) return
   const pairs = Float64Array.from(answered)
@@ -36,9 +43,11 @@ const probe = bystander({
   dial,
   access,
   clock: monotonicMs,
-  record: (_, latencyUs) => {
+  record: (_, latencyUs, lateUs) => {
     const nowMs = monotonicMs()
     answered.push(nowMs - latencyUs / 1000, latencyUs)
+    pings++
+    if (lateUs > latencyUs * ownShare) late++
     if (nowMs - postedMs >= postEveryMs) post()
   },
 })
@@ -50,6 +59,7 @@ port.on('message', (/** @type {Instruction} */ instruction) => {
   }
   probe.stop()
   post()
+  port.postMessage({ lateShare: pings < fewest ? Number.NaN : late / pings })
   port.close()
 })
 probe.start()

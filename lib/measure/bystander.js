@@ -8,7 +8,8 @@ import { replyCounter } from '../wire/decode.js'
  * @import { Access, Socket } from '../target/dial.js'
  *
  * @typedef {typeof import('../target/dial.js').dial} Dial
- * @typedef {(address: string, latencyUs: number) => void} RecordLatency
+ * @typedef {(address: string, latencyUs: number, lateUs: number) => void} RecordLatency lateUs of it were before our timer
+ *   woke to send it, as other processes had the core
  */
 
 const ping = Buffer.from('*1\r\n$4\r\nPING\r\n')
@@ -34,7 +35,7 @@ const longestBackOffMs = 1000
  */
 const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   const address = addressOf(master)
-  /** @type {number[]} the moments of what is unanswered, oldest first */
+  /** @type {{ dueMs: number, wokeMs: number }[]} what is unanswered, oldest first */
   const waiting = []
   /** @type {number[]} for each PING on the wire, how many of the waiting it answers */
   const onWire = []
@@ -47,13 +48,13 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   let retryAtMs = Number.NEGATIVE_INFINITY
   let backOffMs = firstBackOffMs
 
-  const tell = (/** @type {number} */ dueMs, /** @type {number} */ nowMs) =>
-    record(address, (nowMs - dueMs) * 1000)
+  const tell = (/** @type {typeof waiting[number]} */ { dueMs, wokeMs }, /** @type {number} */ nowMs) =>
+    record(address, (nowMs - dueMs) * 1000, (wokeMs - dueMs) * 1000)
 
   const answered = (/** @type {number} */ pings) => {
     const nowMs = clock()
     backOffMs = firstBackOffMs
-    for (; pings > 0; pings--) for (const dueMs of waiting.splice(0, onWire.shift())) tell(dueMs, nowMs)
+    for (; pings > 0; pings--) for (const ping of waiting.splice(0, onWire.shift())) tell(ping, nowMs)
   }
   const refused = () => {
     const carried = onWire.shift() ?? 0
@@ -97,9 +98,9 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   }
 
   return {
-    due: (/** @type {number} */ dueMs) => {
+    due: (/** @type {number} */ dueMs, /** @type {number} */ wokeMs) => {
       if (!reached || waiting.length >= maxWaiting) return
-      waiting.push(dueMs)
+      waiting.push({ dueMs, wokeMs })
       owed++
       send()
     },
@@ -109,7 +110,7 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
     /** What waited past its successor has been felt; one that was merely under way was not. */
     close: () => {
       const nowMs = clock()
-      for (const dueMs of waiting.splice(0)) if (nowMs - dueMs >= everyMs) tell(dueMs, nowMs)
+      for (const ping of waiting.splice(0)) if (nowMs - ping.dueMs >= everyMs) tell(ping, nowMs)
       current = null
       socket?.destroy()
     },
@@ -159,7 +160,7 @@ export const bystander = ({ masters, dial, access, clock, record, everyMs = 20, 
     }
     while (nextMs - grainMs <= nowMs) {
       const dueMs = Math.min(nowMs, nextMs + grainMs)
-      for (const each of probes.values()) each.due(dueMs)
+      for (const each of probes.values()) each.due(dueMs, nowMs)
       slotMs += everyMs
       nextMs = slotMs + random() * everyMs
     }

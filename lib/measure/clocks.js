@@ -1,6 +1,6 @@
 // The servers' clocks beside ours, by their TIME: scores, cut-offs and ages are by the servers' time, so that boxes whose
 // clocks differ write and read one load. Milliseconds; an offset is how far a server is ahead of us.
-import { TargetError } from '../errors.js'
+import { epochIn } from '../wire/time.js'
 
 /**
  * @typedef {{ address: string, offset_ms: number, rtt_ms: number }} ClockFigures
@@ -11,8 +11,6 @@ import { TargetError } from '../errors.js'
 export const clockLimitMs = 1000
 
 const samples = 3
-// The end of the year 9999: further no date is written.
-const latestMs = 253_402_300_800_000
 
 /**
  * This box's time, that does not jump when its clock is set.
@@ -25,18 +23,6 @@ export const steadyClock = ({ wall = Date.now, monotonic = () => performance.now
     /** How far the box's clock was set since. */
     jumpMs: () => wall() - monotonic() - startMs,
   }
-}
-
-/**
- * Epoch milliseconds of an answer to TIME.
- * @param {string} address
- * @param {readonly unknown[]} answer seconds and microseconds
- */
-export const epochIn = (address, [seconds, micros]) => {
-  const epochMs = Number(seconds) * 1000 + Number(micros) / 1000
-  if (!(epochMs >= 0 && epochMs < latestMs))
-    throw new TargetError(`${address}: its answer to TIME is not a time`)
-  return epochMs
 }
 
 /** How far two measurements differ for certain. @param {Measured} a @param {Measured} b */

@@ -3,6 +3,7 @@ import { series } from './latency.js'
 
 /**
  * @typedef {import('../run/fetch.js').Fetched} Fetched
+ * @typedef {Map<number, number>} Sizes how many fetches had so many items
  */
 
 // What a clock may be off without being worth a word; below it an age is 0.
@@ -30,7 +31,7 @@ export const fetchesOf = () => {
   /** @type {Record<string, { sum: number, last: number, count: number }>} */
   const numbers = {}
   const times = Object.fromEntries(timed.map((name) => [name, series()]))
-  /** How many fetches had so many items: exact, and few different ones. @type {Map<number, number>} */
+  /** How many fetches had so many items: exact, and few different ones. @type {Sizes} */
   const sizes = new Map()
   /** @type {Fetched | null} */
   let last = null
@@ -88,9 +89,10 @@ export const fetchesOf = () => {
     },
     /** Ends a second. */
     turn: () => Object.fromEntries(timed.map((name) => [`${name}_us`, times[name].turn()])),
+    sizes,
     /** Percentiles in ms, and of items. */
     summary: () => ({
-      items_p50: medianOf(sizes, whole.count),
+      items_p50: medianOf(sizes),
       duration_ms: inMs(times.duration.whole()),
       ids_ms: inMs(times.ids.whole()),
       values_ms: inMs(times.values.whole()),
@@ -109,9 +111,10 @@ export const fetchesOf = () => {
   }
 }
 
-/** @param {Map<number, number>} sizes how often each was seen @param {number} count */
-const medianOf = (sizes, count) => {
-  let left = (count + 1) >> 1
+/** Of the items of a fetch; null: there was none. @param {Sizes} sizes */
+export const medianOf = (sizes) => {
+  const count = [...sizes.values()].reduce((sum, times) => sum + times, 0)
+  let left = Math.ceil(count / 2)
   for (const [size, times] of [...sizes].sort(([one], [other]) => one - other)) {
     left -= times
     if (left <= 0) return size

@@ -7,7 +7,7 @@ import { addCommands } from './node-figures.js'
  *
  * @typedef {object} Idle percent of one core, over all nodes together
  * @property {number} cpu_pct
- * @property {number} uncertainty_pct half of what the samples differ by
+ * @property {number} uncertainty_pct half of what the samples differ by, a tenth of their mean at least
  * @property {number} probes_pct of it our PINGs and INFO, as far as commands are timed: executing them
  * @property {number} samples
  * @property {Record<string, number>} by_node cpu_pct of each
@@ -17,8 +17,10 @@ import { addCommands } from './node-figures.js'
 
 const wanted = 3
 const mostSamples = 6
-// Scheduling alone moves an idle server by a tenth; half of the difference may be this much of the mean.
-const agreement = 0.2
+// Scheduling alone moves an idle server by a tenth, from one run to the next as well; half of the difference may be
+// twice as much of the mean.
+const moves = 0.1
+const agreement = 2 * moves
 const floorPct = 0.05
 const ours = ['ping', 'info']
 
@@ -57,7 +59,7 @@ export const agreed = (seconds) => {
   const probesUs = ours.reduce((sum, name) => sum + (commands[name]?.usec ?? 0), 0)
   return {
     cpu_pct: mean,
-    uncertainty_pct: half,
+    uncertainty_pct: Math.max(half, mean * moves),
     probes_pct: probesUs / overMs / 10,
     samples: seconds.length,
     by_node: byNode,
@@ -65,7 +67,7 @@ export const agreed = (seconds) => {
 }
 
 /**
- * One-second samples until three in turn agree, six at most.
+ * One-second samples until three in turn agree, six at most. Once another writes there is nothing to wait for.
  * @param {object} needs
  * @param {() => Promise<NodeRow[]>} needs.sample
  * @param {(ms: number) => Promise<void>} needs.sleep
@@ -79,10 +81,10 @@ export const idleCost = async ({ sample, sleep, disturbed }) => {
   while (seconds.length < mostSamples) {
     await sleep(1000)
     seconds.push(await sample())
+    const why = await disturbed(seconds.slice(-1))
+    if (why !== null) return { why }
     const idle = seconds.length < wanted ? null : agreed(seconds.slice(-wanted))
-    if (!idle) continue
-    const why = await disturbed(seconds.slice(-wanted))
-    return why === null ? idle : { why }
+    if (idle) return idle
   }
   const seen = seconds.map((rows) => totalPct(rows)?.toFixed(2) ?? 'none').join(', ')
   return {
@@ -97,7 +99,8 @@ export const idleCost = async ({ sample, sleep, disturbed }) => {
  * @param {number} known.items
  * @param {Idle | Unknown} known.idle
  * @param {readonly { address: string, overS: number }[]} known.nodes
- * @returns {{ net: number, uncertainty: number, fixed_share: number } | null} us an item
+ * @returns {{ net: number, uncertainty: number, fixed_share: number } | null} us an item; null also where the servers
+ *   used more while idle, by more than the uncertainty
  */
 export const netCost = ({ cpuS, items, idle, nodes }) => {
   if ('why' in idle || cpuS === null || cpuS <= 0 || items <= 0 || nodes.length === 0) return null
@@ -108,9 +111,7 @@ export const netCost = ({ cpuS, items, idle, nodes }) => {
     0,
   )
   const overS = Math.max(...nodes.map((node) => node.overS))
-  return {
-    net: (Math.max(0, cpuS - fixedS) * 1e6) / items,
-    uncertainty: (idle.uncertainty_pct / 100) * overS * (1e6 / items),
-    fixed_share: fixedS / cpuS,
-  }
+  const net = ((cpuS - fixedS) * 1e6) / items
+  const uncertainty = (idle.uncertainty_pct / 100) * overS * (1e6 / items)
+  return net < -uncertainty ? null : { net: Math.max(0, net), uncertainty, fixed_share: fixedS / cpuS }
 }

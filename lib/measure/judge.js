@@ -1,14 +1,15 @@
 // Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
 // it is kept; an id without its value is asked for again before anything is said against it.
-import { itemOfValue, payloadMatcher, stampBytes } from '../plan/payload.js'
+
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
+import { itemOfValue, payloadMatcher, stampBytes } from '../traffic/payload.js'
 import { scoreIn } from '../wire/id-list.js'
 import { strategyOf } from '../workloads/of-plan.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../workloads/bind.js').Reader} Declaration
+ * @typedef {import('../workloads/bind-reader.js').Reader} Declaration
  * @typedef {import('../wire/id-list.js').IdList} IdList
  * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  *

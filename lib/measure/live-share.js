@@ -1,6 +1,7 @@
 // Whether fetches find what must be alive by the writers' plan while they are at work.
-import { hasDead, leastAlive } from '../plan/live-items.js'
+
 import { shortestS } from '../traffic/lifetimes.js'
+import { hasDead, leastAlive } from '../traffic/live-items.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard

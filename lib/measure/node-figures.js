@@ -33,6 +33,7 @@ import { addressOf } from '../target/address.js'
  * @property {string | undefined} runId
  * @property {number} uptimeS
  * @property {'master' | 'replica' | undefined} role as the node itself says
+ * @property {boolean} loading it reads its data set from disk: keys are still missing
  * @property {string | undefined} link a replica's: 'up' or 'down'
  * @property {string | undefined} replId the history it holds; a replica and its master name the same
  * @property {number} offset the bytes of that history it has written, or as a replica applied
@@ -107,6 +108,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
     runId: fields.run_id,
     uptimeS: number('uptime_in_seconds'),
     role,
+    loading: fields.loading === '1',
     link: fields.master_link_status,
     replId: fields.master_replid,
     offset: role === 'replica' ? number('slave_repl_offset') : written,

@@ -33,6 +33,7 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @typedef {object} Incident since the node's previous answer
  * @property {true} restarted its process began anew
  * @property {number} flushes how often all keys of our database were removed
+ * @property {true} loading its data set is being read from disk: its keys are not all there yet
  *
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
@@ -57,21 +58,38 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {number | null} expired by the masters
  * @property {number | null} evicted by the masters, since their first answers: before the window too
  * @property {Record<string, CommandUse>} commands of the masters
+ * @property {number} carried items that were answered between the answers that these figures are made of
  *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
  * @property {boolean} listed
  * @property {Promise<void> | null} asking at most one question a node is open
- * @property {Reading | null} answer not yet told
+ * @property {(Reading & { carried: number }) | null} answer not yet told
  * @property {boolean} failed
- * @property {Reading | null} last
+ * @property {(Reading & { carried: number }) | null} last
  * @property {Sums} sums
  *
- * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, upperBound: boolean, gaps: number }} Sums
+ * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, upperBound: boolean, gaps: number, carried: number }} Sums
  */
 
+/** JSON has no NaN, which is what a counter is that a server does not have. @param {any} last @returns {Reading & { carried: number }} */
+const revived = (last) => ({
+  ...last,
+  serverMs: last.serverMs ?? Number.NaN,
+  offset: last.offset ?? Number.NaN,
+  counters: Object.fromEntries(Object.entries(last.counters).map(([name, n]) => [name, n ?? Number.NaN])),
+})
+
 /** @returns {Sums} */
-const noSums = () => ({ overMs: 0, engineCpuS: 0, cpuS: 0, processed: 0, upperBound: false, gaps: 0 })
+const noSums = () => ({
+  overMs: 0,
+  engineCpuS: 0,
+  cpuS: 0,
+  processed: 0,
+  upperBound: false,
+  gaps: 0,
+  carried: 0,
+})
 const noTotals = () => ({
   cpuS: 0,
   netBytes: 0,
@@ -119,9 +137,18 @@ const rates = (delta) => ({
  * @param {() => number} needs.clock ms
  * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
  * @param {number} [needs.db] the database that is ours
+ * @param {() => number} [needs.carried] items that were answered so far
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
-export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onRows = () => {} }) => {
+export const nodeSampler = ({
+  nodes,
+  info,
+  clock,
+  timeLimitMs = 900,
+  db = 0,
+  carried = () => 0,
+  onRows = () => {},
+}) => {
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   let totals = noTotals()
@@ -152,7 +179,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
     try {
       const text = await info(watch.node.address)
       const atMs = clock()
-      watch.answer = reading(parseInfo(text), atMs)
+      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried() }
     } catch {
       watch.failed = true
     }
@@ -175,7 +202,8 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
     watch.answer = null
     watch.last = answer
     const link = answer.link === undefined ? {} : { link: answer.link }
-    const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link }
+    const loading = answer.loading ? { loading: /** @type {const} */ (true) } : {}
+    const seen = { ...head, at_ms: answer.atMs, ...answer.gauges, ...link, ...loading }
     if (!last) return seen
     const incident = incidentBetween(last, answer)
     const delta = difference(last, answer)
@@ -184,6 +212,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
       return { ...seen, gap: 'restarted', ...incident }
     }
     add(sums, delta, role)
+    sums.carried += answer.carried - last.carried
     return { ...seen, ...rates(delta), ...incident }
   }
 
@@ -249,6 +278,24 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
       return rows
     },
 
+    /** Plain data that another process can take the window up from. */
+    state: () => ({
+      watches: [...watches.values()].map(({ node, last, sums }) => ({ node, last, sums })),
+      totals,
+      evicted,
+    }),
+    /** Goes on with another's window: nothing of it is lost, since differences span the time between two samples. @param {any} state */
+    restore(state) {
+      watches.clear()
+      for (const { node, last, sums } of state.watches)
+        watches.set(node.address, {
+          ...{ node, sums, listed: true, asking: null, answer: null, failed: false },
+          last: last && revived(last),
+        })
+      totals = state.totals
+      evicted = state.evicted
+    },
+
     /** From mark() to the last sample. @returns {{ nodes: NodeSummary[], totals: NodeTotals }} */
     summary: () => ({
       nodes: [...watches.values()].map(({ node, last, sums }) => ({
@@ -271,6 +318,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onR
         expired: known(totals.expired + unlessAnswered(watches)),
         evicted: known(evicted + unlessAnswered(watches)),
         commands: totals.commands,
+        carried: Math.max(0, ...[...watches.values()].map(({ sums }) => sums.carried)),
       },
     }),
   }

@@ -1,6 +1,13 @@
 // What a plan of clients has otherwise than one of a writer in ticks; fields that mean the same have the same name.
 
+import { DEFAULT_MAX_BEHIND_S } from '../../settings.js'
+import { agentRange } from '../base/ranges.js'
+import { flows } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
+import { makerName } from '../workloads/queue/job.js'
+
+// A variable of the environment is for writers of latest items, which always have one.
+const lifetimeGiven = ['command line', 'file', 'earlier run']
 
 /**
  * @param {import('../../settings.js').Settings} settings
@@ -12,17 +19,18 @@ export const clientsPart = (settings, facts) => {
     connections = 50,
     pipeline = 1,
     ratio,
-    reconnectHz = null,
-    order = 'uniform',
+    order = flows.clients.defaultOrder,
     fill,
     rate = 'max',
-    maxBehindMs = 5000,
+    maxBehindMs = DEFAULT_MAX_BEHIND_S * 1000,
   } = settings
   const resolved = { ...settings, connections, pipeline }
-  const { passes, options, delivery, drivers } = strategyNamed(settings.strategy)
+  const { passes, options, delivery, drivers, answers, updates, clientWorks } = strategyNamed(
+    settings.strategy,
+  )
   const rateHz = typeof rate === 'number' ? rate : null
   return {
-    flow: /** @type {const} */ ('clients'),
+    flow: /** @type {import('../workloads/flows.js').FlowName} */ ('clients'),
     quantity,
     items: quantity,
     periodMs: 1000,
@@ -48,14 +56,67 @@ export const clientsPart = (settings, facts) => {
     clients: {
       connections: delivery ? 1 : connections,
       pipeline,
-      reconnectHz,
+      /** Keys have a lifetime: only where one was asked for. */
+      expires: options.includes('ttlS') && lifetimeGiven.includes(settings.given.ttlS),
       ratio,
-      fill,
+      fill: answers || updates ? /** @type {const} */ ('keys') : fill,
       passes: passes !== null,
       delivery,
       /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
       delayMs: settings.delayMs ?? null,
       loseEvery: settings.loseEvery ?? null,
+      /** Every answer is looked at. */ isChecked: answers !== null,
+      /** Operations after which the run ends. */ requests: settings.requests ?? null,
+      timeoutMs: settings.queryTimeoutMs ?? null,
+      updateWriters: options.includes('updateWriters') ? settings.updateWriters : 0,
+      updateRateHz: settings.updateRateHz ?? null,
+      /** The client's own time is a part of what is asked for. */ clientWorks:
+        clientWorks || delivery !== null,
+    },
+  }
+}
+
+/**
+ * Of the clients that put jobs into a queue: so many an interval are a rate, which writers share; each job is new.
+ * @param {import('../../settings.js').Settings} settings
+ * @param {import('./plan.js').Facts} facts
+ */
+export const jobsPart = (settings, facts) => {
+  const {
+    quantity,
+    periodMs,
+    rate,
+    totalAgents,
+    durationMs,
+    delayMs = 0,
+    maxQueue = null,
+    whenFull,
+  } = settings
+  const { agents, startedMs = 0 } = facts
+  const shares = agents.map((agent) => ({ agent, ...agentRange(quantity, totalAgents, agent) }))
+  const items = shares.reduce((sum, { count }) => sum + count, 0)
+  const nominalHz = rate === 'max' ? null : (items * 1000) / periodMs
+  return {
+    ...clientsPart(settings, facts),
+    flow: /** @type {const} */ ('jobs'),
+    rate: rate === 'max' ? rate : null,
+    nominalHz,
+    items,
+    periodMs,
+    spacingMs: periodMs,
+    totalAgents,
+    agents: shares,
+    order: flows.jobs.defaultOrder,
+    queue: {
+      /** Of this run: jobs of another have other names. */
+      maker: makerName(startedMs, agents[0] ?? 1),
+      /** Jobs that are in the queue at the end where nobody takes them. */
+      most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
+      /** From when a job is made to when it may begin. */
+      delayMs,
+      /** Jobs; null: as the memory allows. */
+      limit: maxQueue,
+      waits: whenFull === 'wait',
     },
   }
 }

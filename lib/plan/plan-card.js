@@ -5,6 +5,7 @@ import { isDrawn } from '../traffic/items.js'
 import { paceOf } from '../traffic/pace.js'
 import { orderOf } from '../traffic/popularity.js'
 import { sizesIn } from '../traffic/sizes.js'
+import { slotCount } from '../wire/slot.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/terms.js'
 import { isScheduled } from './pacer.js'
@@ -112,11 +113,12 @@ const optionsOfTerms = [
  * In which options two plans differ: `--ttl 600 (here 3), --once`.
  * @param {Partial<PlanCard>} theirs
  * @param {Partial<PlanCard>} ours
+ * @param {readonly (readonly [string, string])[]} [besides] further terms of both, and their options
  */
-export const differingTerms = (theirs, ours) => {
+export const differingTerms = (theirs, ours, besides = []) => {
   const shown = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.length : value)
-  const words = optionsOfTerms.flatMap(([key, option]) => {
-    const [their, our] = [shown(theirs[key]), shown(ours[key])]
+  const words = [...optionsOfTerms, ...besides].flatMap(([key, option]) => {
+    const [their, our] = [theirs, ours].map((card) => shown(/** @type {any} */ (card)[key]) ?? 'none')
     if (their === our) return []
     if (typeof their === 'boolean') return [their ? option : `no ${option}`]
     return [`${option} ${their} (here ${our})`]
@@ -196,7 +198,7 @@ const fields = {
   periodMs: (value) => Number.isFinite(value) && value >= 1 && value <= 86_400_000,
   chunks: wholeIn(1, 100e6),
   totalAgents: wholeIn(1, 10_000),
-  sets: textsIn(1, 16_384),
+  sets: textsIn(1, slotCount),
   extraSets: textsIn(0, 100),
   placement: among(['plain', 'same-slot', 'spread']),
   taggedItems: isFlag,

@@ -1,17 +1,20 @@
 // Settings and what is known of the target become frozen plain data.
-import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
+import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { agentRange } from '../base/ranges.js'
 import { OptionError } from '../errors.js'
 import { duesOf } from '../traffic/arrivals.js'
+import { flows } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
 import { strategyOf } from '../workloads/of-plan.js'
-import { clientsPart } from './clients-plan.js'
+import { clientsPart, jobsPart } from './clients-plan.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../workloads/flows.js').FlowName} FlowName
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
+ * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
  * @typedef {import('../workloads/own/model.js').PlanModel} PlanModel
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel }>} Plan
  *
@@ -20,6 +23,7 @@ import { clientsPart } from './clients-plan.js'
  * @property {number} masters
  * @property {boolean} cluster
  * @property {string | null} variant of the strategy, by what the servers can do
+ * @property {number} [startedMs] epoch: what distinguishes this run from others
  */
 
 // A timer of Node holds this spacing; shorter ones bunch up.
@@ -69,8 +73,9 @@ const buildPlan = (settings, facts) => {
   const items = agents.reduce((sum, { count }) => sum + count, 0)
   return {
     strategy,
-    flow: /** @type {'ticks' | 'clients'} */ ('ticks'),
+    flow: /** @type {FlowName} */ ('ticks'),
     clients: /** @type {ReturnType<typeof clientsPart>['clients'] | null} */ (null),
+    queue: /** @type {QueuePart | null} */ (null),
     quantity,
     periodMs,
     chunks,
@@ -89,7 +94,7 @@ const buildPlan = (settings, facts) => {
     stamp: settings.stamp,
     once: settings.once,
     seed: settings.seed,
-    order: settings.order ?? 'sequential',
+    order: settings.order ?? flows.ticks.defaultOrder,
     shift: settings.shift ?? null,
     churn: settings.churn ?? null,
     arrivals: settings.arrivals,
@@ -103,10 +108,11 @@ const buildPlan = (settings, facts) => {
     script: settings.script ?? 'store-items',
     maxMembers: settings.maxMembers ?? DEFAULT_MAX_MEMBERS,
     scriptMembers: settings.maxMembers ?? 0,
-    maxBehindMs: Math.max(settings.maxBehindMs ?? 5000, 2 * spacingMs),
+    maxBehindMs: Math.max(settings.maxBehindMs ?? DEFAULT_MAX_BEHIND_S * 1000, 2 * spacingMs),
     windowBytes: settings.windowBytes,
     windowCommands: settings.pipeline ?? null,
     connections: settings.connections ?? 1,
+    reconnectHz: settings.reconnectHz ?? null,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     durationMs: settings.durationMs ?? null,
     ticks,
@@ -124,22 +130,26 @@ const buildPlan = (settings, facts) => {
 }
 
 /**
+ * What the plan of a flow has otherwise than one in ticks.
+ * @type {Record<FlowName, (settings: Settings, facts: Facts) => Partial<ReturnType<typeof buildPlan>>>}
+ */
+const parts = { ticks: () => ({}), clients: clientsPart, jobs: jobsPart }
+
+/**
  * @param {Settings} settings
  * @param {Facts} facts
  * @returns {Plan}
  */
 export const planOf = (settings, facts) => {
   const { strategy, placement } = settings
-  const { oneSlot, flags } = strategyNamed(strategy)
+  const { oneSlot, flags, roles } = strategyNamed(strategy)
   if (oneSlot && facts.masters > 1 && placement !== 'spread') {
     const flag = flags.length > 0 ? `--${flags[0].name}` : `--strategy ${strategy}`
     throw new OptionError(
       `${flag} needs --spread on ${facts.masters} masters (and --ns ${facts.masters} to reach each of them): a script may touch keys of one slot only, and item:<n> lies anywhere`,
     )
   }
-  const inTicks = buildPlan(settings, facts)
-  const { flow } = strategyNamed(strategy).roles.writer
-  const plan = flow === 'clients' ? { ...inTicks, ...clientsPart(settings, facts) } : inTicks
+  const plan = { ...buildPlan(settings, facts), ...parts[roles.writer.flow](settings, facts) }
   const { mostMembers, model } = strategyOf(plan)
   return deepFreeze({
     ...plan,

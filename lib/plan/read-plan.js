@@ -50,7 +50,7 @@ const held = (card) => ({
  * @param {PlanCard} card
  * @returns {Term[]}
  */
-export const contradictions = (settings, card) => {
+const contradictions = (settings, card) => {
   const ours = asked(settings)
   const theirs = held(card)
   const terms = /** @type {Term[]} */ (Object.keys(ours))
@@ -161,6 +161,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     ? { ...card, writePeriodMs: card.periodMs, writers: card.totalAgents }
     : cardOfSettings(settings)
   return {
+    flow: /** @type {const} */ ('fetches'),
     /** null: no plan stood in the target, and the options or their defaults decide. */
     source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
     strategy: written.strategy,

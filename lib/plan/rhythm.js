@@ -1,6 +1,7 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
+import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
@@ -12,13 +13,13 @@ import { strategyNamed } from '../workloads/index.js'
  * @property {'max' | null} rate
  * @property {number | null} nominalHz
  * @property {string} [arrivals]
- * @property {{ passes: boolean } | null} clients
+ * @property {string} [flow]
  *
  * @typedef {object} Length
  * @property {number | null} durationMs
  * @property {number | null} ticks
  * @property {number} spacingMs
- * @property {Rhythm['clients']} clients
+ * @property {{ passes: boolean } | null} clients
  */
 
 /** @param {string | undefined} arrivals */
@@ -37,11 +38,12 @@ export const rhythmWords = ({
   pacing,
   rate,
   nominalHz,
-  clients,
+  flow,
   arrivals = 'constant',
 }) => {
-  if (clients && nominalHz === null) return 'operations as fast as the replies come (a closed loop)'
-  if (clients) return `${perSecond(nominalHz)} operations/s${timesWords(arrivals)}`
+  const { inBatches, unit } = flowOf({ flow })
+  if (!inBatches && nominalHz === null) return `${unit}s as fast as the replies come (a closed loop)`
+  if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords(arrivals)}`
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
@@ -63,24 +65,24 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
  */
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, durationMs, intervals, arrivals } = settings
-  const { passes, roles } = strategyNamed(strategy)
-  const clients = roles.writer.flow === 'clients' ? { passes: passes !== null } : null
+  const { passes, roles, workers } = strategyNamed(strategy)
   const rhythm = rhythmWords({
-    ...{ quantity, periodMs, chunks, pacing, clients, arrivals },
+    ...{ quantity, periodMs, chunks, pacing, arrivals, flow: roles.writer.flow },
     rate: rate === 'max' ? rate : null,
-    nominalHz: typeof rate === 'number' ? rate : null,
+    nominalHz:
+      typeof rate === 'number' ? rate : workers && rate !== 'max' ? (quantity * 1000) / periodMs : null,
   })
   const length = lengthWords({
     durationMs: durationMs ?? null,
     ticks: intervals ?? null,
     spacingMs: periodMs,
-    clients,
+    clients: { passes: passes !== null },
   })
   return `writes ${strategy}: ${rhythm}, ${length}`
 }
 
 /** @param {import('../../settings.js').ReaderSettings} settings */
-export const readingWords = ({ pacing, periodMs, durationMs, intervals }) => {
+export const readingWords = ({ strategy, pacing, periodMs, durationMs, intervals, control }) => {
   const every = pacing === 'closed' ? `${period(periodMs)} after each fetch` : `every ${period(periodMs)}`
   const length = {
     durationMs: durationMs ?? null,
@@ -88,5 +90,7 @@ export const readingWords = ({ pacing, periodMs, durationMs, intervals }) => {
     spacingMs: periodMs,
     clients: null,
   }
-  return `reads ${every}, ${lengthWords(length)}`
+  return strategyNamed(strategy).workers
+    ? `takes jobs of ${strategy}, ${lengthWords(length)}`
+    : `reads ${every}, ${control && durationMs === undefined && intervals === undefined ? 'until the writers end' : lengthWords(length)}`
 }

@@ -12,4 +12,5 @@ export const tickValues = (epochMs, ttlS) => ({
   stamp: String(epochMs),
   minute: String(Math.floor(epochMs / 60_000)),
   floor: String(epochMs - ttlS * 1000),
+  due: String(epochMs * 1000),
 })

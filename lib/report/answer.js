@@ -6,7 +6,10 @@ import { busiestNode } from '../result/nodes.js'
 import { percentileOf } from '../result/samples.js'
 import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
+import { boxesRow } from './fleet-words.js'
+import { queryRows } from './query-words.js'
 import * as words from './words.js'
+import { workerRows } from './work-words.js'
 
 /**
  * @typedef {Record<string, any> & { nodes: import('../result/document.js').NodeFigures[] }} Run run.json
@@ -41,7 +44,10 @@ const costRows = ({ server, plan }) => {
   const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
   return [
     { label: 'server CPU', text: cpu },
-    { label: 'memory', text: `${bytes(server.memory_bytes_per_item)} ${each}${note}` },
+    {
+      label: 'memory',
+      text: `${bytes(server.memory_bytes_per_item)} per ${words.storedUnitOf(plan)}${note}`,
+    },
     { label: 'network', text: `${bytes(server.net_bytes_per_item)} ${each}` },
   ]
 }
@@ -91,7 +97,14 @@ const othersRow = ({ bystander_us: bystander }) => {
 const clientRow = (run) => {
   const limit = clientLimit(run.client)
   const unmeasured = typeof run.client.busy_pct !== 'number'
-  const word = limit || run.client.stopped_ms ? 'the limit' : unmeasured ? 'not measured' : 'not the limit'
+  const { stopped_ms: stoppedMs } = run.client
+  const word = limit
+    ? 'the limit'
+    : stoppedMs
+      ? `did not run for ${micros(stoppedMs * 1000)}`
+      : unmeasured
+        ? 'not measured'
+        : 'not the limit'
   const busy = unmeasured ? '' : `: sending thread ${percent(run.client.busy_pct)} busy`
   const each = run.client.cpu_us_per_item
   const cost = typeof each === 'number' ? `, ${micros(each)} of CPU per ${words.unitOf(run.plan)}` : ''
@@ -103,7 +116,9 @@ const burstWords = ({ plan, latency_us: latency }) => {
   const { pacing, items, chunks, spacingMs, clients } = plan
   const burst = items / chunks
   if (clients || pacing !== 'open' || plan.rate === 'max' || !(burst > 1) || !spacingMs) return ''
-  if ((latency.intended?.p50 ?? 0) < burstUs) return ''
+  // A longer wait than that for the next burst has another cause.
+  const p50 = latency.intended?.p50 ?? 0
+  if (p50 < burstUs || p50 > spacingMs * 1000) return ''
   return `${count(burst)} items are due at once every ${period(spacingMs)}, so most of it is the wait for the rest of the burst: --pacing smooth spaces them evenly`
 }
 
@@ -126,6 +141,22 @@ const lostRow = (run) =>
   run.items.acked === run.items.offered
     ? []
     : [{ label: `${words.unitOf(run.plan)}s`, text: words.itemWords(run) }]
+
+/** What a queue had no room for. @param {Run} run @returns {Row[]} */
+const queueRow = ({ queue }) =>
+  queue?.full_ms == null
+    ? []
+    : [
+        {
+          label: 'queue',
+          text: words.facts([
+            `full after ${period(queue.full_ms)}`,
+            queue.predicted_ms !== null &&
+              `predicted for ${period(queue.predicted_ms)} when ${period(queue.predicted_at_ms)} had passed`,
+            `${count(queue.refused)} jobs refused`,
+          ]),
+        },
+      ]
 
 /** @param {Run} run @returns {Row[]} */
 const repliesRow = ({ counts }) => {
@@ -152,7 +183,9 @@ const passRows = ({ passes, encodings = {}, plan }) => {
     {
       label: 'stored',
       text: words.facts([
-        grown !== null && `${bytes(grown)}, ${bytes(grown / plan.items)} each`,
+        grown === null
+          ? 'memory: too little to tell; more --items show it'
+          : `${bytes(grown)}, ${bytes(grown / plan.items)} each`,
         kinds.length > 0 && `encoded as ${kinds.join(', ')}`,
       ]),
     },
@@ -182,24 +215,28 @@ const snapshotRows = ({ snapshot }) => {
 const writerRows = (run) => [
   { label: 'rate', text: words.rateWords(run) },
   ...lostRow(run),
+  ...queueRow(run),
   ...repliesRow(run),
   ...passRows(run),
   ...snapshotRows(run),
   ...chunkRows(run),
+  ...queryRows(run),
   ...costRows(run),
   ...busiestRow(run),
   ...othersRow(run),
   clientRow(run),
   ...latencyRows(run),
+  ...(run.readers ? fetchRows(run.readers, 'reads') : []),
+  ...boxesRow(run),
 ]
 
-/** @param {Run} run @returns {Row[]} */
-const readerRows = (run) => {
+/** What fetches came to, of one process or of all readers of a fleet. @param {Run} run @param {string} label @returns {Row[]} */
+const fetchRows = (run, label) => {
   const { fetches, plan } = run
   const whole = timesWords(fetches.duration_ms, ['p50', 'p90', 'p99', 'max'], 1000)
   const parts = [
-    `ids p50 ${micros((fetches.ids_ms.p50 ?? 0) * 1000)}`,
-    ...(plan.values && fetches.values_ms.p50 !== null
+    `ids p50 ${micros((fetches.ids_ms?.p50 ?? 0) * 1000)}`,
+    ...(plan.values && fetches.values_ms?.p50 != null
       ? [`values p50 ${micros(fetches.values_ms.p50 * 1000)}`]
       : []),
   ]
@@ -207,16 +244,21 @@ const readerRows = (run) => {
   const replicas = timesWords(run.replication_ms, ['p50', 'p99', 'max'], 1000)
   const found = run.live ? `, ${rate(run.live.share * 100)} % of the items that are alive by the plan` : ''
   return [
-    { label: 'rate', text: words.rateWords(run) },
+    { label, text: words.rateWords(run) },
     { label: 'fetches', text: words.fetchWords(run) + found },
     { label: 'verified', text: words.verifyWords(run) },
-    { label: 'latency', text: whole && `${whole} for a whole fetch (${parts.join(', ')})` },
+    {
+      label: label === 'rate' ? 'latency' : 'fetch time',
+      text: whole && `${whole} for a whole fetch (${parts.join(', ')})`,
+    },
     { label: 'freshness', text: fresh && `the newest item is ${fresh} old when its id is read` },
     { label: 'replicas', text: replicas && `behind their masters by ${replicas}` },
-    ...busiestRow(run),
-    clientRow(run),
   ].filter(({ text }) => text)
 }
+
+/** @param {Run} run @returns {Row[]} */
+const readerRows = (run) =>
+  [...fetchRows(run, 'rate'), ...busiestRow(run), clientRow(run)].filter(({ text }) => text)
 
 /** @param {Run} run @returns {Row[]} */
 const eventsRow = ({ events }) => {
@@ -228,8 +270,10 @@ const eventsRow = ({ events }) => {
 }
 
 /** @param {Run} run @returns {Row[]} */
-export const answerRows = (run) => [
-  ...(run.kind === 'consumer' ? readerRows(run) : writerRows(run)),
-  ...eventsRow(run),
-  ...cacheRows(run),
-]
+const rowsOf = (run) => {
+  if (run.jobs) return [...workerRows(run), ...busiestRow(run), clientRow(run)].filter(({ text }) => text)
+  return run.kind === 'consumer' ? readerRows(run) : writerRows(run)
+}
+
+/** @param {Run} run @returns {Row[]} */
+export const answerRows = (run) => [...rowsOf(run), ...eventsRow(run), ...cacheRows(run)]

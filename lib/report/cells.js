@@ -1,6 +1,7 @@
 // Cells of a report's tables: the text, and what a column is ordered by.
+
+import { formatted } from '../chart/look.js'
 import { measureNamed } from '../result/measures.js'
-import { formatted } from './look.js'
 
 /** @typedef {import('./sections.js').Cell} Cell */
 

@@ -1,10 +1,12 @@
 // All charts, in the order in which a report shows them.
+import { backlog } from '../../charts/backlog.js'
 import { bystander } from '../../charts/bystander.js'
 import { cloudWatchCharts } from '../../charts/cloudwatch.js'
 import { commands } from '../../charts/commands.js'
 import { cpu } from '../../charts/cpu.js'
 import { distribution } from '../../charts/distribution.js'
 import { fetches } from '../../charts/fetches.js'
+import { heatMap } from '../../charts/heat-map.js'
 import { itemBytes } from '../../charts/item-bytes.js'
 import { itemCost } from '../../charts/item-cost.js'
 import { itemsRead } from '../../charts/items-read.js'
@@ -22,7 +24,9 @@ export const RUN_CHARTS = Object.freeze([
   rate,
   itemsRead,
   fetches,
+  backlog,
   latency,
+  heatMap,
   distribution,
   bystander,
   itemCost,
@@ -35,6 +39,7 @@ export const RUN_CHARTS = Object.freeze([
 
 /** @type {Map<unknown, string>} */
 const folds = new Map([
+  [heatMap, FOLDS.latency],
   [distribution, FOLDS.latency],
   [bystander, FOLDS.latency],
   [itemCost, FOLDS.cost],
@@ -59,7 +64,7 @@ export const runPictures = (record) => {
     if (one === overview) return picture
     if (PANELS.includes(one))
       return hasOverview ? { ...picture, inOverview: /** @type {true} */ (true) } : picture
-    return { ...picture, fold: folds.get(one) ?? FOLDS.nodes }
+    return one === backlog ? picture : { ...picture, fold: folds.get(one) ?? FOLDS.nodes }
   })
 }
 

@@ -1,8 +1,8 @@
 // Charts as SVG and PNG, on the server.
 import { createRequire } from 'node:module'
-import { drawn, placedLabels } from './look.js'
+import { drawn, placedLabels } from '../chart/look.js'
 
-/** @typedef {import('./look.js').LookName} LookName */
+/** @typedef {import('../chart/look.js').LookName} LookName */
 
 const require = createRequire(import.meta.url)
 // One bundle loads in 50 ms, the modules that it is made of in 430.

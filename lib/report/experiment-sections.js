@@ -2,9 +2,9 @@
 
 import { dash, period, plainData } from '../base/units.js'
 import { measureNamed } from '../result/measures.js'
+import { asSentence, publishedWords } from '../result/published-words.js'
 import { centreOf } from '../result/statistics.js'
 import { cell, figureCell, shownFigure } from './cells.js'
-import { asSentence, publishedWords } from './published-words.js'
 import { facts, moment } from './words.js'
 
 /**
@@ -59,17 +59,22 @@ const rowsTable = (experiment, pages) => {
 const ratiosTable = ({ ratios }) => {
   const shown = (/** @type {number | null} */ ratio) => shownFigure({ unit: 'ratio' }, ratio)
   if (ratios.length === 0) return []
+  const isCompared = ratios.some(({ published, claim }) => published != null || claim)
   return [
     {
       title: 'Ratios',
-      note: 'What travels between machines, with its 95 % interval.',
+      note: 'What carries over to other machines, with its 95 % interval.',
       columns: [
         { title: 'ratio', left: true },
         { title: 'of', left: true },
         { title: 'measured' },
-        { title: 'published' },
-        { title: 'ours', left: true },
-        { title: 'what was concluded, and why ours differs', left: true },
+        ...(isCompared
+          ? [
+              { title: 'published' },
+              { title: 'ours', left: /** @type {true} */ (true) },
+              { title: 'what was concluded, and why ours differs', left: /** @type {true} */ (true) },
+            ]
+          : []),
       ],
       rows: ratios.map(({ label, figure, ours, published, standing, claim, contradicts, why }) => [
         cell(label),
@@ -78,9 +83,13 @@ const ratiosTable = ({ ratios }) => {
           ...cell(shown(ours.ratio), ours.ratio),
           ...(ours.low !== null && { detail: `${shown(ours.low)} – ${shown(ours.high)}` }),
         },
-        cell(shown(published), published),
-        cell(standing ?? ''),
-        cell([claim, contradicts ?? why].filter(Boolean).join(': ')),
+        ...(isCompared
+          ? [
+              cell(shown(published), published),
+              cell(standing ?? ''),
+              cell([claim, contradicts ?? why].filter(Boolean).join(': ')),
+            ]
+          : []),
       ]),
     },
   ]

@@ -1,6 +1,7 @@
 // The live line: one line, redrawn in place on a terminal, and now and then a log line elsewhere.
+
+import { painter } from '../base/layout.js'
 import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
-import { painter } from './layout.js'
 
 /**
  * What a second of any run came to.
@@ -38,7 +39,9 @@ const timeWords = ({ elapsedMs, totalMs }) => {
   if (totalMs === null) return clockTime(elapsedMs)
   const { length } = clockTime(totalMs)
   const padded = (/** @type {number} */ ms) => clockTime(ms).padStart(length)
-  return `${padded(elapsedMs)}, ${padded(totalMs - elapsedMs)} left`
+  // Both together are the whole: what is left is never less than it says.
+  const leftMs = Math.ceil((totalMs - elapsedMs) / 1000) * 1000
+  return `${padded(elapsedMs)}, ${padded(leftMs)} left`
 }
 
 /**
@@ -55,6 +58,8 @@ const liveFields = (snapshot) => {
   const cpu = (/** @type {number | null} */ pct) => (pct === null ? dash : `${Math.round(pct)}`).padStart(3)
   const [p50, p99] = [us(snapshot.p50Us), us(snapshot.p99Us)]
   const [master, replica] = [cpu(snapshot.masterCpuPct), cpu(replicaCpuPct)]
+  // Padded as a whole: '  1/  1' reads badly.
+  const cores = replicaCpuPct === null ? master : `${master.trim()}/${replica.trim()}`.padStart(7)
   const trouble = troubleWords(snapshot)
   const steady = phase === 'measuring'
   const well =
@@ -73,7 +78,7 @@ const liveFields = (snapshot) => {
     {
       rank: 5,
       long: `master ${master} %${replicaCpuPct === null ? '' : `  replica ${replica} %`}`,
-      short: `cpu ${master}${replicaCpuPct === null ? '' : `/${replica}`} %`,
+      short: `cpu ${cores} %`,
     },
     trouble.long ? { rank: 1, ...trouble, alarm: true } : { rank: 7, long: well, short: '' },
   ]

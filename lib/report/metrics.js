@@ -1,6 +1,6 @@
 // The figures of a run as Prometheus asks for them: fed by the lines of intervals.ndjson, a second at a time.
-import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { Counter, Gauge, Registry } from 'prom-client'
+import { eachRecorded } from '../measure/latency.js'
 
 /** @typedef {import('../result/record.js').Second} Second */
 
@@ -44,18 +44,14 @@ const mergedHistogram = (registry, { name, help }) => {
       const key = JSON.stringify(labels)
       const own = series.get(key) ?? { labels, counts: boundsS.map(() => 0), sum: 0, count: 0 }
       series.set(key, own)
-      const recorded = /** @type {any} */ (decodeFromCompressedBase64(second.hdr, 64, false))
-        .recordedValuesIterator
-      recorded.reset()
-      while (recorded.hasNext()) {
-        const { valueIteratedTo, countAddedInThisIterationStep: n } = recorded.next()
-        const s = valueIteratedTo / 1e6
+      eachRecorded(second.hdr, (us, n) => {
+        const s = us / 1e6
         own.sum += s * n
         own.count += n
         boundsS.forEach((bound, at) => {
           if (s <= bound) own.counts[at] += n
         })
-      }
+      })
     },
   }
 }
@@ -100,9 +96,9 @@ const outcomes = /** @type {const} */ ({
 })
 
 /**
- * @param {{ run: string, kind: 'producer' | 'consumer', nominalHz: number | null }} about
+ * @param {{ run: string, kind: 'producer' | 'consumer', nominal: number | null }} about
  */
-export const metricsOf = ({ run, kind, nominalHz }) => {
+export const metricsOf = ({ run, kind, nominal }) => {
   const registry = new Registry()
   registry.setDefaultLabels({ run })
   const gauge = (/** @type {string} */ name, /** @type {string} */ help) =>
@@ -110,7 +106,7 @@ export const metricsOf = ({ run, kind, nominalHz }) => {
   const counter = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Counter({ name: `millrace_${name}`, help, labelNames: ['outcome'], registers: [registry] })
   // Without a schedule there is no such rate, and 0 would be one.
-  if (nominalHz !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominalHz)
+  if (nominal !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominal)
   const achieved = gauge('rate_achieved', 'items a second in the last second')
   const client = {
     cpu: gauge('client_cpu_ratio', 'of one core, all threads'),
@@ -129,7 +125,7 @@ export const metricsOf = ({ run, kind, nominalHz }) => {
     name: 'millrace_latency_seconds',
     help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
   })
-  const felt = mergedHistogram(registry, {
+  const bystander = mergedHistogram(registry, {
     name: 'millrace_bystander_seconds',
     help: 'of one PING in each 20 ms to every master',
   })
@@ -162,7 +158,7 @@ export const metricsOf = ({ run, kind, nominalHz }) => {
       if (typeof rate === 'number') achieved.set(rate)
       times.add({ from: 'intended' }, second.latency_us?.intended)
       times.add({ from: 'send' }, second.latency_us?.service)
-      felt.add({}, second.bystander_us)
+      bystander.add({}, second.bystander_us)
       fetched.add({ part: 'whole' }, second.duration_us)
       fetched.add({ part: 'ids' }, second.ids_us)
       fetched.add({ part: 'values' }, second.values_us)

@@ -1,13 +1,17 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
+import { kindOf } from '../result/kind.js'
 import { grossCost, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/ruling.js'
 import { percentileOf } from '../result/samples.js'
+import { flowOf } from '../workloads/flows.js'
 import { answerRows } from './answer.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
+import { boxesTable, readerBoxesTable } from './fleet-words.js'
 import { FOLDS } from './folds.js'
 import * as words from './words.js'
+import { workerFacts } from './work-words.js'
 
 /**
  * @typedef {import('./sections.js').Table} Table
@@ -23,6 +27,14 @@ const highlightsOf = {
     'bystander.p99',
     'latency.intended.p99',
     'rate.achieved',
+  ],
+  workers: [
+    'rate.achieved',
+    'latency.intended.p50',
+    'latency.intended.p99',
+    'server.cpu_us_per_job',
+    'jobs.account.lost',
+    'hottest_master.cpu_pct',
   ],
   consumer: [
     'rate.items',
@@ -160,7 +172,7 @@ const planTable = ({ plan }) => ({
 const writerFacts = (run) => [
   { label: 'items', text: words.itemWords(run) },
   { label: 'rate', text: words.rateWords(run) },
-  { label: run.plan.flow === 'clients' ? 'sends' : 'ticks', text: words.tickWords(run) },
+  { label: flowOf(run.plan).sends, text: words.tickWords(run) },
   { label: 'idle cost', text: words.idleWords(run) },
   { label: 'commands', text: words.commandWords(run) },
 ]
@@ -172,6 +184,8 @@ const readerFacts = (run) => [
   { label: 'served', text: words.servedWords(run) },
 ]
 
+const factsOfKind = { producer: writerFacts, consumer: readerFacts, workers: workerFacts }
+
 /** @param {any} run */
 const factsOf = (run) =>
   [
@@ -179,22 +193,37 @@ const factsOf = (run) =>
     { label: 'plan', text: words.planWords(run) },
     { label: 'target', text: words.targetWords(run) },
     { label: 'time', text: words.timeWords(run) },
-    ...(run.kind === 'consumer' ? readerFacts(run) : writerFacts(run)),
+    ...factsOfKind[kindOf(run)](run),
     { label: 'clocks', text: words.clockWords(run) },
     { label: 'client', text: words.clientWords(run) },
     ...cacheRows(run),
   ].filter(({ text }) => text)
 
 /** @param {any} run @returns {Table[]} */
+const timesOfWorkers = (run) =>
+  timesTable('Times', [
+    { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
+    { name: 'production to taken', figures: run.waiting_us, unit: 'us' },
+    { name: 'taken to done', figures: run.latency_us.service, unit: 'us' },
+    { name: 'work of a job', figures: run.work_us, unit: 'us' },
+    { name: 'a take that found jobs', figures: run.take_us, unit: 'us' },
+    { name: 'a confirmation', figures: run.confirm_us, unit: 'us' },
+  ])
+
+/** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */
+const timesOfReads = (title, run) =>
+  timesTable(title, [
+    { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
+    { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
+    { name: 'its values', figures: run.plan.values ? run.fetches.values_ms : null, unit: 'ms' },
+    { name: 'age of the newest item', figures: run.freshness_ms, unit: 'ms' },
+    { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
+  ])
+
+/** @param {any} run @returns {Table[]} */
 const timesOf = (run) =>
   run.kind === 'consumer'
-    ? timesTable('Times', [
-        { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
-        { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
-        { name: 'its values', figures: run.plan.values ? run.fetches.values_ms : null, unit: 'ms' },
-        { name: 'age of the newest item', figures: run.freshness_ms, unit: 'ms' },
-        { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
-      ])
+    ? timesOfReads('Times', run)
     : timesTable('Latency', [
         { name: 'from the due time', figures: run.latency_us.intended, unit: 'us' },
         { name: 'service time', figures: run.latency_us.service, unit: 'us' },
@@ -248,16 +277,30 @@ const thresholdsTable = ({ thresholds = [] }) =>
         },
       ]
 
+/**
+ * A measure is of items; what clients do is counted in operations, and what they leave in keys.
+ * @param {{ name: string, title: string }} measure
+ * @param {any} plan
+ */
+const titleOf = ({ name, title }, plan) =>
+  title.replace(
+    / per item\b/,
+    ` per ${name.startsWith('server.memory') ? words.storedUnitOf(plan) : words.unitOf(plan)}`,
+  )
+
 /** Whether the run counts, with its first reason where it does not. @param {any} run */
 const verdictOf = (run) => {
   const reason = run.warnings.find((/** @type {any} */ { invalidates }) => invalidates)
-  const { plan, kind, rate: rates } = run
+  const { plan, rate: rates } = run
   const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : ', target rate sustained'
   const right = run.verify && plan.knowsBytes ? ', every value right' : ''
-  const good =
-    kind === 'consumer'
-      ? `every fetch on time and whole${right}`
-      : `every ${words.unitOf(plan)} acknowledged${sustained}`
+  const good = {
+    consumer: `every fetch on time and whole${right}`,
+    producer: run.queue?.refused
+      ? 'every job stored, or refused by a full queue'
+      : `every ${words.unitOf(plan)} acknowledged${sustained}`,
+    workers: 'every job has one place',
+  }[kindOf(run)]
   return {
     good: run.valid,
     word: capital(stateWords(run)),
@@ -291,10 +334,11 @@ const warningsOf = ({ warnings, valid }) => {
  */
 export const runSections = (document) => {
   const run = plainData(document)
-  const names = highlightsOf[/** @type {'producer' | 'consumer'} */ (run.kind)]
+  const kind = kindOf(run)
+  const names = highlightsOf[kind]
   const known = new Map(measuresOf(run).map(({ name, value }) => [name, value]))
   return {
-    title: `Millrace ${run.kind} · ${run.run}`,
+    title: `Millrace: ${{ producer: 'writes', consumer: 'reads', workers: 'works off' }[kind]} ${run.plan.strategy} · ${run.run}`,
     question: words.sentenceOf(run),
     verdict: verdictOf(run),
     answer: answerRows(run),
@@ -305,13 +349,16 @@ export const runSections = (document) => {
       const perSecond = measure.unit === 'rate' ? '/s' : ''
       return value === null
         ? []
-        : [{ label: measure.title, text: `${shownFigure(measure, value)}${perSecond}` }]
+        : [{ label: titleOf(measure, run.plan), text: `${shownFigure(measure, value)}${perSecond}` }]
     }),
     facts: factsOf(run),
     tables: [
       ...thresholdsTable(run),
       ...countsTable(run),
-      ...timesOf(run),
+      ...(kindOf(run) === 'workers' ? timesOfWorkers(run) : timesOf(run)),
+      ...(run.readers ? timesOfReads('Reads', run.readers) : []),
+      ...boxesTable(run),
+      ...readerBoxesTable(run),
       ...nodesTable(run),
       ...eventsTable(run),
       measuresTable(run),

@@ -1,7 +1,8 @@
 // A result as plain text that can be pasted: the answer first, and with `verbose` everything behind it. Lines of at
 // most `columns`, ending in a line feed.
+
+import { alignedTable, blocksText, marked, painter, wrapped } from '../base/layout.js'
 import { dash } from '../base/units.js'
-import { alignedTable, blocksText, marked, painter, wrapped } from './layout.js'
 import { runSections } from './run-sections.js'
 import { gap } from './words.js'
 

@@ -6,9 +6,16 @@ import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
+import { flowOf } from '../workloads/flows.js'
 import { chunksWords } from './chunk-words.js'
+import { queriesWords } from './query-words.js'
+import { workersPlanWords } from './work-words.js'
 
-/** @typedef {Record<string, any>} Run run.json */
+/**
+ * @typedef {import('../workloads/flows.js').FlowName} FlowName
+ * @typedef {import('../workloads/flows.js').ReadingFlowName} ReadingFlowName
+ * @typedef {Record<string, any>} Run run.json
+ */
 
 /** Between facts; a line may break here. */
 export const gap = ' · '
@@ -22,7 +29,10 @@ export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
 const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
 
 /** What is counted: an item that is stored, or an operation of a client. @param {Run['plan']} plan */
-export const unitOf = ({ flow }) => (flow === 'clients' ? 'operation' : 'item')
+export const unitOf = (plan) => flowOf(plan).unit
+
+/** What takes memory: an item, a key that operations are about, or a job. @param {Run['plan']} plan */
+export const storedUnitOf = (plan) => flowOf(plan).stored
 
 /** Which of the writers this process is; empty where it is the only one. @param {Run['plan']} plan */
 const writersWords = ({ totalAgents = 1, agents = [], quantity, items = quantity }) => {
@@ -45,14 +55,19 @@ const ticksWords = (plan) => {
 }
 
 /** @param {Run['plan']} plan */
-const clientsWords = ({ quantity, nominalHz, clients, arrivals = 'constant' }) => {
-  const { connections, pipeline } = clients
-  const each = pipeline === 1 ? 'one operation' : `up to ${count(pipeline)} operations`
+const clientsWords = (plan) => {
+  if (plan.clients.isChecked) return queriesWords(plan)
+  const { quantity, nominalHz, clients, queue, arrivals = 'constant' } = plan
+  const { connections, pipeline, delivery } = clients
+  if (delivery) return chunksWords(plan)
+  const unit = unitOf(plan)
+  const each = pipeline === 1 ? `one ${unit}` : `up to ${count(pipeline)} ${unit}s`
   const load =
     nominalHz === null
       ? 'closed loop'
-      : `${rate(nominalHz)} operations/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
-  return `${several(connections, 'connection')} with ${each} in flight each, ${load}, over ${count(quantity)} keys`
+      : `${rate(nominalHz)} ${unit}s/s${arrivals === 'constant' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
+  const over = queue ? '' : `, over ${count(quantity)} keys`
+  return `${several(connections, 'connection')} with ${each} in flight each, ${load}${over}`
 }
 
 /** What is fetched, how often, by how many. @param {Run} run */
@@ -65,15 +80,23 @@ const fetchesWords = ({ plan, consumers }) => {
   return `${all ? total : `${consumers} of ${total}`} ${consumers === 1 && all ? 'fetches' : 'fetch'} ${what} ${every}`
 }
 
-/** The load in a few words. @param {Run} run */
-export const loadWords = (run) => {
-  if (run.kind === 'consumer') return fetchesWords(run)
-  if (run.plan.flow !== 'clients') return ticksWords(run.plan)
-  return run.plan.clients.delivery ? chunksWords(run.plan) : clientsWords(run.plan)
+/** @type {Record<FlowName | ReadingFlowName, (run: Run) => string>} */
+const loads = {
+  ticks: ({ plan }) => ticksWords(plan),
+  clients: ({ plan }) => clientsWords(plan),
+  jobs: ({ plan }) => clientsWords(plan),
+  fetches: fetchesWords,
+  workers: workersPlanWords,
 }
 
+/** Earlier versions name none. @param {Run} run @returns {keyof typeof loads} */
+const flowNameOf = ({ kind, plan }) => plan.flow ?? (kind === 'consumer' ? 'fetches' : 'ticks')
+
+/** The load in a few words. @param {Run} run */
+export const loadWords = (run) => loads[flowNameOf(run)](run)
+
 /** 'a local cluster of 3 masters and 3 replicas (Redis 7.0.15)' @param {Run} run */
-export const serversWords = ({ target, nodes, versions }) => {
+const serversWords = ({ target, nodes, versions }) => {
   const masters = nodes.filter((/** @type {any} */ { role }) => role === 'master').length
   const replicas = nodes.length - masters
   const local = target && target.origin !== 'address' ? 'local ' : ''
@@ -106,7 +129,7 @@ const setsWords = ({ sets = [], extraSets = [], placement }) => {
 }
 
 /** @param {Run['plan']} plan */
-const readingWords = (plan) =>
+const fetchingWords = (plan) =>
   facts([
     plan.mode === 'script' ? 'by script' : plan.values ? `by ${plan.valuesBy.toUpperCase()}` : 'ids only',
     `ttl ${lifetimeWords(plan)}`,
@@ -122,29 +145,38 @@ const writingWords = (plan) => {
   const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
     plan
   const members = plan.membersInCommand ?? plan.maxMembers
-  const ticks = !clients
+  const { inBatches, expires, defaultOrder } = flowOf(plan)
   return facts([
-    ticks && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
+    inBatches && chunks > 1 && several(chunks, 'batch').replace('batchs', 'batches'),
     !clients?.delivery &&
-      (clients || plan.order !== 'sequential' || plan.churn) &&
+      (clients || plan.order !== defaultOrder || plan.churn) &&
       plan.order &&
       itemsWords(plan),
     clients?.fill && clients.fill !== 'none' && 'keys filled before the run',
-    clients?.reconnectHz && `${several(clients.reconnectHz, 'connection')} a second replaced`,
+    plan.reconnectHz && `${several(plan.reconnectHz, 'connection')} a second replaced`,
     clients?.ratio &&
       !clients.delivery &&
       `${clients.ratio[0]} writes to ${clients.ratio[1]} reads${clients.ratio[2] ? ` and ${clients.ratio[2]} deletes` : ''}`,
     !clients?.delivery &&
       `value ${valueSizes ? `${shownSizes(valueSizes)}, on average ` : ''}${bytes(valueBytes)} ${payload}${stamp ? ' stamped' : ''}`,
-    ticks && `ttl ${lifetimeWords(plan)}`,
+    expires && `ttl ${lifetimeWords(plan)}`,
     once && 'every item once',
     setsWords(plan),
-    ticks && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
+    inBatches && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
     warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
-    ticks && plan.rate !== 'max' && `${pacing} pacing`,
+    inBatches && plan.rate !== 'max' && `${pacing} pacing`,
     `driver ${driver}`,
     prefix && `prefix ${prefix}`,
   ])
+}
+
+/** @type {Record<FlowName | ReadingFlowName, (plan: Run['plan']) => string>} */
+const plans = {
+  ticks: writingWords,
+  clients: writingWords,
+  jobs: writingWords,
+  fetches: fetchingWords,
+  workers: ({ prefix }) => facts([prefix && `prefix ${prefix}`]),
 }
 
 /** The plan in plain words. @param {Run} run */
@@ -152,7 +184,7 @@ export const planWords = (run) =>
   facts([
     run.plan.model ? `${run.plan.strategy} (${plainText(run.plan.model.title)})` : run.plan.strategy,
     loadWords(run),
-    run.kind === 'consumer' ? readingWords(run.plan) : writingWords(run.plan),
+    plans[flowNameOf(run)](run.plan),
   ])
 
 /** @param {Run} run */
@@ -202,9 +234,9 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
 export const tickWords = ({ ticks, commands, plan }) => {
   const { p50, p99 } = ticks.lateness_us
   // Without a schedule nothing is late.
-  const free = plan.rate === 'max' || plan.pacing === 'closed' || (plan.clients && plan.nominalHz === null)
+  const free = plan.rate === 'max' || plan.pacing === 'closed' || plan.nominalHz === null
   return facts([
-    !plan.clients && `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
+    flowOf(plan).inBatches && `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
     !free && `sent p50 ${micros(p50)}, p99 ${micros(p99)} after the due time`,
     `${count(commands.sent)} commands`,
     commands.repeated > 0 && `${count(commands.repeated)} retried`,
@@ -233,10 +265,10 @@ export const commandWords = ({ server }) =>
   )
 
 /** @param {Run} run */
-export const clientWords = ({ client }) =>
+export const clientWords = ({ client, plan }) =>
   facts([
     `CPU ${percent(client.cpu_pct)}`,
-    typeof client.cpu_us_per_item === 'number' && `${micros(client.cpu_us_per_item)} per item`,
+    typeof client.cpu_us_per_item === 'number' && `${micros(client.cpu_us_per_item)} per ${unitOf(plan)}`,
     typeof client.thread_cpu_pct === 'number' && `sending thread ${percent(client.thread_cpu_pct)}`,
     `event loop ${percent(client.busy_pct)} busy`,
     `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
@@ -249,7 +281,7 @@ export const fetchWords = ({ fetches }) =>
     `${count(fetches.count)} whole`,
     fetches.failed > 0 && `${count(fetches.failed)} failed`,
     `${count(fetches.overrun)} missed`,
-    `${count(fetches.items_p50)} items at the median`,
+    fetches.items_p50 !== null && `${count(fetches.items_p50)} items at the median`,
     fetches.nils > 0 && `${count(fetches.nils)} ids without a value`,
     fetches.duplicates > 0 && `${count(fetches.duplicates)} ids twice`,
     .../** @type {[string, any][]} */ (Object.entries(fetches.numbers)).map(

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { millraceVersion } from '../base/version.js'
 import { madeWithParents, ResultsError } from '../result/files.js'
 import { readExperiment, readRecord } from '../result/record.js'
-import { millraceVersion } from '../run/versions.js'
 import { picturesOf } from './charts.js'
 import { csvFiles } from './csv.js'
 import { canDraw, canRasterize, pngOf, svgOf } from './draw.js'
@@ -31,7 +31,7 @@ const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? [
 export const pageFiles = async (record) => {
   const pictures = picturesOf(record)
   // What the page holds is packed by another thread while this one draws.
-  const page = pageOf(inOneList(sectionsOf(record)), pictures, millraceVersion())
+  const page = pageOf(sectionsOf(record), pictures, millraceVersion())
   const charts = Object.fromEntries(
     (canDraw() ? pictures : []).map((picture) => [`charts/${picture.name}.svg`, svgOf(picture)]),
   )

@@ -4,7 +4,7 @@
 const adviceByCause = new Map(
   Object.entries({
     OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten --ttl or write less',
-    MOVED: 'slots moved faster than commands could be sent again; wait for the resharding to end and repeat',
+    MOVED: 'slots moved faster than commands could be retried; wait for the resharding to end and repeat',
     ASK: 'slots were under way and their commands could not be sent after them; wait for the resharding to end',
     TRYAGAIN: 'the keys of one command were on both sides of a moving slot; wait for the resharding to end',
     CLUSTERDOWN: 'the cluster has slots without a master; look at CLUSTER INFO and repeat when it is ok',
@@ -24,6 +24,7 @@ const adviceByCause = new Map(
     'ERR unknown command':
       'the server lacks a command of this strategy; use a newer server or another --strategy',
     'ERR max clients': 'the server takes no more connections; raise maxclients or close some',
+    TIMEOUT: 'no answer came within --query-timeout; the server goes on with the command all the same',
     CLOSED:
       'the connection broke before the answer came; see the events, the network, and the server log, which says too when a client was over client-output-buffer-limit',
   }),

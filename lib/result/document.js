@@ -15,6 +15,7 @@ import { validityOf } from './validity.js'
  * @property {Figure} cpu_pct
  * @property {Figure} commands_per_s
  * @property {Figure} memory_bytes
+ * @property {number} [sampled_s] the time that its figures cover
  * @property {true} [cpu_upper_bound] its io-threads wait in a loop, so it worked for no longer than that
  * @property {Figure} gaps
  */
@@ -76,7 +77,10 @@ const server = {
   commands: null,
 }
 
-/** The sections of each kind in their order; null where one may be missing as a whole. */
+/**
+ * The sections of each kind in their order; null where one may be missing as a whole. Consumers of a queue are workers, and
+ * have jobs.
+ */
 const shapes = /** @type {const} */ ({
   producer: {
     items: null,
@@ -90,6 +94,29 @@ const shapes = /** @type {const} */ ({
     ticks: { count: 0, late: null, lateness_us: percentiles },
     client,
     server,
+  },
+  workers: {
+    writing: null,
+    jobs: null,
+    rate: { nominal: null, achieved: null },
+    latency_us: { intended: percentiles, service: percentiles },
+    waiting_us: percentiles,
+    work_us: percentiles,
+    take_us: percentiles,
+    confirm_us: percentiles,
+    backlog: null,
+    workers: null,
+    stages: null,
+    connections: null,
+    commands: null,
+    clocks: [],
+    server: {
+      cpu_us_per_job: null,
+      net_bytes_per_job: null,
+      evicted: null,
+      commands: null,
+    },
+    client,
   },
   consumer: {
     writing: null,
@@ -109,7 +136,7 @@ const shapes = /** @type {const} */ ({
 })
 
 /** Nobody reads the ninth digit of a measurement. @param {any} data @returns {any} */
-export const readable = (data) => {
+const readable = (data) => {
   if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
   if (Array.isArray(data)) return data.map(readable)
   if (data === null || typeof data !== 'object') return data
@@ -155,7 +182,7 @@ export const resultDocument = (parts) => {
       plan: null,
       versions,
       target: target ?? null,
-      ...filled(shapes[kind], plainData(sections)),
+      ...filled(shapes['jobs' in sections ? 'workers' : kind], plainData(sections)),
       nodes,
       events,
     }),

@@ -5,7 +5,7 @@ import { OptionError } from '../errors.js'
 import { isSupported } from './samples.js'
 
 /**
- * @typedef {'us' | 'ms' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
+ * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
  * @typedef {'less' | 'more' | 'neither'} Better
  * @typedef {Record<string, any>} Document run.json of any kind
  *
@@ -29,6 +29,7 @@ import { isSupported } from './samples.js'
 const unitWords = {
   us: 'time',
   ms: 'time',
+  s: 'time',
   pct: '% of one core',
   bytes: 'bytes',
   mb: 'bytes',
@@ -202,9 +203,49 @@ const rows = [
   ['chunks.calls', 'round trips of chunks', 'count', 'less'],
   ['chunks.delay.added', 'round trip added by the proxy', 'ms', 'neither'],
   ['chunks.delay.proxy', 'round trip that the proxy itself takes', 'ms', 'neither'],
+  ['load.seconds', 'time to load all documents', 's', 'less'],
+  ['load.data_bytes', 'memory for all documents', 'bytes', 'less'],
+  ['load.index_seconds', 'time to build the indexes', 's', 'less'],
+  ['load.index_bytes', 'memory for the indexes', 'bytes', 'less'],
+  ['queries.min', 'shortest query', 'us', 'less'],
+  ['queries.avg', 'query on average', 'us', 'less'],
+  ['queries.max', 'longest query', 'us', 'less'],
+  ['queries.wrong', 'wrong answers', 'count', 'less'],
+  ['queries.partial', 'partial answers', 'count', 'less'],
+  ['queries.selectivity', 'share of documents that match', 'ratio', 'neither'],
+  ...['busy', 'timeout'].map(
+    (cause) =>
+      /** @type {Row} */ ([
+        `queries.${cause}_pct`,
+        `queries that failed: ${cause === 'busy' ? 'BUSY' : 'timeout'}`,
+        'pct',
+        'less',
+        ({ queries, items }) =>
+          queries && items.offered > 0 ? (queries[cause] / items.offered) * 100 : null,
+        '% of queries',
+      ]),
+  ),
+  ['documents.lost', 'updates lost', 'count', 'less'],
+  ['documents.conflicts', 'transactions not executed', 'count', 'less'],
+  ...['lost', 'conflicts'].map(
+    (what) =>
+      /** @type {Row} */ ([
+        `documents.${what}_pct`,
+        what === 'lost' ? 'updates lost' : 'conflicts per update',
+        'pct',
+        'less',
+        ({ documents }) =>
+          documents?.updates > 0 && isNumber(documents[what])
+            ? (documents[what] / documents.updates) * 100
+            : null,
+        '% of updates',
+      ]),
+  ),
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
   ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),
+  ['updates.rate', 'updates beside the queries', 'rate', 'more'],
+  ...percentilesOf('updates.latency.service', 'update beside the queries', 'us', ['p50', 'p99', 'max']),
   ['items.failed', 'items failed', 'count', 'less'],
   ['items.uncertain', 'items uncertain', 'count', 'less'],
   ['items.dropped', 'items dropped', 'count', 'less'],
@@ -219,6 +260,58 @@ const rows = [
   ['client.busy_pct', 'busiest client thread', 'pct', 'less'],
   ['client.rss_mb_max', 'client memory', 'mb', 'less'],
   ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'less'],
+  ['server.cpu_us_per_job', 'server CPU per job', 'us', 'less'],
+  ['server.net_bytes_per_job', 'network per job', 'bytes', 'less'],
+  ['queue.refused', 'jobs refused by a full queue', 'count', 'less'],
+  ['queue.full_ms', 'time until the queue was full', 'ms', 'more'],
+  ['queue.predicted_ms', 'time until the queue would be full, as predicted', 'ms', 'neither'],
+  ['jobs.done', 'jobs done', 'count', 'more'],
+  ['jobs.account.produced', 'jobs produced', 'count', 'neither'],
+  ['jobs.account.queued', 'jobs still queued', 'count', 'less'],
+  ['jobs.account.in_flight', 'jobs in flight', 'count', 'less'],
+  ['jobs.account.passed', 'jobs between the stages', 'count', 'less'],
+  ['jobs.account.lost', 'jobs lost', 'count', 'less'],
+  ['jobs.account.duplicates', 'jobs done again', 'count', 'less'],
+  ['backlog.max', 'longest queue', 'count', 'less'],
+  ['backlog.last', 'queue at the end', 'count', 'less'],
+  ['backlog.queue_bytes_max', 'memory of the longest queue', 'bytes', 'less'],
+  ['workers.count', 'workers', 'count', 'neither'],
+  ['workers.busy_share', 'time with jobs in hand', 'ratio', 'neither'],
+  ['workers.work_us_mean', 'work of a job', 'us', 'neither'],
+  ['workers.jobs_a_take', 'jobs a take', 'count', 'neither'],
+  ['workers.fairness', "fairness of the workers' jobs", 'ratio', 'more'],
+  ['workers.boxes_fairness', "fairness of the boxes' jobs", 'ratio', 'more'],
+  ['workers.busiest', 'jobs of the busiest worker, by those of the median one', 'ratio', 'less'],
+  ...['filter', 'output'].flatMap((stage) => [
+    /** @type {Row} */ ([`stages.${stage}.count`, `${stage} workers`, 'count', 'neither']),
+    /** @type {Row} */ ([`stages.${stage}.rate`, `rate of the ${stage} workers`, 'rate', 'more']),
+    /** @type {Row} */ ([
+      `stages.${stage}.busy_share`,
+      `time of the ${stage} workers with jobs in hand`,
+      'ratio',
+      'neither',
+    ]),
+    /** @type {Row} */ ([
+      `stages.${stage}.duplicates`,
+      `jobs done again by ${stage} workers`,
+      'count',
+      'less',
+    ]),
+    /** @type {Row} */ ([
+      `stages.${stage}.backlog.max`,
+      `longest queue of the ${stage} workers`,
+      'count',
+      'less',
+    ]),
+    ...percentilesOf(`stages.${stage}.latency`, `latency up to the ${stage} workers' end`, 'us', [
+      'p50',
+      'p99',
+    ]),
+  ]),
+  ...percentilesOf('waiting', 'time in the queue', 'us', ['p50', 'p90', 'p99', 'max']),
+  ...percentilesOf('work', 'work of a job', 'us', ['p50', 'p99', 'max']),
+  ...percentilesOf('take', 'take', 'us', ['p50', 'p99', 'max']),
+  ...percentilesOf('confirm', 'confirmation', 'us', ['p50', 'p99', 'max']),
   ['fetches.count', 'fetches', 'count', 'neither'],
   ['fetches.failed', 'fetches failed', 'count', 'less'],
   ['fetches.overrun', 'fetches missed', 'count', 'less'],
@@ -230,6 +323,10 @@ const rows = [
   ['rate.value_bytes', 'bytes read a second', 'bytes', 'more'],
   ...percentilesOf('freshness_ms', 'age of the newest item', 'ms'),
   ...percentilesOf('replication_ms', 'replication delay', 'ms'),
+  ['readers.rate.items', 'items read by all boxes', 'rate', 'more'],
+  ['readers.fetches.failed', 'fetches of all boxes that failed', 'count', 'less'],
+  ...percentilesOf('readers.fetches.duration_ms', 'fetch of all boxes', 'ms'),
+  ...percentilesOf('readers.freshness_ms', 'age of the newest item, all boxes', 'ms', ['p50', 'p99', 'max']),
   ...['checked', 'missing', 'lagging', 'expired', 'stale', 'corrupt', 'unexpected'].map(
     (key) =>
       /** @type {Row} */ ([
@@ -268,7 +365,9 @@ export const measureNamed = (name) => {
   const names = MEASURES.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
   const like = names.find((known) => known.endsWith(`.${name}`)) ?? nearest(name, names)
-  throw new OptionError(`no metric is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ''}`)
+  throw new OptionError(
+    `no metric is called '${name.slice(0, 60)}'${like ? `; did you mean ${like}?` : ' (docs/reports.md lists them)'}`,
+  )
 }
 
 /**

@@ -1,5 +1,5 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
-import { CONSUMER, PRODUCER, SECOND } from './schemas.js'
+import { CONSUMER, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 const number = { type: 'number' }
 const text = { type: 'string' }
@@ -10,7 +10,7 @@ const measure = {
   properties: {
     name: text,
     value: number,
-    unit: { enum: ['us', 'ms', 'pct', 'bytes', 'mb', 'count', 'rate', 'ratio'] },
+    unit: { enum: ['us', 'ms', 's', 'pct', 'bytes', 'mb', 'count', 'rate', 'ratio'] },
     better: { enum: ['less', 'more', 'neither'] },
     count: { type: ['integer', 'null'], description: 'independent samples behind it; null: not counted' },
     spread: { type: ['number', 'null'], description: 'the value is known to within this; null: not known' },
@@ -44,7 +44,12 @@ export const publishedSchemas = Object.freeze({
     if: { type: 'object', properties: { kind: { const: 'producer' } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: ofKind(PRODUCER, 'producer'),
-    else: ofKind(CONSUMER, 'consumer'),
+    else: {
+      if: { type: 'object', required: ['jobs'] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: ofKind(WORKERS, 'consumer'),
+      else: ofKind(CONSUMER, 'consumer'),
+    },
   },
   'intervals.schema.json': {
     $schema: dialect,

@@ -2,6 +2,7 @@
 import { count, percent, plainText, several, share } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
 import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { clockNote, gapsNote, notes } from './ruling.js'
 
 /**
  * @typedef {import('./ruling.js').Warning} Warning
@@ -65,7 +66,7 @@ const overruns = ({ fetches, client, plan }) => {
   return [
     {
       code: 'overrun',
-      message: `${several(fetches.overrun, 'deadline')} passed while the fetch before was under way; ${own}`,
+      message: `${several(fetches.overrun, 'deadline')} passed while the previous fetch was still running; ${own}`,
     },
   ]
 }
@@ -98,7 +99,7 @@ const wrongValues = ({ verify, plan, fetches }) => {
     warnings.push({
       code: 'verify-limited',
       message:
-        'no plan stood in the target at the start, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) tell them',
+        'the target had no plan at the start, so only the presence of values was verified, not their bytes; the options of the writer (--payload, --value-size, --seed) define them',
       invalidates: false,
     })
   else if (verify.checked === 0 && found.length === 0)
@@ -112,7 +113,7 @@ const wrongValues = ({ verify, plan, fetches }) => {
   if (unjudged > 0)
     warnings.push({
       code: 'verify-unjudged',
-      message: `${count(unjudged)} missing values could not be asked for again, so nothing is said of them`,
+      message: `${count(unjudged)} missing values could not be read again, so they are not judged`,
       invalidates: false,
     })
   return warnings
@@ -132,14 +133,9 @@ const fromFuture = ({ fetches: { count: all, from_future: future } }) =>
 
 /** @param {Evidence} run @returns {Warning[]} */
 const observations = (run) => {
-  const { fetches, client, clocks, interrupted, duration_s: durationS, plan, nodes } = run
-  const ahead = clocks.filter(
-    (/** @type {any} */ { offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs,
-  )
-  const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const { fetches, client, clocks, plan, nodes } = run
   const limit = clientLimit(client)
-  /** @type {[boolean, string, string][]} */
-  const all = [
+  const rows = /** @type {Parameters<typeof notes>[0]} */ ([
     [
       limit === 'saturated' && fetches.overrun === 0,
       'client-saturated',
@@ -150,30 +146,15 @@ const observations = (run) => {
       'client-contended',
       `this process was ${contendedWords(client)}: other processes took the CPU, and the times of the fetches hold how long it waited for it`,
     ],
-    [
-      ahead.length > 0,
-      'clock',
-      `the clock of ${ahead.map((/** @type {any} */ { address }) => plainText(address)).join(', ')} differs from ours by more than a second; cut-offs are by theirs`,
-    ],
+    clockNote(clocks, 'cut-offs are'),
     [
       plan.values && !plan.verify && fetches.nils > fetches.items / 10,
       'nils',
-      `${count(fetches.nils)} of ${count(fetches.items)} ids had no value any more; --verify tells why`,
+      `${count(fetches.nils)} of ${count(fetches.items)} ids had no value any more; --verify shows why`,
     ],
-    [
-      gaps > 0,
-      'gaps',
-      `${several(gaps, 'sample')} of the nodes missing: their figures leave those seconds out`,
-    ],
-    [
-      interrupted,
-      'interrupted',
-      `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`,
-    ],
-  ]
-  return all
-    .filter(([applies]) => applies)
-    .map(([, code, message]) => ({ code, message, invalidates: false }))
+    gapsNote(nodes),
+  ])
+  return notes(rows, /** @type {any} */ (run))
 }
 
 export const readerReasons = [

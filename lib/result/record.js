@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
-import { isHistogram, mergedCurve } from '../measure/latency.js'
+import { bucketsIn, isHistogram, mergedCurve } from '../measure/latency.js'
 import { faultIn } from '../shape.js'
-import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
+import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
  * @typedef {import('./document.js').RunDocument} RunDocument
@@ -26,6 +26,8 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
  * @property {Record<string, number | null>} [client]
  * @property {NodeRow[]} [nodes]
  * @property {number | null} [items_per_s] of a consumer, as are these
+ * @property {number | null} [backlog] of workers: jobs that wait
+ * @property {number | null} [between] of two stages: jobs that wait for the second
  * @property {SecondLatency | null} [duration_us]
  * @property {SecondLatency | null} [ids_us]
  * @property {SecondLatency | null} [values_us]
@@ -36,11 +38,14 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND } from './schemas.js'
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution
  *
+ * @typedef {{ fromS: number, toS: number, buckets: import('../base/buckets.js').Buckets }} HeatColumn latencies of a moment
+ *
  * @typedef {object} RunRecord
  * @property {'run'} kind
  * @property {RunDocument} run
  * @property {Second[]} seconds
  * @property {Distribution} distribution
+ * @property {HeatColumn[]} heat from the due time; of a consumer, whole fetches
  * @property {import('./experiment-document.js').ExperimentPhase[]} phases of an experiment's continuous run
  *
  * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null, pages: string[] }} ExperimentRecord pages: runs that have one
@@ -120,11 +125,19 @@ const checked = (path, document, what, fault) => {
 }
 
 /** @param {Second[]} seconds @returns {Distribution} */
-export const distributionOf = (seconds) => {
+const distributionOf = (seconds) => {
   const curve = (/** @type {'intended' | 'service'} */ name) =>
     mergedCurve(seconds.flatMap(({ latency_us: latency }) => latency?.[name]?.hdr ?? []))
   return { intended: curve('intended'), service: curve('service') }
 }
+
+/** @param {Second[]} seconds @returns {HeatColumn[]} */
+const heatOf = (seconds) =>
+  seconds.flatMap(({ at_ms: atMs, over_ms: overMs, latency_us: latency, duration_us: duration }) => {
+    const found = latency?.intended ?? duration
+    if (!found) return []
+    return [{ fromS: (atMs - overMs) / 1000, toS: atMs / 1000, buckets: bucketsIn(found.hdr) }]
+  })
 
 /**
  * @param {RunDocument} run
@@ -133,7 +146,14 @@ export const distributionOf = (seconds) => {
  */
 export const runRecord = (run, lines) => {
   const seconds = lines.map((line, at) => ({ ...line, over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0) }))
-  return { kind: 'run', run, seconds, distribution: distributionOf(seconds), phases: [] }
+  return {
+    kind: 'run',
+    run,
+    seconds,
+    distribution: distributionOf(seconds),
+    heat: heatOf(seconds),
+    phases: [],
+  }
 }
 
 /**
@@ -150,7 +170,8 @@ export const readRunFile = async (path) => {
   return checked(path, found, 'a run', (document) => {
     const kind = String(document.kind)
     if (!Object.hasOwn(kinds, kind)) return "'kind' must be producer or consumer"
-    return faultIn(document, kinds[/** @type {keyof typeof kinds} */ (kind)])
+    const isWorkers = kind === 'consumer' && 'jobs' in document
+    return faultIn(document, isWorkers ? WORKERS : kinds[/** @type {keyof typeof kinds} */ (kind)])
   })
 }
 
@@ -183,7 +204,7 @@ export const readRecord = async (folder) => {
     return { kind: 'experiment', experiment: found, timeline: whole && { ...whole, phases }, pages }
   }
   const record = await runIn(folder)
-  if (!record) throw new OptionError(`${folder} holds neither run.json nor experiment.json`)
+  if (!record) throw new OptionError(`${folder} contains neither run.json nor experiment.json`)
   return record
 }
 

@@ -1,4 +1,6 @@
 // What reasons come to: a run is valid without any, partial where only writers were absent, else not valid.
+import { plainText, several } from '../base/units.js'
+import { clockLimitMs } from '../measure/clocks.js'
 
 /**
  * @typedef {object} Warning
@@ -9,8 +11,9 @@
  */
 /** @typedef {'valid' | 'partial' | 'not-valid'} State */
 
-/** The reason that leaves a run partial where it is the only one. */
+/** The reasons that leave a run partial where there are no others. */
 export const absentCode = 'absent-writers'
+export const absentReadersCode = 'absent-readers'
 
 /**
  * @param {readonly Warning[]} given what was noticed on the way
@@ -27,7 +30,41 @@ export const ruling = (given, found) => {
 /** @param {readonly string[]} codes of what makes a run invalid @returns {State} */
 export const stateBy = (codes) => {
   if (codes.length === 0) return 'valid'
-  return codes.every((code) => code === absentCode) ? 'partial' : 'not-valid'
+  return codes.every((code) => code === absentCode || code === absentReadersCode) ? 'partial' : 'not-valid'
+}
+
+/** @typedef {[applies: boolean, code: string, message: string, invalidates?: boolean]} Note */
+
+/** @param {{ address: string, offset_ms: number }[]} clocks @param {string} words what goes by them @returns {Note} */
+export const clockNote = (clocks, words) => {
+  const ahead = clocks.filter(({ offset_ms: offsetMs }) => Math.abs(offsetMs) > clockLimitMs)
+  const names = ahead.map(({ address }) => plainText(address)).join(', ')
+  return [
+    ahead.length > 0,
+    'clock',
+    `the clock of ${names} differs from ours by more than a second; ${words} by theirs`,
+  ]
+}
+
+/** @param {{ gaps?: number | null }[]} nodes @returns {Note} */
+export const gapsNote = (nodes) => {
+  const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
+  const message = `${several(gaps, 'sample')} of the nodes missing: their figures leave those seconds out`
+  return [gaps > 0, 'gaps', message]
+}
+
+/**
+ * What is worth knowing of a run, reason or not.
+ * @param {Note[]} rows
+ * @param {{ interrupted: boolean, duration_s: number }} run
+ * @returns {Warning[]}
+ */
+export const notes = (rows, { interrupted, duration_s: durationS }) => {
+  const byHand = `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`
+  rows.push([interrupted, 'interrupted', byHand])
+  return rows
+    .filter(([applies]) => applies)
+    .map(([, code, message, invalidates = false]) => ({ code, message, invalidates }))
 }
 
 /** 'not valid', as texts have it. @param {{ state?: State, valid: boolean }} run results of before have no state */

@@ -110,7 +110,67 @@ const chunks = object(
   ['delivery', 'size', 'calls'],
 )
 
+/** Answers that were checked. */
+const queries = object(
+  {
+    ...numbers(['checked', 'right', 'wrong', 'partial', 'busy', 'timeout']).properties,
+    ...figures(['selectivity', 'min_us', 'avg_us', 'max_us']).properties,
+    examples: list(object({ query: whole, verdict: { enum: ['wrong', 'partial'] }, ids: texts })),
+  },
+  ['checked', 'right', 'wrong', 'partial', 'busy', 'timeout'],
+)
+
+/** What other clients changed meanwhile. */
+const updates = object(
+  {
+    ...numbers(['writers', 'offered', 'acked']).properties,
+    rate: figure,
+    failed_by: dictionary(number),
+    latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
+  },
+  ['writers', 'offered', 'acked', 'failed_by'],
+)
+
+/** What became of updates that were acknowledged. */
+const documents = object(
+  {
+    ...numbers(['count', 'updates', 'uncertain', 'conflicts']).properties,
+    ...figures(['survived', 'lost']).properties,
+    may_lose: flag,
+  },
+  ['count', 'updates', 'uncertain', 'conflicts', 'may_lose'],
+)
+
+const load = object(
+  {
+    keys: number,
+    seconds: number,
+    indexes: number,
+    index_when: { enum: ['before', 'after'] },
+    ...figures(['data_bytes', 'index_seconds', 'index_bytes']).properties,
+  },
+  ['keys', 'seconds'],
+)
+
 const idle = object({ cpu_pct: number, uncertainty_pct: number, by_node: dictionary(number) })
+
+/** @param {object} times */
+const fetches = (times) =>
+  object(
+    {
+      count: number,
+      failed: number,
+      failed_by: dictionary(number),
+      overrun: number,
+      items_p50: figure,
+      duration_ms: times,
+      ids_ms: times,
+      values_ms: times,
+      numbers: dictionary({ type: 'object' }),
+    },
+    ['count', 'failed_by', 'duration_ms', 'ids_ms', 'values_ms', 'numbers'],
+  )
+const verify = nullable(object({ checked: number, examples: texts }, []))
 
 /** Items under their outcomes. */
 const items = object(
@@ -121,6 +181,39 @@ const items = object(
     failed_by: dictionary(number),
   },
   ['offered', 'acked', 'failed_by'],
+)
+
+const box = {
+  box: whole,
+  host: text,
+  state: { enum: ['done', 'interrupted', 'lost'] },
+  clock: numbers(['offset_ms', 'uncertainty_ms']),
+  from_s: number,
+  to_s: number,
+  intervals_lost: number,
+}
+
+const fleet = object({
+  control: text,
+  boxes: list(object({ ...box, writers: list(whole), offered: number, acked: number })),
+  start: numbers(['clock_skew_ms', 'loop_skew_ms']),
+  absent: numbers(['items', 'share']),
+})
+
+/** Of boxes that read in a run of a fleet. */
+const readers = object(
+  {
+    plan,
+    consumers: whole,
+    fetches: fetches(nullable(percentiles)),
+    rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
+    freshness_ms: nullable(percentiles),
+    replication_ms: nullable(percentiles),
+    verify,
+    client: dictionary(figure),
+    boxes: list(object({ ...box, readers: list(whole), fetches: number, items: number })),
+  },
+  ['plan', 'consumers', 'fetches', 'rate', 'boxes'],
 )
 
 const written = object({
@@ -150,8 +243,15 @@ export const PRODUCER = object(
       [],
     ),
     written: nullable(written),
+    fleet,
+    readers,
     traffic: nullable(dictionary({ type: ['object', 'number'] })),
     chunks: nullable(chunks),
+    load,
+    queries,
+    updates,
+    documents,
+    queue: nullable(figures(['limit', 'refused', 'predicted_ms', 'predicted_at_ms', 'full_ms'])),
   },
   [...Object.keys(run), 'items', 'latency_us', 'ticks', 'server'],
 )
@@ -162,28 +262,82 @@ export const CONSUMER = object(
     ...run,
     ...optional,
     commands: object({ master: commands, replica: commands }, []),
-    fetches: object(
-      {
-        count: number,
-        failed: number,
-        failed_by: dictionary(number),
-        overrun: number,
-        items_p50: figure,
-        duration_ms: percentiles,
-        ids_ms: percentiles,
-        values_ms: percentiles,
-        numbers: dictionary({ type: 'object' }),
-      },
-      ['count', 'failed_by', 'duration_ms', 'ids_ms', 'values_ms', 'numbers'],
-    ),
+    fetches: fetches(percentiles),
     freshness_ms: percentiles,
     replication_ms: percentiles,
     clocks: list({ type: 'object' }),
-    verify: nullable(object({ checked: number, examples: texts }, [])),
+    verify,
     uniqueness: nullable(list({ type: 'object' })),
     reads: dictionary({ type: 'object' }),
   },
   [...Object.keys(run), 'fetches', 'freshness_ms', 'replication_ms'],
+)
+
+const crew = object(
+  {
+    count: number,
+    ...figures(['busy_share', 'jobs_a_take', 'work_us_mean', 'fewest', 'most', 'fairness', 'busiest'])
+      .properties,
+  },
+  ['count'],
+)
+const stage = object(
+  {
+    ...crew.properties,
+    ...figures(['rate', 'done', 'duplicates', 'reclaimed']).properties,
+    latency_us: nullable(percentiles),
+    backlog: figures(['first', 'last', 'max']),
+  },
+  ['count', 'rate', 'done'],
+)
+
+const accountNames = [
+  ...['produced', 'done', 'done_elsewhere', 'queued', 'in_flight', 'passed', 'lost', 'unacknowledged'],
+  ...['unconfirmed', 'duplicates', 'foreign', 'makers_at_work', 'boxes_at_work'],
+]
+
+/** run.json of the workers of a queue. */
+export const WORKERS = object(
+  {
+    ...run,
+    ...optional,
+    jobs: object(
+      {
+        ...Object.fromEntries(['taken', 'done', 'duplicates', 'reclaimed'].map((name) => [name, number])),
+        settled: flag,
+        promise: { enum: ['at-most-once', 'at-least-once'] },
+        account: nullable(
+          object(
+            {
+              ...Object.fromEntries(accountNames.map((name) => [name, whole])),
+              examples: texts,
+              boxes: list(object({ host: text, done: whole })),
+            },
+            [...accountNames, 'examples'],
+          ),
+        ),
+      },
+      ['taken', 'done', 'duplicates', 'promise', 'account'],
+    ),
+    commands: object({ refused_by: dictionary(number), lost_replies: dictionary(number) }),
+    latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
+    waiting_us: nullable(percentiles),
+    work_us: nullable(percentiles),
+    take_us: nullable(percentiles),
+    confirm_us: nullable(percentiles),
+    backlog: figures(['first', 'last', 'max', 'queue_bytes_max']),
+    workers: object({ ...crew.properties, ...figures(['boxes_fairness']).properties }, ['count']),
+    stages: nullable(object({ filter: stage, output: stage }, ['filter', 'output'])),
+    connections: nullable(object({ stated: text, renewed: number, connect_us: nullable(percentiles) })),
+    server: object(
+      {
+        ...figures(['cpu_us_per_job', 'net_bytes_per_job', 'evicted']).properties,
+        commands: nullable(commands),
+      },
+      [],
+    ),
+  },
+  [...Object.keys(run), 'jobs', 'latency_us', 'workers'],
 )
 
 /** What verify.js needs of a producer's run.json besides. */
@@ -275,7 +429,13 @@ export const SECOND = object(
     items: dictionary(number),
     achieved: figure,
     latency_us: object({ intended: latency, service: latency }, []),
+    waiting_us: latency,
+    jobs: dictionary(number),
+    backlog: figure,
+    queue_bytes: figure,
     bystander_us: latency,
+    fetches: dictionary(number),
+    items_per_s: figure,
     duration_us: latency,
     ids_us: latency,
     values_us: latency,

@@ -24,6 +24,7 @@ const counts = { k: 1e3, M: 1e6 }
 const scales = /** @type {Record<Figure['unit'], Record<string, number>>} */ ({
   us: times,
   ms: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1000])),
+  s: Object.fromEntries(Object.entries(times).map(([unit, us]) => [unit, us / 1e6])),
   pct: { '%': 1 },
   bytes: sizes,
   mb: Object.fromEntries(Object.entries(sizes).map(([unit, n]) => [unit, n / 1e6])),
@@ -46,7 +47,7 @@ export const thresholdOf = (text) => {
   if (name === undefined)
     throw refused(
       text,
-      "must be a figure and its limit, as in 'latency.intended.p99<20ms' or 'server.cpu_us_per_item<+5%'",
+      "must be a metric and its limit, as in 'latency.intended.p99<20ms' or 'server.cpu_us_per_item<+5%'",
     )
   const figure = namedIn(text, name)
   const relative = sign !== '' && unit === '%'

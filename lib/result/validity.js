@@ -1,18 +1,21 @@
 // Whether a run may be quoted, and if not, why: one judgement for every kind of run.
+import { kindOf } from './kind.js'
 import { readerReasons } from './reader-reasons.js'
 import { ruling } from './ruling.js'
+import { workerReasons } from './worker-reasons.js'
 import { writerReasons } from './writer-reasons.js'
 
 /** @typedef {import('./ruling.js').Warning} Warning */
+
+const reasonsOf = Object.freeze({ producer: writerReasons, consumer: readerReasons, workers: workerReasons })
 
 /**
  * @param {Record<string, any> & { nodes: any[] }} run run.json without its judgement
  * @param {readonly Warning[]} [given] what was noticed on the way: an uneven placement, a lost lease
  */
 export const validityOf = (run, given = []) => {
-  const reasons = run.kind === 'consumer' ? readerReasons : writerReasons
   return ruling(
     given,
-    reasons.flatMap((reason) => reason(run)),
+    reasonsOf[kindOf(run)].flatMap((reason) => reason(run)),
   )
 }

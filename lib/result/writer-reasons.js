@@ -1,9 +1,11 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
+import { flowOf } from '../workloads/flows.js'
 import { adviceOf, toldByEvents } from './advice.js'
 import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { busiestNode } from './nodes.js'
-import { absentCode } from './ruling.js'
+import { absentCode, notes } from './ruling.js'
 
 /**
  * @typedef {import('./ruling.js').Warning} Warning
@@ -13,10 +15,19 @@ import { absentCode } from './ruling.js'
 const limits = Object.freeze({
   rateRatio: 0.99,
   engineCpuPct: 95,
+  nearPct: 75,
   share: 0.95,
   fixedShare: 0.05,
+  edgeShare: 0.05,
+  unseenShare: 0.02,
   delayShare: 0.1,
 })
+
+/** Refusals of a queue, or the memory of its server, that is full. */
+const noRoom = ['FULL', 'OOM']
+
+/** @param {Evidence} run @returns {number} */
+const refusedIn = ({ queue }) => queue?.refused ?? 0
 
 /** @param {Record<string, number>} counts */
 const sumOf = (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0)
@@ -28,7 +39,10 @@ const isScheduled = (run) => run.rate.nominal !== null && run.plan.pacing !== 'c
 const clientWasTheLimit = ({ client }) => clientLimit(client) !== null || Boolean(client.stopped_ms)
 
 /** @param {Evidence} run */
-const serverWasTheLimit = (run) => (busiestNode(run, ['master'])?.engine_cpu_pct ?? 0) >= limits.engineCpuPct
+const busiestPct = (run) => busiestNode(run, ['master'])?.engine_cpu_pct ?? 0
+
+/** @param {Evidence} run */
+const serverWasTheLimit = (run) => busiestPct(run) >= limits.engineCpuPct
 
 /** @param {Evidence} run */
 const wasRefused = ({ items, commands }) =>
@@ -41,18 +55,22 @@ const wasRefused = ({ items, commands }) =>
 const behindAdvice = (run) =>
   clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)
     ? ''
-    : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
+    : busiestPct(run) >= limits.nearPct
+      ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+      : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
 
 /** @param {Evidence} run @returns {Warning[]} */
 const lostItems = (run) => {
-  const { offered, failed, uncertain, dropped, unsettled } = run.items
+  const { offered, uncertain, dropped, unsettled } = run.items
+  // What a queue had no room for was refused, as it should be.
+  const failed = run.items.failed - refusedIn(run)
   const of = `of ${count(offered)} items`
   return [
     { code: 'failed', n: failed, message: `${count(failed)} ${of} failed` },
     {
       code: 'uncertain',
       n: uncertain,
-      message: `${count(uncertain)} ${of} are uncertain: their answers were lost, and their commands must not be repeated; look at the connections, or take a strategy whose commands may be repeated`,
+      message: `${count(uncertain)} ${of} are uncertain: their answers were lost, and their commands are not safe to retry; look at the connections, or take a strategy whose commands are`,
     },
     {
       code: 'dropped',
@@ -69,15 +87,39 @@ const lostItems = (run) => {
     .map(({ code, message }) => ({ code, message }))
 }
 
+/** Why jobs were refused, and when the queue was full. @param {Evidence} run @returns {Warning[]} */
+const fullQueue = ({ queue, items }) => {
+  if (!queue || queue.full_ms === null) return []
+  const { limit, refused, full_ms: fullMs, predicted_ms: predictedMs, predicted_at_ms: atMs } = queue
+  const what = items.failed_by.OOM ? "the server's memory" : `the queue of ${count(limit)} jobs`
+  const predicted =
+    predictedMs === null ? '' : `, as predicted for ${s1(predictedMs)} when ${s1(atMs)} had passed`
+  const then =
+    refused > 0
+      ? `${count(refused)} of ${several(items.offered, 'job')} were refused`
+      : 'from then on jobs waited for room'
+  return [
+    {
+      code: 'full',
+      message: `${what} was full after ${s1(fullMs)}${predicted}: ${then}`,
+      invalidates: false,
+    },
+  ]
+}
+
+const s1 = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`
+
 /** @param {Evidence} run @returns {Warning[]} */
-const causes = ({ items, commands }) => {
+const causes = ({ items, commands, queue }) => {
   const told = (/** @type {string} */ cause, /** @type {string} */ of) => ({
     code: 'cause',
     cause: plainText(cause),
     message: `${plainText(cause)} (${of}): ${adviceOf(cause)}`,
   })
   return [
-    ...Object.entries(items.failed_by).map(([cause, n]) => told(cause, several(n, 'item'))),
+    ...Object.entries(items.failed_by)
+      .filter(([cause]) => !(queue && noRoom.includes(cause)))
+      .map(([cause, n]) => told(cause, several(n, 'item'))),
     ...Object.entries(commands.errors_by).map(([cause, n]) => ({
       ...told(cause, `${several(n, 'command')} without items`),
       code: 'errors',
@@ -107,8 +149,7 @@ const repeats = ({ items, commands }) =>
 /** @param {Evidence} run @returns {Warning[]} */
 const rateSustained = (run) => {
   const { nominal, achieved } = run.rate
-  const { clients } = run.plan
-  if ((!run.ticks.count && !clients) || achieved === null)
+  if ((!run.ticks.count && flowOf(run.plan).inBatches) || achieved === null)
     return [
       {
         code: 'no-rate',
@@ -118,7 +159,11 @@ const rateSustained = (run) => {
     ]
   // What does not come evenly comes more or less often in any part of the run: all that came was served.
   if ((run.plan.arrivals ?? 'constant') !== 'constant' && run.items.acked === run.items.offered) return []
-  if (!nominal || !isScheduled(run) || achieved / nominal >= limits.rateRatio) return []
+  // What absent boxes did not write is named as such.
+  const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
+  if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []
+  // All that there was room for was stored.
+  if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return []
   const message = `only ${share(achieved / nominal)} of the rate was achieved: ${rate(achieved)} of ${rate(nominal)} items/s${behindAdvice(run)}`
   return [{ code: 'rate', message }]
 }
@@ -128,8 +173,8 @@ const rateSustained = (run) => {
  * @param {Evidence} run
  * @returns {Warning[]}
  */
-export const absentWriters = ({ writers, plan }) => {
-  if (!writers || writers.absent_s === 0 || writers.fewest === null) return []
+export const absentWriters = ({ writers, plan, fleet }) => {
+  if (fleet || !writers || writers.absent_s === 0 || writers.fewest === null) return []
   const { total, own, fewest, absent_s: absentS, measured_s: measuredS } = writers
   const unit = plan.periodMs === 1000 ? 'items/s' : 'items an interval'
   const mine = `this box writes ${count(plan.items)} of ${count(plan.quantity)} ${unit}`
@@ -154,7 +199,7 @@ const clientBusy = (run) => {
     ]
   const limit = clientLimit(run.client)
   // The client's own time is a part of what a run in chunks asks for.
-  if (limit === null || run.plan.clients?.delivery) return []
+  if (limit === null || run.plan.clients?.clientWorks || run.plan.clients?.delivery) return []
   if (limit === 'contended')
     return [
       {
@@ -169,6 +214,70 @@ const clientBusy = (run) => {
       message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: writers on another machine (-t, -a auto)${lighter}`,
     },
   ]
+}
+
+/** Answers that are not those of the same query over the same documents. @param {Evidence} run @returns {Warning[]} */
+const wrongAnswers = (run) => {
+  const { queries, updates } = run
+  if (!queries) return []
+  const isSlow = updates && (updates.rate ?? 0) < limits.rateRatio * (run.plan.clients.updateRateHz ?? 0)
+  const { checked, wrong, partial, examples } = queries
+  const first = examples[0] ? `, first that of query ${examples[0].query}` : ''
+  const lost = updates ? updates.offered - updates.acked : 0
+  return [
+    {
+      n: wrong,
+      code: 'wrong-answers',
+      message: `${count(wrong)} of ${count(checked)} answers are wrong${first}: they have documents that do not match, or another order; documents that an earlier run left are removed by millrace cleanup`,
+    },
+    {
+      n: partial,
+      code: 'partial-answers',
+      message: `${count(partial)} of ${count(checked)} answers are partial${first}: documents that match are missing`,
+    },
+    {
+      n: checked === 0 ? 1 : 0,
+      code: 'no-answers',
+      message: 'no query was answered: run for longer (--duration), or give it more time (--query-timeout)',
+    },
+    {
+      n: isSlow ? 1 : 0,
+      code: 'update-rate',
+      message: `only ${rate(updates?.rate ?? 0)} of ${rate(run.plan.clients.updateRateHz)} updates/s came through: raise --update-writers, or lower --update-rate`,
+    },
+    {
+      n: lost,
+      code: 'updates',
+      message: `${count(lost)} of ${count(updates?.offered ?? 0)} updates were not acknowledged`,
+    },
+  ].flatMap(({ n, code, message }) => (n > 0 ? [{ code, message }] : []))
+}
+
+/** What the documents show after the run is not what was acknowledged. @param {Evidence} run @returns {Warning[]} */
+const lostUpdates = ({ documents }) => {
+  if (!documents) return []
+  const { updates, uncertain, survived, lost, may_lose: mayLose } = documents
+  const of = `${count(lost ?? 0)} of ${count(updates)} updates that were acknowledged`
+  return [
+    {
+      applies: survived === null,
+      code: 'documents-unread',
+      message: 'the documents could not be read after the run, so the updates lost are not known',
+    },
+    {
+      applies: survived !== null && survived > updates + uncertain,
+      code: 'foreign-updates',
+      message: `the documents show ${count(survived)} updates, but only ${count(updates + uncertain)} can be of this run: another program writes there; choose another --prefix`,
+    },
+    {
+      applies: lost > 0,
+      code: 'lost-updates',
+      message: mayLose
+        ? `${of} are gone: another writer had read the document before them and wrote it after them`
+        : `${of} are not in the documents, although no writer overwrites those of others: the servers lost them (a failover, an eviction), or another program writes there`,
+      ...(mayLose && { invalidates: false }),
+    },
+  ].flatMap(({ applies, ...warning }) => (applies ? [warning] : []))
 }
 
 /** The delay of the proxy is not the one that was asked for. @param {Evidence} run @returns {Warning[]} */
@@ -192,14 +301,26 @@ const serverBusy = (run) => {
   ]
 }
 
+/** Operations that a closed loop of clients has in flight. @param {Evidence} run */
+const inFlightOf = ({ plan: { clients }, rate: { nominal } }) =>
+  clients && nominal === null && !clients.passes && !clients.delivery
+    ? clients.connections * clients.pipeline
+    : 0
+
+/** The part of the time that a node's figures leave out. @param {import('./document.js').NodeFigures} node @param {number} measuredS */
+const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
+  gaps && sampledS !== undefined && measuredS > 0 ? 1 - sampledS / measuredS : 0
+
 /** @param {Evidence} run @returns {Warning[]} */
-const observations = ({ server, nodes, interrupted, duration_s: durationS }) => {
+const observations = (run) => {
+  const { server, nodes } = run
+  const edge = run.items.acked > 0 ? inFlightOf(run) / run.items.acked : 0
   const evicted = server.evicted ?? 0
   const gaps = nodes.reduce((sum, node) => sum + (node.gaps ?? 0), 0)
   const looping = nodes.filter((node) => node.cpu_upper_bound).map((node) => plainText(node.address))
   const blind = nodes.filter((node) => node.gaps).map((node) => plainText(node.address))
-  /** @type {[boolean, string, string][]} */
-  const all = [
+  const unseen = Math.max(0, ...nodes.map((node) => unseenOf(node, run.measured_s)))
+  const rows = /** @type {Parameters<typeof notes>[0]} */ ([
     [
       evicted > 0,
       'evictions',
@@ -213,7 +334,7 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
     [
       Boolean(server.foreign_calls),
       'foreign-load',
-      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application writes there, and their CPU and network per item include what it cost`,
+      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application is at work there, and their CPU and network per item include what it cost`,
     ],
     [
       (server.fixed_cpu_share ?? 0) > limits.fixedShare,
@@ -221,29 +342,27 @@ const observations = ({ server, nodes, interrupted, duration_s: durationS }) => 
       `${percent(Number(server.fixed_cpu_share) * 100)} of what the servers used was their idle cost (background work, replication, our PINGs and INFO): an item cost ${micros(server.cpu_us_per_item_net)} ± ${micros(server.cpu_us_per_item_net_uncertainty)} without it, ${micros(server.cpu_us_per_item)} with it; a higher rate makes it a smaller part`,
     ],
     [
+      edge > limits.edgeShare,
+      'few-operations',
+      `${several(run.items.acked, 'operation')} were answered with ${count(inFlightOf(run))} in flight: what had begun before the measured seconds counts in them, so costs per operation may be ${percent(edge * 100)} off; measure for longer (--duration)`,
+    ],
+    [
       gaps > 0,
       'gaps',
-      `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out`,
+      `${several(gaps, 'sample')} missing of ${blind.join(', ')}: the figures of the nodes leave those seconds out${unseen > limits.unseenShare ? `, and their CPU and network per item are up to ${percent(unseen * 100)} too low` : ''}`,
     ],
     [
       looping.length > 0,
       'io-threads',
       `the io-threads of ${looping.join(', ')} wait in a loop, which counts as CPU: the CPU of the servers, and per item, is an upper bound; set io-threads 1, or take a server that reports their active time (Valkey from 9.1) and has a core for each thread`,
     ],
-    [
-      interrupted,
-      'interrupted',
-      `stopped by hand after ${durationS.toFixed(1)} s; the figures cover that time`,
-    ],
-  ]
-  return all
-    .filter(([applies]) => applies)
-    .map(([, code, message]) => ({ code, message, invalidates: false }))
+  ])
+  return notes(rows, /** @type {any} */ (run))
 }
 
-/** @param {Evidence['items']} items */
-const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
-  acked + failed + uncertain + dropped + unsettled
+/** @param {Evidence['items'] & { absent?: number }} items */
+const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled, absent = 0 }) =>
+  acked + failed + uncertain + dropped + unsettled + absent
 
 /**
  * The identity that every run checks: what was offered is what was counted under the outcomes.
@@ -278,10 +397,17 @@ const accountingFaults = ({ items, agents = [] }) => {
 export const writerReasons = [
   accountingFaults,
   absentWriters,
+  absentBoxes,
+  lostIntervals,
+  fleetReaders,
+  mixedVersions,
   (/** @type {Evidence} */ { client }) => clientStopped(client),
   clientBusy,
   delayMissed,
+  wrongAnswers,
+  lostUpdates,
   causes,
+  fullQueue,
   repeats,
   lostItems,
   rateSustained,

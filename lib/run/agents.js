@@ -1,5 +1,5 @@
 // Which agents this process is, and what that means in words.
-import { count, several } from '../base/units.js'
+import { count, micros, several } from '../base/units.js'
 import { leases } from '../target/leases.js'
 import { refuseRival } from '../target/plan-key.js'
 import { keepsPlans } from '../target/refused.js'
@@ -10,7 +10,7 @@ import { unlessInterrupted } from './start-up.js'
  */
 
 /** @param {Settings} settings @param {import('../target/open.js').Origin} origin */
-const wantedAgents = ({ agent, totalAgents }, origin) => {
+export const wantedAgents = ({ agent, totalAgents }, origin) => {
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   if (agent === 'all' || (agent === 'auto' && origin !== 'address')) return all
   return agent === 'auto' ? /** @type {const} */ ('next') : agent
@@ -26,16 +26,26 @@ const wantedAgents = ({ agent, totalAgents }, origin) => {
  * @property {(message: string) => void} [onRival] another plan is being written under the prefix as well
  * @property {() => number} [epochMs] by the clock of the servers
  * @property {AbortSignal} signal
+ * @property {string} [token] whose leases they are
+ * @property {() => Promise<boolean>} [isLast] of the writers of the plan to be released
+ * @property {number} [lastMs] how long a lease lasts that nobody renews
  */
 
+/** @param {(warning: import('../result/ruling.js').Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
+export const leaseWarnings = (warn) => ({
+  onLost: (message) => warn({ code: 'lease', message, invalidates: false }),
+  onRival: (message) => warn({ code: 'rival-plan', message, invalidates: true }),
+})
+
 /** @param {Omit<Claim, 'settings'>} needs @param {import('../target/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
-const leased = async ({ signal, ...needs }, terms, wanted) => {
+export const leased = async ({ signal, ...needs }, terms, wanted) => {
   const clock = () => performance.now()
   const here = needs.target.origin !== 'address'
   const office = leases({ ...needs, terms, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
-    return { agents, others: office.others, announce: office.announce, release: office.release }
+    const { others, announce, begin, release } = office
+    return { agents, others, announce, begin, release }
   } catch (error) {
     await office.release()
     throw error
@@ -49,7 +59,13 @@ const leased = async ({ signal, ...needs }, terms, wanted) => {
  */
 export const claimAgents = async ({ settings, card, ...needs }) => {
   if (!keepsPlans(needs.target.refused))
-    return { agents: [1], others: async () => 0, announce: async () => {}, release: async () => {} }
+    return {
+      agents: [1],
+      others: async () => 0,
+      announce: async () => {},
+      begin: async () => {},
+      release: async () => {},
+    }
   await unlessInterrupted(needs.signal, refuseRival(needs.target, card))
   const { prefix, totalAgents } = settings
   return leased(needs, { prefix, totalAgents }, wantedAgents(settings, needs.target.origin))
@@ -78,11 +94,12 @@ const partWords = (who, agents, totalAgents, ours, all) => {
 }
 
 /** `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
-export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, pacing, clients }) => {
-  if (clients) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
+export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, pacing, clients, queue }) => {
+  if (clients && !queue) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
   const isRate = periodMs === 1000 || pacing === 'smooth'
   const scale = isRate ? 1000 / periodMs : 1
-  const all = `${count(quantity * scale)} ${isRate ? 'items/s' : 'items an interval'}`
+  const unit = queue ? 'jobs' : 'items'
+  const all = `${count(quantity * scale)} ${isRate ? `${unit}/s` : `${unit} an interval`}`
   const numbers = agents.map(({ agent }) => agent)
   return partWords('writer', numbers, totalAgents, count(items * scale), all)
 }
@@ -96,3 +113,11 @@ export const readerWords = ({ agents, totalAgents, consumers }) =>
     count(agents.length * consumers),
     several(totalAgents * consumers, 'consumer'),
   )
+
+/** `8 workers that take up to 50 jobs each, with 500 µs of computing a job` @param {import('../plan/work-plan.js').WorkPlan} plan */
+export const workersWords = ({ work: { workers, processes, outputs, take, kind, us } }) => {
+  const labour = us === 0 ? 'no work' : `${micros(us)} of ${kind === 'cpu' ? 'computing' : 'waiting'}`
+  const then = outputs ? `, handed over to ${several(outputs.workers, 'output worker')}` : ''
+  const where = processes > 1 ? ` in ${count(processes)} processes` : ''
+  return `${several(workers, 'worker')}${where} that take${workers === 1 ? 's' : ''} ${take === 1 ? 'a job' : `up to ${count(take)} jobs`} at once, ${labour} a job${then}`
+}

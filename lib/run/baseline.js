@@ -1,4 +1,4 @@
-// What the masters hold before the first write.
+// What the masters hold at a moment: before the first write, and after the last.
 import { reading } from '../measure/node-figures.js'
 import { parseInfo } from '../wire/info.js'
 
@@ -6,34 +6,61 @@ import { parseInfo } from '../wire/info.js'
 const mostClients = 2000
 
 /**
- * Bytes that the server uses for its clients now. Its own count in INFO has a new connection only after up to a second:
- * until then the 20 to 40 kB of each would pass for data.
- * @param {Pick<import('../target/open.js').Target, 'control'>} target
- * @param {string} address
- * @param {number} counted by the server
+ * The answer to INFO itself was not there when it was made up, and waits in the output of the one that asks.
+ * @param {string} list of clients
  */
-const clientBytes = async ({ control }, address, counted) => {
-  const list = String(await control(address).call('CLIENT', 'LIST', 'TYPE', 'normal'))
-  let bytes = 0
-  for (const [, each] of list.matchAll(/ tot-mem=(\d+)/g)) bytes += Number(each)
-  return Math.max(counted, bytes)
+const bytesOf = (list) => {
+  const clients = list.split('\n').filter((line) => line.includes(' tot-mem='))
+  const field = (/** @type {string} */ line, /** @type {string} */ name) =>
+    Number(new RegExp(` ${name}=(\\d+)`).exec(line)?.[1] ?? 0)
+  const own = (/** @type {string} */ line) => (line.includes(' cmd=client') ? field(line, 'omem') : 0)
+  return clients.length === 0
+    ? null
+    : clients.reduce((sum, line) => sum + field(line, 'tot-mem') - own(line), 0)
+}
+
+/**
+ * INFO, and the bytes of all clients at the same moment. INFO's own count of them is up to a second old: until then the
+ * 20 to 40 kB of a new connection would pass for data, and what a connection gave back would be missing.
+ * @param {Pick<import('../target/open.js').Target, 'control' | 'info'>} target
+ * @param {string} address
+ * @returns {Promise<{ info: import('../wire/info.js').Info, clientBytes: number | null }>}
+ */
+const atOneMoment = async ({ control, info }, address) => {
+  const before = parseInfo(await info(address))
+  if (!(Number(before.fields.connected_clients) <= mostClients)) return { info: before, clientBytes: null }
+  try {
+    const answers = await control(address)
+      .multi()
+      .call('INFO', 'everything')
+      .call('CLIENT', 'LIST', 'TYPE', 'normal')
+      .call('CLIENT', 'LIST', 'TYPE', 'pubsub')
+      .exec()
+    const [text, ...lists] = (answers ?? []).map(([error, answer]) => {
+      if (error) throw error
+      return String(answer)
+    })
+    return { info: parseInfo(text), clientBytes: bytesOf(lists.join('')) }
+  } catch {
+    // Without the right to list clients the server's count is all there is.
+    return { info: before, clientBytes: null }
+  }
 }
 
 /**
  * Bytes of keys, values and their tables on all masters; null where one does not say.
- * @param {Pick<import('../target/open.js').Target, 'topology' | 'control' | 'info'>} target
+ * @param {Pick<import('../target/open.js').Target, 'topology' | 'control' | 'info' | 'refused'>} target
  * @returns {Promise<number | null>}
  */
 export const dataBytesIn = async (target) => {
+  if (target.refused.has('INFO')) return null
   const each = await Promise.all(
     target.topology.masters.map(async (address) => {
-      const info = parseInfo(await target.info(address))
-      const { data_bytes: bytes, clients } = reading(info, 0).gauges
+      const { info, clientBytes } = await atOneMoment(target, address)
+      const bytes = reading(info, 0).gauges.data_bytes
       const counted = Number(info.fields.mem_clients_normal)
-      if (bytes === null || !(Number(clients) <= mostClients) || Number.isNaN(counted)) return bytes
-      // Without the right to list clients the server's count is all there is.
-      const now = await clientBytes(target, address, counted).catch(() => counted)
-      return Math.max(0, bytes - (now - counted))
+      if (bytes === null || clientBytes === null || Number.isNaN(counted)) return bytes
+      return Math.max(0, bytes + counted - clientBytes)
     }),
   )
   return each.every((bytes) => bytes !== null) ? each.reduce((sum, bytes) => sum + Number(bytes), 0) : null

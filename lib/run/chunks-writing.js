@@ -7,8 +7,8 @@ import { socketCarrier } from '../flow/chunks-socket.js'
 import { addressOf, endpointOf } from '../target/address.js'
 import { delayProxy, throughProxy } from '../target/delay.js'
 import { libraryIn } from '../target/scripts.js'
+import { ownerOf } from '../target/topology.js'
 import { noTally } from '../wire/decode.js'
-import { slotOf } from '../wire/slot.js'
 import { passesOf } from './clients-writing.js'
 import { counted } from './counted.js'
 
@@ -111,8 +111,10 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       progress: () => {},
     },
     counts: () => null,
+    answers: () => null,
     renewals: () => null,
     passes: passing.results,
+    queue: () => null,
     /** Reads what is stored, when the run is over. */
     async finish() {
       const sum = await compare(ledger.whole).catch(() => null)
@@ -134,13 +136,10 @@ const proxyOf = async ({ clients }, target, key) => {
   const placeOf = async (/** @type {string} */ address) => address
   if (delayMs === null) return { target, placeOf, figures: async () => null, close: () => {} }
   const proxy = await delayProxy({ delayMs, loseEvery, access: target.access })
-  const { masters, owners } = target.topology
-  const measured = await proxy
-    .measure(endpointOf(masters[owners ? owners[slotOf(key)] : 0]))
-    .catch(async (error) => {
-      await proxy.close()
-      throw error
-    })
+  const measured = await proxy.measure(endpointOf(ownerOf(target.topology, key))).catch(async (error) => {
+    await proxy.close()
+    throw error
+  })
   return {
     target: throughProxy(target, proxy),
     placeOf: async (/** @type {string} */ address) => addressOf(await proxy.placeOf(endpointOf(address))),

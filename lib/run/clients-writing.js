@@ -5,9 +5,11 @@ import { scheduleOf } from '../traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
-import { slotOf } from '../wire/slot.js'
+import { answering } from './answering.js'
 import { encodingsOf, playPasses } from './passes.js'
-import { longestTimerMs } from './settlement.js'
+import { noRoom, producing } from './producing.js'
+import { longestTimerMs, settleLimitMs } from './settlement.js'
+import { updating } from './updating.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -27,6 +29,29 @@ const named = (names, tally) =>
 const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
   roles.writer.play.length === 1 || passes ? [1] : ratio.filter((weight) => weight > 0)
 
+// An answer that takes minutes is one all the same.
+const answerLimitMs = 300_000
+
+/**
+ * What the next operation of a client is about.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {ReturnType<typeof answering>} asked
+ */
+const drawOf = (plan, { declared }, asked) => {
+  const { connections, requests } = /** @type {Clients} */ (plan.clients)
+  if (declared.passes) return eachOnce(plan.items)
+  const draw = drawsOf({
+    ...plan,
+    count: asked?.queries ?? plan.items,
+    quantity: undefined,
+    clients: connections,
+  })
+  if (requests === null) return draw
+  let left = requests
+  return (/** @type {number} */ atMs, /** @type {number} */ client) => (left-- > 0 ? draw(atMs, client) : -1)
+}
+
 /**
  * @param {object} needs
  * @param {Plan} needs.plan
@@ -34,26 +59,51 @@ const weightsOf = ({ declared: { roles, passes } }, { ratio }) =>
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
  * @param {() => number} needs.clock
+ * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time by the servers' clocks
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-export const clientsWriting = async ({ plan, strategy, target, records, clock, onEvent }) => {
+export const clientsWriting = async ({ plan, strategy, target, records, clock, time, onEvent }) => {
   const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
-  const { seed, nominalHz, durationMs, items, cluster, maxBehindMs } = plan
+  const { seed, nominalHz, durationMs, cluster, maxBehindMs } = plan
+  const { isMeasured } = /** @type {{ isMeasured: () => boolean }} */ (
+    /** @type {unknown} */ (records.ledger)
+  )
+  const asked = answering({ plan, strategy, target, clock, isMeasured, onEvent })
+  const updates = updating({ plan, strategy, target, clock, onEvent })
+  const account =
+    plan.queue === null
+      ? null
+      : producing({
+          plan,
+          strategy,
+          target,
+          elapsed: () => flow.elapsed(),
+          failedBy: () => records.ledger.failedBy,
+          onEvent,
+        })
   const flow = await clientsFlow({
     plan: {
       clients: clients.connections,
       pipeline: clients.pipeline,
-      reconnectHz: clients.reconnectHz,
+      reconnectHz: plan.reconnectHz,
       cluster,
       maxBehindMs,
+      timeoutMs: clients.timeoutMs,
+      waitsFor: plan.queue?.waits ? noRoom : [],
     },
+    onDone: asked?.check ?? updates?.done,
     onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
-    draw: strategy.declared.passes
-      ? eachOnce(items)
-      : drawsOf({ ...plan, count: items, clients: clients.connections }),
+    ...(account && {
+      onAcked: account.acked,
+      onRefused: (/** @type {string} */ cause) => {
+        if (noRoom.includes(cause)) account.refused(flow.elapsed())
+      },
+      epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(plan.queue?.delayMs),
+    }),
+    draw: account ? eachOnce(Number.MAX_SAFE_INTEGER) : drawOf(plan, strategy, asked),
     schedule: nominalHz === null ? null : scheduleOf({ ...plan, rateHz: nominalHz }),
     target,
     ledger: /** @type {import('../measure/operations.js').Operations} */ (
@@ -66,6 +116,12 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     random: Math.random,
     onEvent,
   })
+  const changing = asked
+    ? await asked.changing(flow.oldestMs).catch((error) => {
+        flow.close()
+        throw error
+      })
+    : null
   const { play } = strategy.declared.roles.writer
   /** @param {import('../workloads/declare.js').Pass} pass @param {boolean} isFirst */
   const playPass = ({ play: operation, beyond }, isFirst) => {
@@ -77,8 +133,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     strategy.declared.passes &&
     passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
-  // What is due by chance shortly before the end is sent before it is over.
-  const graceMs = nominalHz === null || plan.arrivals === 'constant' ? 0 : maxBehindMs
+  // What is due shortly before the end is sent, however late the timer of the end wakes or a client has room.
+  const graceMs = nominalHz === null ? 0 : maxBehindMs
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const endBy = (/** @type {number} */ endMs) => {
@@ -88,10 +144,25 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
   }
   const offered = passing?.over ?? flow.offered
   offered.then(() => clearTimeout(timer))
-  const { elapsed, settle, lastSettledMs, watch, abandon, close, waitingBytes } = flow
+  const { elapsed, lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {
     passing?.stop()
     flow.stop()
+  }
+  const watch = () => {
+    flow.watch()
+    changing?.watch()
+  }
+  const close = () => {
+    flow.close()
+    changing?.close()
+  }
+  /** @param {number} limitMs @param {AbortSignal} atOnce */
+  const settle = async (limitMs, atOnce) => {
+    const patientMs = asked && limitMs >= settleLimitMs ? answerLimitMs : limitMs
+    const whole = await flow.settle(patientMs, atOnce)
+    await changing?.stop(limitMs, atOnce)
+    return whole
   }
   return {
     driver: { encodeMs: 0, tapeBytes: 0, watch, abandon, close, waitingBytes },
@@ -105,6 +176,8 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
       firstMeasuredMs: () => null,
       /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
       start(unpreparedBytes) {
+        changing?.start()
+        account?.start()
         if (passing) passing.start(unpreparedBytes)
         else flow.start()
         if (durationMs !== null) endBy(durationMs + graceMs)
@@ -115,7 +188,17 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
     counts,
     passes: () => passing?.results() ?? null,
     renewals: flow.renewals,
-    finish: async () => null,
+    answers: () => ({
+      ...(asked && { queries: asked.summary(plan.items, records.ledger.failedBy) }),
+      ...(changing && { updates: changing.summary() }),
+      ...(updates && { documents: updates.summary(records.ledger.whole) }),
+    }),
+    finish: async () => {
+      await account?.end()
+      await updates?.read()
+      return null
+    },
+    queue: () => account?.figures() ?? null,
   }
 }
 
@@ -134,10 +217,6 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, o
 export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
   const passes = /** @type {import('../workloads/declare.js').Pass[]} */ (strategy.declared.passes)
   const never = new AbortController().signal
-  const ownerOf = (/** @type {Buffer} */ key) => {
-    const { masters, owners } = target.topology
-    return masters[owners ? owners[slotOf(key)] : 0]
-  }
   let stopped = false
   /** @type {Awaited<ReturnType<typeof playPasses>>} */
   let results = []
@@ -162,7 +241,7 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
       elapsed: flow.elapsed,
       isStopped: () => stopped,
     })
-    encodings = await encodingsOf(target, { keyBytes: strategy.keyBytes, ownerOf, numbers: plan.items })
+    encodings = await encodingsOf(target, { keyBytes: strategy.keyBytes, numbers: plan.items })
   }
   return {
     over,

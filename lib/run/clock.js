@@ -24,16 +24,13 @@ const stepWords = (ms) => `by ${ms > 0 ? '+' : '−'}${(Math.abs(ms) / 1000).toF
 
 /**
  * @param {object} needs
- * @param {Pick<import('../target/open.js').Target, 'topology' | 'control'>} needs.target
+ * @param {Pick<import('../target/open.js').Target, 'topology' | 'time'>} needs.target
  * @param {readonly string[]} needs.allow
  * @param {(warning: Warning) => void} needs.warn
  * @param {ReturnType<typeof steadyClock>} [needs.steady]
  */
 export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) => {
-  const clocks = clocksOf({
-    time: async (address) => /** @type {any} */ (await target.control(address).time()),
-    epochMs: steady.epochMs,
-  })
+  const clocks = clocksOf({ time: target.time, epochMs: steady.epochMs })
   await clocks.measure(target.topology.masters)
   const offset = () => clocks.offsetMs(target.topology.masters)
   const [wrong] = clocks.wrong()

@@ -80,7 +80,7 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
     const next = (/** @type {number} */ index) => {
       const now = elapsed()
       if (plan.pacing === 'closed') return at(now + periodMs, () => turn(index + 1))
-      // A deadline that passed while the fetch before was under way is not made up for: it is counted.
+      // A deadline that passed while the previous fetch was still running is not made up for: it is counted.
       const due = Math.max(index + 1, firstFrom(now))
       const last = durationMs === null ? due : Math.min(due, firstFrom(durationMs))
       if (last > index + 1) events.onOverrun(consumer, last - index - 1)

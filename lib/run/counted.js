@@ -1,5 +1,5 @@
 // What the counters of a run hold in the servers, and whether it is what was acknowledged.
-import { slotOf } from '../wire/slot.js'
+import { ownerOf } from '../target/topology.js'
 
 /**
  * @typedef {import('../target/open.js').Target} Target
@@ -17,8 +17,7 @@ const pageSize = 5000
 const amountsIn = async (strategy, target) => {
   const { play, counters } = /** @type {import('../workloads/declare.js').Amounts} */ (strategy.amounts())
   const { commands } = strategy.chunk(play)
-  const { masters, owners } = target.topology
-  const control = target.control(masters[owners ? owners[slotOf(strategy.keyOf(1))] : 0])
+  const control = target.control(ownerOf(target.topology, strategy.keyOf(1)))
   const amounts = new Float64Array(counters)
   for (let from = 0; from < counters; from += pageSize) {
     const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)

@@ -45,11 +45,13 @@ const lossWarning = ({ text, certain }) => ({
 /**
  * @param {object} needs
  * @param {{ readonly topology: Topology }} needs.target as it is known now
+ * @param {boolean} [needs.removesKeys] the load removes keys itself: that they become fewer says nothing
+ * @param {() => number} [needs.created] keys that the load has made so far, each for the first time
  * @param {() => number} needs.elapsed
  * @param {(kind: string, text: string) => void} needs.note at the moment
  * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
  */
-export const dataWatch = ({ target, elapsed, note, warn }) => {
+export const dataWatch = ({ target, removesKeys = false, created = () => 0, elapsed, note, warn }) => {
   const onLoss = (/** @type {Loss} */ loss) => {
     note('data-lost', loss.text)
     warn(lossWarning(loss))
@@ -60,7 +62,7 @@ export const dataWatch = ({ target, elapsed, note, warn }) => {
   const masterOf = new Map()
   /** @type {Suspicion[]} */
   let suspicions = []
-  const sum = keySum({ elapsed, onLoss })
+  const sum = keySum({ elapsed, created, onLoss })
 
   /** Masters that serve slots and answered. @param {NodeRow[]} rows @param {Topology} now */
   const servingIn = (rows, { masters }) =>
@@ -93,6 +95,8 @@ export const dataWatch = ({ target, elapsed, note, warn }) => {
   }
 
   return {
+    /** A sample begins: what was acknowledged before is in its answers. */
+    asking: sum.asking,
     /** @param {NodeRow[]} rows of one sample */
     look(rows) {
       const now = target.topology
@@ -110,7 +114,7 @@ export const dataWatch = ({ target, elapsed, note, warn }) => {
         return text === null ? [] : [{ address: row.address, text }]
       })
       suspicions.push(...found)
-      sum.look(rows, serving, now, found.length > 0)
+      if (!removesKeys) sum.look(rows, serving, now, found.length > 0)
       for (const { address, keys } of rows) if (keys !== undefined) keysAt.set(address, keys)
       for (const { address, shard, keys = 0 } of serving) masterOf.set(shard, { address, keys })
     },
@@ -121,10 +125,10 @@ export const dataWatch = ({ target, elapsed, note, warn }) => {
 
 /**
  * The keys of all masters together. They become fewer only by what the servers count as expired or evicted, whatever
- * moves between them.
- * @param {{ elapsed: () => number, onLoss: (loss: Loss) => void }} needs
+ * moves between them, and more by what the load makes.
+ * @param {{ elapsed: () => number, created: () => number, onLoss: (loss: Loss) => void }} needs
  */
-const keySum = ({ elapsed, onLoss }) => {
+const keySum = ({ elapsed, created, onLoss }) => {
   /** @type {Topology | null} */
   let before = null
   let settledFromMs = Number.NEGATIVE_INFINITY
@@ -133,14 +137,25 @@ const keySum = ({ elapsed, onLoss }) => {
   let others = 0
   let low = 0
   let lowFromMs = 0
+  /** @type {number | null} what there must be at least, without the keys made since; null: keys may be written over */
+  let least = null
+  let made = 0 // when the servers were asked
 
   /** @param {number} keys */
   const beginAnew = (keys) => {
+    least = expected === null && keys < leastKeys ? keys : null
     expected = keys
     low = 0
   }
+  const leave = (/** @type {number} */ keys) => {
+    if (expected !== null) expected -= keys
+    if (least !== null) least -= keys
+  }
 
   return {
+    asking() {
+      made = created()
+    },
     /** @param {NodeRow[]} rows @param {NodeRow[]} serving @param {Topology} now @param {boolean} hasIncident */
     look(rows, serving, now, hasIncident) {
       const nowMs = elapsed()
@@ -149,8 +164,10 @@ const keySum = ({ elapsed, onLoss }) => {
       if (isChanged) settledFromMs = nowMs + settlingMs
       if (expected !== null)
         for (const { role, expired, evicted } of rows)
-          if (role === 'master') expected -= (expired ?? 0) + (evicted ?? 0)
+          if (role === 'master') leave((expired ?? 0) + (evicted ?? 0))
       if (serving.length < now.masters.length) return
+      // What is not read from disk yet is not lost.
+      if (!hasIncident && serving.some(({ loading }) => loading)) return
       const keys = serving.reduce((sum, { keys: some = 0 }) => sum + some, 0)
       if (expected === null) others = keys
       // Of a first answer, and of counters that began anew, nobody knows what expired.
@@ -161,6 +178,7 @@ const keySum = ({ elapsed, onLoss }) => {
         settledFromMs = Number.NEGATIVE_INFINITY
         if (keys >= expected * settlingShare) return beginAnew(keys)
       }
+      if (least !== null) expected = Math.max(expected, least + made)
       const gone = expected - keys
       if (gone <= Math.max(leastKeys, expected * (isSettling ? settlingShare : lostShare))) {
         expected = Math.max(expected, keys)

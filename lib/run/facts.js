@@ -25,7 +25,7 @@ const variantOf = async ({ name, variants }, target) => {
   if (variant) return variant
   const ways = needs.map(({ command, since }) => `${command} (${since})`).join(' or ')
   throw new TargetError(
-    `${target.address} (${target.versions.join(', ')}) cannot store as ${name} does, which needs ${ways}`,
+    `${target.address} (${target.versions.join(', ')}) does not support ${name}, which needs ${ways}`,
     { code: 'UNSUPPORTED' },
   )
 }
@@ -98,6 +98,7 @@ export const factsOf = async (settings, target, agents = []) => {
     masters: target.topology.masters.length,
     cluster: target.kind === 'cluster',
     variant: await variantOf(strategyNamed(settings.strategy), target),
+    startedMs: Date.now(),
   }
   const plan = planOf(settings, { ...facts, agents: possibleAgents(settings) })
   await checkCommands(plan, target)

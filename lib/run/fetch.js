@@ -1,11 +1,11 @@
 // One fetch: the ids with what the reader asks beside, then their values.
-import { stampBytes } from '../plan/payload.js'
+import { stampBytes } from '../traffic/payload.js'
 import { idList, scoreIn } from '../wire/id-list.js'
 import { newestOf, sinkOf } from '../workloads/shapes.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../workloads/bind.js').Reader} Declaration
+ * @typedef {import('../workloads/bind-reader.js').Reader} Declaration
  * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
  * @typedef {import('../wire/id-list.js').IdList} IdList

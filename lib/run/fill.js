@@ -2,13 +2,16 @@
 import { count } from '../base/units.js'
 import { TargetError } from '../errors.js'
 import { clientsFlow } from '../flow/clients.js'
+import { told } from '../measure/memory-cost.js'
 import { operationsOf } from '../measure/operations.js'
-import { payloadMatcher } from '../plan/payload.js'
 import { longCommand } from '../target/long-command.js'
+import { ownerOf } from '../target/topology.js'
 import { eachOnce } from '../traffic/items.js'
+import { shortestS } from '../traffic/lifetimes.js'
+import { payloadMatcher } from '../traffic/payload.js'
 import { noTally } from '../wire/decode.js'
-import { slotOf } from '../wire/slot.js'
 import { dataBytesIn } from './baseline.js'
+import { indexingOf } from './indexing.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -37,8 +40,15 @@ const settleLimitMs = 10_000
  * @param {NonNullable<ReturnType<Strategy['fill']>>} operation
  * @param {number} numbers
  * @param {(acked: number) => void} onProgress once a second
+ * @param {(exchange: import('../flow/clients.js').Exchange) => void} [onDone]
  */
-const playOnce = async ({ plan, target, clock, onEvent, stop }, operation, numbers, onProgress) => {
+export const playOnce = async (
+  { plan, target, clock, onEvent, stop },
+  operation,
+  numbers,
+  onProgress,
+  onDone,
+) => {
   const ledger = operationsOf({ isMeasured: () => true })
   const flow = await clientsFlow({
     plan: { clients: fillers, pipeline: fillPipeline, cluster: plan.cluster, maxBehindMs: plan.maxBehindMs },
@@ -50,6 +60,7 @@ const playOnce = async ({ plan, target, clock, onEvent, stop }, operation, numbe
     ledger,
     latency: { record: () => {} },
     onSent: () => {},
+    onDone,
     tally: noTally(),
     clock,
     random: Math.random,
@@ -91,25 +102,56 @@ export const prepareKeys = async (needs) => {
   )
 }
 
-/** Writes every key once, and counts what is there then. @param {Needs} needs */
+/**
+ * What a load left.
+ * @typedef {{ keys: number, seconds: number, data_bytes: number | null } & Partial<import('./indexing.js').Indexed>} Load
+ */
+
+/**
+ * Writes every key once, and counts what is there then.
+ * @param {Needs} needs
+ * @returns {Promise<Load | null>}
+ */
 export const fillKeys = async (needs) => {
   const { plan, strategy, target, clock, say, stop } = needs
-  if (plan.clients?.fill === 'populate') return populate(needs)
+  if (plan.clients?.fill === 'populate') {
+    await populate(needs)
+    return null
+  }
   const operation = strategy.fill()
-  if (!operation) return
+  if (!operation) return null
+  const indexing = indexingOf(needs, (played, numbers, onDone) =>
+    playOnce(needs, played, numbers, () => {}, onDone),
+  )
+  const beforeBytes = await dataBytesIn(target)
+  await indexing.before()
   const startMs = clock()
   const { acked, causes } = await playOnce(needs, operation, plan.items, (written) => {
     if (clock() - startMs > 2 * progressMs)
       say(`filling: ${Math.floor((written / plan.items) * 100)} % of ${count(plan.items)} keys`)
   })
-  if (stop.aborted) return
+  if (stop.aborted) return null
   const seconds = (clock() - startMs) / 1000
   if (acked < plan.items)
     throw new TargetError(`--fill: ${count(acked)} of ${count(plan.items)} keys were written (${causes})`)
+  if (plan.clients?.expires && 2 * seconds > shortestS(plan)) {
+    say(`filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s; they expire, so they are not counted`)
+    return null
+  }
   const isCounted = await checkFilled(plan, strategy, target, say)
   say(
-    `filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by ${isCounted ? 'DBSIZE and ' : ''}a sample`,
+    `filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s, all there by ${[isCounted && 'DBSIZE', !strategy.loads && 'a sample'].filter(Boolean).join(' and ') || 'their acknowledgements'}`,
   )
+  const afterBytes = await dataBytesIn(target)
+  const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
+  return { keys: plan.items, seconds, data_bytes: told(target, grown), ...(await indexing.after(afterBytes)) }
+}
+
+/** Indexes that are no keys do not stay. @param {Needs} needs */
+export const dropIndexes = async (needs) => {
+  const play = (/** @type {import('../flow/clients.js').Played} */ played, /** @type {number} */ numbers) =>
+    playOnce({ ...needs, stop: new AbortController().signal }, played, numbers, () => {})
+  await indexingOf(needs, play).drop()
 }
 
 /**
@@ -154,14 +196,15 @@ const checkFilled = async (plan, strategy, target, say) => {
     throw new TargetError(
       `--fill: ${count(plan.items)} keys were acknowledged, but the masters have ${count(there)}`,
     )
-  const { masters, owners } = target.topology
+  // Answers are checked one by one, and updates are read back.
+  if (strategy.loads) return there !== null
   const matches = payloadMatcher({ ...plan, stamp: false })
   const samples = Math.min(sampled, plan.items)
   const wrong = await Promise.all(
     Array.from({ length: samples }, async (_, i) => {
       const n = 1 + Math.floor((i * plan.items) / samples)
       const key = strategy.keyOf(n)
-      const value = await target.control(masters[owners ? owners[slotOf(key)] : 0]).getBuffer(key)
+      const value = await target.control(ownerOf(target.topology, key)).getBuffer(key)
       return value !== null && matches(n, value, 0, value.length) ? [] : [key]
     }),
   )

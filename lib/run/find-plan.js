@@ -1,8 +1,29 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
+import { availableParallelism } from 'node:os'
 import { TargetError } from '../errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
+import { hasWorkers, refuseWorkers, workPlanOf } from '../plan/work-plan.js'
 import { plansUnder } from '../target/plan-key.js'
 import { isLive } from './plan-watch.js'
+
+/**
+ * What a consumer is about to do, with a plan in the target and without one.
+ * @type {Record<import('../workloads/flows.js').ReadingFlowName, {
+ *   known: (card: import('../plan/plan-card.js').PlanCard, isLive: boolean) => string, unknown: (plan: any) => string }>}
+ */
+const beginnings = {
+  fetches: {
+    known: (card, live) =>
+      `reads what is written: ${cardWords(card)}${live ? '' : ' (its writer has stopped)'}`,
+    unknown: ({ strategy, ttlS }) =>
+      `reads ${strategy} with a ttl of ${ttlS} s, by the options and their defaults`,
+  },
+  workers: {
+    known: (card, live) =>
+      `takes the jobs of ${cardWords(card)}${live ? '' : ' (its producers have stopped)'}`,
+    unknown: ({ strategy }) => `takes what is in the queue of ${strategy}`,
+  },
+}
 
 /**
  * @param {object} needs
@@ -21,17 +42,17 @@ export const findPlan = async ({ settings, target, say }) => {
     )
   for (const fault of faults) say(`left out: ${fault}`)
   const card = chosenCard(settings, cards, (one) => isLive(one, nowMs))
-  const plan = readPlanOf(settings, {
-    card,
-    agents: [],
-    cluster: target.kind === 'cluster',
-    masters: target.topology.masters.length,
-  })
-  if (card)
-    say(`reads what is written: ${cardWords(card)}${isLive(card, nowMs) ? '' : ' (its writer has stopped)'}`)
-  else
-    say(
-      `found no plan ${prefix ? `under prefix ${prefix}` : 'without a prefix'}: reads ${plan.strategy} with a ttl of ${plan.ttlS} s, by the options and their defaults`,
-    )
+  const facts = { card, cluster: target.kind === 'cluster', masters: target.topology.masters.length }
+  const strategy = card?.strategy ?? settings.strategy
+  if (!hasWorkers(strategy)) refuseWorkers(settings, strategy)
+  const plan = hasWorkers(strategy)
+    ? workPlanOf(settings, { ...facts, cores: availableParallelism() })
+    : readPlanOf(settings, { ...facts, agents: [] })
+  const words = beginnings[plan.flow]
+  say(
+    card
+      ? words.known(card, isLive(card, nowMs))
+      : `found no plan ${prefix ? `under prefix ${prefix}` : 'without a prefix'}: ${words.unknown(plan)}`,
+  )
   return { plan, card, cards, readCards }
 }

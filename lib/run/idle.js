@@ -20,7 +20,7 @@ const shortestMs = 10_000
 export const whyNotIdle = (asked, runMs) => {
   if (asked === 'never') return '--idle-cost never'
   if (asked === 'auto' && runMs !== null && runMs < shortestMs)
-    return `a run of less than ${shortestMs / 1000} s measures it with --idle-cost always alone`
+    return `a run of less than ${shortestMs / 1000} s measures it only with --idle-cost always`
   return null
 }
 
@@ -57,7 +57,7 @@ export const disturbedBy =
 export const idleOf = async ({ plan, strategy, target, asked, others, say }) => {
   const why = target.refused.has('INFO') ? 'the server refuses INFO' : whyNotIdle(asked, lengthMs(plan))
   if (why !== null) return { why }
-  say('measuring what the servers use while idle (--idle-cost never: leave it out)')
+  say('measuring the CPU of the idle servers (--idle-cost never skips it)')
   const { sample } = nodeSampler({
     nodes: target.reporting,
     info: target.info,

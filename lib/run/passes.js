@@ -1,5 +1,8 @@
 // Passes of clients over all numbers, one after the other: what each counted, how long it took, and what it cost the
 // servers. A pass begins when the one before it is settled.
+
+import { told } from '../measure/memory-cost.js'
+import { ownerOf } from '../target/topology.js'
 import { parseInfo } from '../wire/info.js'
 import { dataBytesIn } from './baseline.js'
 
@@ -39,15 +42,15 @@ const risen = (to, from) => ({
 /**
  * How the keys of a sample of numbers are encoded, by OBJECT ENCODING.
  * @param {Target} target
- * @param {{ keyBytes: (n: number) => Buffer, ownerOf: (key: Buffer) => string, numbers: number }} keys
+ * @param {{ keyBytes: (n: number) => Buffer, numbers: number }} keys
  * @returns {Promise<Record<string, number>>}
  */
-export const encodingsOf = async (target, { keyBytes, ownerOf, numbers }) => {
+export const encodingsOf = async (target, { keyBytes, numbers }) => {
   const count = Math.min(sampled, numbers)
   const names = await Promise.all(
     Array.from({ length: count }, async (_, i) => {
       const key = keyBytes(1 + Math.floor((i * numbers) / count))
-      const reply = target.control(ownerOf(key)).call('OBJECT', 'ENCODING', key)
+      const reply = target.control(ownerOf(target.topology, key)).call('OBJECT', 'ENCODING', key)
       return String(await reply.catch(() => 'unknown'))
     }),
   )
@@ -96,7 +99,7 @@ export const playPasses = async (needs) => {
       duration_s: durationS,
       rate: durationS > 0 ? operations / durationS : 0,
       server_cpu_us: cpuS === null || operations === 0 ? null : (cpuS * 1e6) / operations,
-      memory_bytes: grown(after.bytes, before.bytes),
+      memory_bytes: told(target, grown(after.bytes, before.bytes)),
       counts: named(pass, risen(after.replies, before.replies)),
     })
     before = after

@@ -2,7 +2,7 @@
 
 import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
-import { patienceMs, settled, sleep } from './settlement.js'
+import { longestTimerMs, patienceMs, settled, sleep } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
@@ -11,6 +11,28 @@ import { unlessInterrupted, untilStopped } from './start-up.js'
  */
 
 const judgeLimitMs = 30_000
+
+/**
+ * In a fleet the first fetch is due when a second of the run begins, so that the seconds of all boxes are the same.
+ * @param {import('./fleet.js').Joined} joined
+ * @param {AbortSignal} stop
+ * @returns how long after the run's start
+ */
+const joinedAt = async ({ fleet, startMs }, stop) => {
+  const agoMs = performance.now() - fleet.clock.clockAt(startMs)
+  const fromMs = Math.max(0, Math.ceil(agoMs / 1000)) * 1000
+  await unlessInterrupted(stop, sleep(Math.max(0, fromMs - agoMs)))
+  return fromMs
+}
+
+/** Readers of a fleet end with its writers: when they are to, or when the last of them has. @param {import('./fleet.js').Joined} joined @param {() => void} stop */
+const endWith = ({ fleet, startMs, lengthMs }, stop) => {
+  if (fleet.ending.aborted) stop()
+  fleet.ending.addEventListener('abort', stop)
+  const leftMs =
+    lengthMs === null ? longestTimerMs : fleet.clock.clockAt(startMs + lengthMs) - performance.now()
+  if (leftMs < longestTimerMs) setTimeout(stop, leftMs).unref()
+}
 
 /** The first fetch begins. @param {ReadRun} run @returns when, epoch */
 const begin = async ({ sampler, health, watch, probe, reading, second }) => {
@@ -27,9 +49,13 @@ const begin = async ({ sampler, health, watch, probe, reading, second }) => {
 
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
+  const { joined = null } = needs
   const run = await unlessInterrupted(stop, setUpReading(needs))
   const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
+  const fromMs = joined ? await joinedAt(joined, stop) : 0
+  run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
+  if (joined) endWith(joined, reading.stop)
   const whole = await settled(reading, { stop, stopNow })
   const durationMs = reading.elapsed()
   // What has not come back by now has failed, and must not leave the run valid.
@@ -50,5 +76,5 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   health.stop()
   fetches.close()
   delays.close()
-  return result
+  return { ...result, ...(joined && { own: { sums: run.sums(), fromMs, sizes: [...fetches.sizes] } }) }
 }

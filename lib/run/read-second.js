@@ -1,5 +1,5 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
-import { busiest, isNoLine, onceASecond, shownMs } from './second.js'
+import { changesOf, isNoLine, onceASecond, shownOf } from './second.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -52,18 +52,11 @@ export const everyReadSecond = ({
   write,
   show,
 }) => {
-  let before = { ...fetches.whole, atMs: 0 }
+  const changes = changesOf(() => fetches.whole, 'items', elapsed)
 
   const second = async () => {
     driver.watch()
-    const [atMs, epochMs] = [elapsed(), Date.now()]
-    const now = { ...fetches.whole }
-    const overS = (atMs - before.atMs) / 1000
-    const itemsPerS = overS > 0 ? (now.items - before.items) / overS : null
-    const counts = Object.fromEntries(
-      Object.entries(now).map(([name, n]) => [name, n - before[/** @type {keyof typeof now} */ (name)]]),
-    )
-    before = { ...now, atMs }
+    const { atMs, epochMs, now, overS, perS: itemsPerS, counts } = changes()
     const times = fetches.turn()
     const client = health.sample()
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
@@ -84,15 +77,11 @@ export const everyReadSecond = ({
       nodes,
     })
     show({
-      elapsedMs: shownMs(atMs),
+      ...shownOf(atMs, times.duration_us, nodes),
       totalMs: plan.durationMs,
       phase: 'measuring',
       nominalRate: null,
       achievedRate: itemsPerS,
-      p50Us: times.duration_us?.p50 ?? null,
-      p99Us: times.duration_us?.p99 ?? null,
-      masterCpuPct: busiest(nodes, 'master'),
-      replicaCpuPct: busiest(nodes, 'replica'),
       lost: { wrong, failed: now.failed, missed: now.overrun },
       reading: {
         fetches: counts.count,

@@ -2,13 +2,11 @@
 // judges what is read, and everything that watches.
 
 import { several } from '../base/units.js'
-import { clientHealth } from '../measure/client-health.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { fetchesOf } from '../measure/fetches.js'
 import { judgeOf } from '../measure/judge.js'
 import { series } from '../measure/latency.js'
 import { liveShareOf } from '../measure/live-share.js'
-import { nodeSampler } from '../measure/node-sampler.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
 import { fetchScript } from '../target/scripts.js'
@@ -22,6 +20,7 @@ import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
 import { masterReader, numberFrom } from './read-asks.js'
 import { commandsByRole, everyReadSecond } from './read-second.js'
+import { samplersOf } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
@@ -42,6 +41,7 @@ import { sleep } from './settlement.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
  * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {import('./fleet.js').Joined | null} [joined] of a fleet
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
  */
@@ -75,10 +75,7 @@ const openDriver = async (options) => {
  * @param {(warning: import('../result/ruling.js').Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
-  const clocks = clocksOf({
-    time: async (address) => /** @type {any} */ (await target.control(address).time()),
-    epochMs: steadyClock().epochMs,
-  })
+  const clocks = clocksOf({ time: target.time, epochMs: steadyClock().epochMs })
   /** @type {Set<string>} */
   const told = new Set()
   const look = async () => {
@@ -100,7 +97,7 @@ const followClocks = async (target, driver, warn) => {
 /**
  * Who judges what is read, as long as the plan that it is judged by is the one being written.
  * @param {ReadNeeds} needs
- * @param {{ driver: ReadDriver, reader: import('../workloads/bind.js').Reader, clocks: Clocks, planNow: () => number }} reading
+ * @param {{ driver: ReadDriver, reader: import('../workloads/bind-reader.js').Reader, clocks: Clocks, planNow: () => number }} reading
  */
 const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, planNow }) => {
   let judging = plan.verify
@@ -163,20 +160,32 @@ const watchersOf = (target, clock, elapsed, onRows) => {
     clock,
     record: (_, delayMs) => delays.record(delayMs * 1000),
   })
-  const health = clientHealth({ clock })
-  const sampler = nodeSampler({
-    nodes: target.nodes,
-    info: target.info,
-    clock: elapsed,
-    db: target.access.db,
-    onRows,
-  })
-  return { health, sampler, probe, delays }
+  return { ...samplersOf(target, { clock, elapsed, onRows }), probe, delays }
 }
+
+/** Of a fleet, one box samples the nodes, and one reader asks how far the replicas are. @param {ReturnType<typeof watchersOf>} watchers @param {import('./fleet.js').Joined} joined */
+const sharedWatchers = ({ health, sampler, probe, delays }, { readers }) => ({
+  health,
+  delays,
+  sampler: { ...sampler, sample: async () => [], mark: async () => [] },
+  probe: readers.agents.includes(1) ? probe : { ...probe, start: nothing, stop: nothing },
+})
+
+/**
+ * What was counted so far, for a fleet to add up.
+ * @param {Pick<ReturnType<typeof fetchesOf>, 'whole' | 'failedBy'>} fetches
+ * @param {ReturnType<typeof judgeOf> | null} judge
+ * @returns {import('../fleet/interval.js').ReadSums}
+ */
+const sumsOf = ({ whole, failedBy }, judge) => ({
+  fetches: { ...whole },
+  failed_by: { ...failedBy },
+  verify: judge && { ...judge.counts },
+})
 
 /** @param {ReadNeeds} needs */
 export const setUpReading = async (needs) => {
-  const { plan, card, cards, target, results, show, onEvent, say, warn } = needs
+  const { plan, card, cards, target, results, show, onEvent, say, warn, joined = null } = needs
   const clock = () => performance.now()
   const reader = strategyOf(plan).reader()
   const fetches = fetchesOf()
@@ -197,7 +206,8 @@ export const setUpReading = async (needs) => {
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const watchers = watchersOf(target, clock, elapsed, data.look)
+  const all = watchersOf(target, clock, elapsed, data.look)
+  const watchers = joined ? sharedWatchers(all, joined) : all
   reading = consumersOf({
     plan,
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
@@ -213,6 +223,23 @@ export const setUpReading = async (needs) => {
   endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const roles = commandsByRole()
   const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, ...verifier, ...watchers }
-  const second = everyReadSecond({ ...whatIsRead, elapsed, write: results.interval, show })
-  return { ...whatIsRead, card, clocks, reading, second, journal }
+  const sums = () => sumsOf(fetches, verifier.judge)
+  let fromMs = 0
+  const write = (/** @type {any} */ line) => {
+    results.interval(line)
+    if (!joined) return
+    const { nodes, numbers, verify, ...second } = line
+    const { fleet } = joined
+    const times = { at_ms: line.at_ms + fromMs, epoch_ms: Math.round(fleet.clock.now()) }
+    fleet.second({ ...second, ...times, kind: 'consumer', sums: sums() })
+  }
+  const second = everyReadSecond({ ...whatIsRead, elapsed, write, show })
+  return {
+    ...whatIsRead,
+    ...{ card, clocks, reading, second, journal, sums },
+    /** In a fleet: so long after the run's start. @param {number} ms */
+    beginAt(ms) {
+      fromMs = ms
+    },
+  }
 }

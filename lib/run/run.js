@@ -1,42 +1,46 @@
 // One run on servers that are open: settings in, the judged document out. It prints nothing and starts nothing; what
 // happens on the way is reported to its observer.
 import { period } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
+import { keptInMemory } from '../fleet/kept.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
 import { newcomerCheck, preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
-import { agentWords, claimAgents, claimReaders, readerWords } from './agents.js'
+import { agentWords, claimAgents, claimReaders, leaseWarnings, readerWords, workersWords } from './agents.js'
 import { clockOf } from './clock.js'
 import { factsOf } from './facts.js'
 import { findPlan } from './find-plan.js'
+import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
+import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
 import { guardOf } from './guard.js'
 import { placementWarnings, sharedKeysOf } from './placement.js'
 import { readRun } from './read-run.js'
 import { lengthMs } from './second.js'
 import { checkSnapshot, snapshotOf } from './snapshot.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
-import { millraceVersion, versionsOf } from './versions.js'
+import { versionsOf } from './versions.js'
+import { workRun } from './work-run.js'
 import { writeRun } from './write-run.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
  * @typedef {import('../result/ruling.js').Warning} Warning
- * @typedef {(undo: (step: () => unknown) => void) => void} Undo
+ * @typedef {(step: () => unknown) => void} Undo
  *
  * @typedef {object} Observer what happens is reported here
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {readonly Warning[]} warnings all so far
- * @property {(message: string) => void} lost a lease
- * @property {(message: string) => void} rival
- * @property {(reason: string) => void} guarded
  * @property {Pick<import('./write-setup.js').WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run
  * @property {(line: object) => void} interval
  * @property {(line: object) => void} event
+ *
+ * @typedef {{ document: import('../result/document.js').RunDocument, seconds: () => AsyncIterable<any[]> }} Merged
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program
@@ -44,15 +48,24 @@ import { writeRun } from './write-run.js'
  * @property {string} run its name
  * @property {string} [commandLine] that repeats it
  * @property {Observer} observer
- * @property {(nominalHz: number | null) => Lines} linesOf
+ * @property {(plan: import('../plan/plan.js').Plan | import('../plan/read-plan.js').ReadPlan | import('../plan/work-plan.js').WorkPlan) => Lines}
+ *   linesOf
  * @property {() => Promise<unknown>} settled when all lines are where they belong
+ * @property {import('../fleet/box.js').Kept} [kept] where a box of a fleet keeps its intervals
+ * @property {(own: import('../result/document.js').RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
+ *   result, and that of all; null: it left before
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow nothing is waited for any more
  */
 
-/** @param {Settings} settings @param {Needs} needs @param {(step: () => unknown) => void} undo */
-const written = async (settings, { target, run, observer, linesOf, stop, stopNow }, undo) => {
+/** @param {number} total */
+const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
+
+/** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
+const written = async (settings, { target, run, commandLine, observer, linesOf, kept, ...signals }, undo) => {
   const { say, warn } = observer
+  const { stopNow } = signals
+  let { stop } = signals
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
   const facts = await unlessInterrupted(stop, factsOf(settings, target))
@@ -63,17 +76,23 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   const looking = { target, allow, clock, epochMs: time.now }
   target.admission.checkWith(newcomerCheck(looking))
   const found = await unlessInterrupted(stop, preflight({ ...looking, plan: whole, say, warn }))
-  const agents = await claimAgents({
+  const gathering = { target, run, whole, card, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
+  const fleet = await unlessInterrupted(stop, fleetOf(settings, gathering))
+  if (fleet) {
+    undo(() => untilStopped(stopNow, fleet.close(), undefined))
+    stop = fleet.signal
+  }
+  const claim = {
     settings,
     card,
     target,
     run,
     say,
-    onLost: observer.lost,
-    onRival: observer.rival,
+    ...leaseWarnings(warn),
     epochMs: time.now,
     signal: stop,
-  })
+  }
+  const agents = await (fleet ? claimOnFleet(fleet, claim) : claimAgents(claim))
   undo(() => untilStopped(stopNow, agents.release(), undefined))
   const plan = planOf(settings, { ...facts, agents: agents.agents })
   say(agentWords(plan))
@@ -81,17 +100,27 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   if (wholeMs !== null && plan.durationMs !== null && wholeMs > plan.durationMs)
     say(`lasts ${period(wholeMs)}: ticks are not cut short`)
   placementWarnings(plan, target.topology).forEach(warn)
+  if (fleet) {
+    const everybody = planOf(settings, { ...facts, agents: allOf(settings.totalAgents) })
+    const about = { found, shared_keys: sharedKeysOf(everybody, target.topology) }
+    // A run has ended under its name: the line that repeats it has another.
+    const again = commandLine === undefined ? undefined : `${commandLine} --run ${run}-again`
+    fleet.describe({
+      about: aboutFleet({ settings, plan: everybody, target, found: about, commandLine: again }),
+    })
+  }
   const parts = await writeRun({
     plan,
     target,
     announce: () => agents.announce(card),
     time,
     others: agents.others,
+    onBegin: agents.begin,
     idleCost: settings.idleCost,
     say,
-    results: linesOf(plan.nominalHz),
+    results: linesOf(plan),
+    fleet,
     guard: guardOf(settings.guard),
-    onGuarded: observer.guarded,
     warn,
     stop,
     stopNow,
@@ -102,34 +131,37 @@ const written = async (settings, { target, run, observer, linesOf, stop, stopNow
   return {
     ...parts,
     ...(snapshot && { snapshot }),
+    ...(fleet && { fleet }),
     target: { found, shared_keys: sharedKeysOf(plan, target.topology) },
   }
 }
 
-/** @param {Settings} settings @param {Needs} needs @param {(step: () => unknown) => void} undo */
-const read = async (settings, { target, run, observer, linesOf, stop, stopNow }, undo) => {
-  const { say, warn } = observer
+/** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
+const read = async (settings, needs, undo) => {
+  const { target, run, observer, linesOf, stopNow } = needs
+  const { say, warn, progress } = observer
   const own = /** @type {import('../../settings.js').ReaderSettings} */ (settings)
+  const joined = await joinToRead(own, needs, undo)
+  const stop = joined?.fleet.signal ?? needs.stop
   const found = await unlessInterrupted(stop, findPlan({ settings: own, target, say }))
+  const common = { target, stop, stopNow, say, warn, ...progress }
+  if (joined) checkJoined(found, settings, target)
+  if (found.plan.flow === 'workers') {
+    const { plan, card } = found
+    say(workersWords(plan))
+    const parts = await workRun({ plan, card, results: linesOf(plan), ...common })
+    return { ...parts, target: {} }
+  }
   const { strategy } = found.plan
-  const claim = { settings, strategy, target, run, say, onLost: observer.lost, signal: stop }
-  const readers = await claimReaders(claim)
-  undo(() => untilStopped(stopNow, readers.release(), undefined))
+  const claim = { settings, strategy, target, run, say, ...leaseWarnings(warn), signal: stop }
+  const readers = joined?.readers ?? (await claimReaders(claim))
+  if (!joined) undo(() => untilStopped(stopNow, readers.release(), undefined))
   const plan = { ...found.plan, agents: readers.agents }
   say(readerWords(plan))
-  const { progress } = observer
-  const parts = await readRun({
-    ...found,
-    plan,
-    target,
-    results: linesOf(null),
-    stop,
-    stopNow,
-    say,
-    warn,
-    ...progress,
-  })
-  return { ...parts, target: {} }
+  joined?.fleet.describe({ reading: { ...plan, agents: [] } })
+  await joined?.fleet.tell()
+  const parts = await readRun({ ...found, plan, results: linesOf(plan), joined, ...common })
+  return { ...parts, ...(joined && { fleet: joined.fleet }), target: {} }
 }
 
 /**
@@ -140,7 +172,9 @@ const read = async (settings, { target, run, observer, linesOf, stop, stopNow },
 export const runOn = (settings, needs) =>
   withUndo(async (undo) => {
     const { program, target, run, commandLine, observer, settled } = needs
-    const parts = await (program === 'consumer' ? read : written)(settings, needs, undo)
+    /** @type {any} */
+    const made = await (program === 'consumer' ? read : written)(settings, needs, undo)
+    const { fleet, own, ...parts } = made
     await settled()
     const { kind, origin } = target
     const document = resultDocument(
@@ -154,5 +188,10 @@ export const runOn = (settings, needs) =>
         warnings: [...observer.warnings],
       }),
     )
-    return withThresholds(document, settings.thresholds)
+    if (!fleet) return withThresholds(document, settings.thresholds)
+    const { warnings } = observer
+    const all = await resultOfFleet(fleet, { parts: made, warnings, say: observer.say, signals: needs })
+    const seconds = () => pagesOfSeconds(fleet.control)
+    await needs.onMerged?.(document, all && { document: all, seconds })
+    return all ?? document
   })

@@ -1,4 +1,6 @@
 // What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
+import { clientHealth } from '../measure/client-health.js'
+import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
 import { sleep } from './settlement.js'
 
@@ -7,8 +9,18 @@ import { sleep } from './settlement.js'
  * @typedef {import('../report/live.js').Snapshot} Snapshot
  */
 
+/**
+ * What is sampled: the client itself, and every node.
+ * @param {import('../target/open.js').Target} target
+ * @param {{ clock: () => number, elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
+ */
+export const samplersOf = ({ nodes, info, access }, { clock, elapsed, ...more }) => ({
+  health: clientHealth({ clock }),
+  sampler: nodeSampler({ nodes, info, db: access.db, ...more, clock: elapsed }),
+})
+
 /** The hardest-worked node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
-export const busiest = (rows, role) => {
+const busiest = (rows, role) => {
   const figures = rows.flatMap((row) =>
     row.role === role && row.engine_cpu_pct != null ? [row.engine_cpu_pct] : [],
   )
@@ -67,8 +79,41 @@ export const isNoLine = (overS, counts, latencies, bystander = null) =>
   latencies.every((each) => each === null) &&
   (bystander === null || bystander.max < shortestMs * 1000)
 
-/** As people read it: the line before a whole second is that second's. @param {number} atMs */
-export const shownMs = (atMs) => Math.round(atMs / 100) * 100
+/**
+ * What was counted since the call before.
+ * @template {Record<string, number>} Counts
+ * @param {() => Counts} totals
+ * @param {keyof Counts & string} main whose change a second is the rate
+ * @param {() => number} elapsed
+ */
+export const changesOf = (totals, main, elapsed) => {
+  let before = { ...totals() }
+  let beforeMs = 0
+  return () => {
+    const [atMs, epochMs] = [elapsed(), Date.now()]
+    const now = { ...totals() }
+    const overS = (atMs - beforeMs) / 1000
+    const perS = overS > 0 ? (now[main] - before[main]) / overS : null
+    const counts = Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - before[name]]))
+    before = now
+    beforeMs = atMs
+    return { atMs, epochMs, now, overS, perS, counts }
+  }
+}
+
+/**
+ * What the live line shows of writers and of readers. The line before a whole second is that second's.
+ * @param {number} atMs
+ * @param {{ p50: number, p99: number } | null | undefined} times
+ * @param {NodeRow[]} nodes
+ */
+export const shownOf = (atMs, times, nodes) => ({
+  elapsedMs: Math.round(atMs / 100) * 100,
+  p50Us: times?.p50 ?? null,
+  p99Us: times?.p99 ?? null,
+  masterCpuPct: busiest(nodes, 'master'),
+  replicaCpuPct: busiest(nodes, 'replica'),
+})
 
 /** How long the run will take, in whole ticks where it has a schedule. @param {import('../plan/plan.js').Plan} plan */
 export const lengthMs = (plan) =>
@@ -82,7 +127,7 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
- * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.felt by the bystander
+ * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.bystanderLatency
  * @param {{ collect: () => void }} needs.probe
  * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
@@ -98,7 +143,7 @@ export const everySecond = ({
   plan,
   ledger,
   latency,
-  felt,
+  bystanderLatency,
   probe,
   health,
   sampler,
@@ -110,39 +155,26 @@ export const everySecond = ({
   write,
   show,
 }) => {
-  let before = { ...ledger.whole, atMs: 0 }
+  const changes = changesOf(() => ledger.whole, 'acked', elapsed)
   let waitingBytesMax = 0
 
   const second = async () => {
     driver.watch()
-    const [atMs, epochMs] = [elapsed(), Date.now()]
-    const items = { ...ledger.whole }
-    const overS = (atMs - before.atMs) / 1000
-    const achieved = overS > 0 ? (items.acked - before.acked) / overS : null
-    const outcomes = /** @type {const} */ ([
-      'offered',
-      'acked',
-      'failed',
-      'uncertain',
-      'dropped',
-      'unsettled',
-    ])
-    const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, items[outcome] - before[outcome]]))
-    before = { ...items, atMs }
+    const { atMs, epochMs, now, overS, perS: achieved, counts } = changes()
     const waitingBytes = driver.waitingBytes()
     waitingBytesMax = Math.max(waitingBytesMax, waitingBytes)
     const intended = latency.intended.turn()
     const service = latency.service.turn()
     probe.collect()
-    const bystander_us = felt.turn()
+    const bystander_us = bystanderLatency.turn()
     const client = { ...health.sample(), waiting_bytes: waitingBytes }
-    const now = phase()
+    const nowIn = phase()
     const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
     if (isNoLine(overS, counts, [intended, service], bystander_us)) return
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
-      phase: now,
+      phase: nowIn,
       items: counts,
       achieved,
       latency_us: { intended, service },
@@ -152,23 +184,28 @@ export const everySecond = ({
       nodes,
     })
     show({
-      elapsedMs: shownMs(atMs),
+      ...shownOf(atMs, intended, nodes),
       totalMs: lengthMs(plan),
-      phase: now,
+      phase: nowIn,
       nominalRate: plan.nominalHz,
       achievedRate: achieved,
-      p50Us: intended?.p50 ?? null,
-      p99Us: intended?.p99 ?? null,
-      masterCpuPct: busiest(nodes, 'master'),
-      replicaCpuPct: busiest(nodes, 'replica'),
       lost: {
-        failed: items.failed,
-        uncertain: items.uncertain,
-        dropped: items.dropped,
+        failed: now.failed,
+        uncertain: now.uncertain,
+        dropped: now.dropped,
         errors: sum(ledger.errorsBy),
       },
     })
   }
 
-  return { ...onceASecond(second, elapsed), waitingBytesMax: () => waitingBytesMax }
+  const seconds = onceASecond(second, elapsed)
+  return {
+    ...seconds,
+    start() {
+      // Who joins a run that is under way has nothing from before.
+      changes()
+      seconds.start()
+    },
+    waitingBytesMax: () => waitingBytesMax,
+  }
 }

@@ -1,6 +1,7 @@
 // How a load ends: by itself or because somebody stops it; then what is under way is settled, but not for ever.
 
-const settleLimitMs = 10_000
+/** Of a run that nobody interrupts. */
+export const settleLimitMs = 10_000
 const interruptedLimitMs = 3000
 
 /** Timers are told 2^31 ms at most; what is further away is waited for in parts. */

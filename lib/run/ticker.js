@@ -11,11 +11,20 @@ const earlyMs = 1.5
  * @param {ReturnType<typeof import('../plan/pacer.js').pacerOf>} options.pacer
  * @param {number | null} options.ticks
  * @param {() => number} options.elapsed milliseconds since the start
+ * @param {() => number} [options.firstTick] asked at the start
  * @param {(tick: number) => void} options.begin
  * @param {() => void} options.onEnd every tick was begun
  * @param {import('../base/timers.js').Timers} [options.timers]
  */
-export const ticker = ({ pacer, ticks, elapsed, begin, onEnd, timers = systemTimers }) => {
+export const ticker = ({
+  pacer,
+  ticks,
+  elapsed,
+  firstTick = () => 0,
+  begin,
+  onEnd,
+  timers = systemTimers,
+}) => {
   let next = 0
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -38,7 +47,12 @@ export const ticker = ({ pacer, ticks, elapsed, begin, onEnd, timers = systemTim
     else timer = timers.setTimeout(wake, Math.max(0, wait - early))
   }
   return {
-    start: wake,
+    start: () => {
+      next = firstTick()
+      wake()
+    },
+    /** The first that was not begun. */
+    next: () => next,
     stop: () => {
       stopped = true
       timers.clearTimeout(timer)

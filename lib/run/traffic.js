@@ -6,6 +6,7 @@ import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'
 import { picksOf } from '../traffic/operations.js'
 import { shownSizes, sizeOf } from '../traffic/sizes.js'
+import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { storesValues } from '../workloads/uses.js'
 
@@ -21,7 +22,7 @@ const mostDraws = 200_000
  */
 const itemsDrawn = (plan, draws, endMs) => {
   const items = new Float64Array(draws)
-  if (plan.flow === 'clients') {
+  if (!flowOf(plan).inBatches) {
     const connections = plan.clients?.connections ?? 1
     const draw = drawsOf({ ...plan, count: plan.items, clients: connections })
     const due =
@@ -109,7 +110,7 @@ export const trafficOf = (plan, { offered, endMs }) => {
         ...spread(Float64Array.from(items, sizeOf(plan))),
       },
     }),
-    ...(plan.flow === 'ticks' && {
+    ...(flowOf(plan).expires && {
       ttl_s: { stated: lifetimeWords(plan), ...spread(Float64Array.from(items, lifetimeOf(plan))) },
     }),
     ...(plan.nominalHz !== null && plan.pacing !== 'closed' && { arrivals: gapsIn(plan, draws) }),

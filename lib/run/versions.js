@@ -1,9 +1,5 @@
 // What ran: stands in every result.
-import { readFileSync } from 'node:fs'
-
-/** The version in package.json. */
-export const millraceVersion = () =>
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+import { millraceVersion } from '../base/version.js'
 
 /** @param {{ versions: string[] }} target */
 export const versionsOf = ({ versions }) => ({

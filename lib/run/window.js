@@ -37,7 +37,7 @@ export const windowOf = ({ plan, ledger, health, sampler, elapsed }) => {
     },
     /** The first tick begins. */
     start() {
-      if (plan.warmUpMs > 0) warmUp = setTimeout(open, plan.warmUpMs - markEarlyMs)
+      if (plan.warmUpMs > 0) warmUp = setTimeout(open, Math.max(0, plan.warmUpMs - markEarlyMs - elapsed()))
     },
     /** Nothing new is offered. */
     close() {

@@ -1,7 +1,6 @@
 // What a writing run counts and times as it goes.
 import { latencyOf, series } from '../measure/latency.js'
-import { ledgerOf } from '../measure/ledger.js'
-import { operationsOf } from '../measure/operations.js'
+import { runOfFlow } from './flows.js'
 
 // A first byte later than this is told as a late tick.
 const lateMs = 10
@@ -30,18 +29,20 @@ const tickCounter = () => {
 export const recordsOf = (plan, isMeasured = () => true) => {
   const latency = latencyOf()
   const lateness = series()
-  const felt = series()
+  const bystanderLatency = series()
   const renewals = series()
   const late = tickCounter()
+  /** @type {number | null} */
+  let firstBehindMs = null
   return {
-    ledger: plan.flow === 'clients' ? operationsOf({ isMeasured }) : ledgerOf(plan),
+    ledger: runOfFlow[plan.flow].ledger(plan, isMeasured),
     latency,
     /** How long connections took that were opened anew. */
     renewals,
-    /** By the bystander. */
-    felt,
+    bystanderLatency,
     /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
+      if (firstMs !== null) firstBehindMs ??= firstMs - dueMs
       if (!account.measured || firstMs === null) return
       const behindMs = firstMs - dueMs
       lateness.record(behindMs * 1000)
@@ -51,14 +52,35 @@ export const recordsOf = (plan, isMeasured = () => true) => {
     sent(behindMs) {
       lateness.record(behindMs * 1000)
     },
+    /** How late the very first byte was. */
+    firstBehindMs: () => firstBehindMs,
+    lateTurn: lateness.turn,
     lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
     close() {
       latency.close()
       lateness.close()
-      felt.close()
+      bystanderLatency.close()
       renewals.close()
     },
   }
 }
 
 /** @typedef {ReturnType<typeof recordsOf>} Records */
+
+/**
+ * What was counted so far, for a fleet to add up.
+ * @param {Records} records
+ * @param {{ carried: () => number }} window
+ * @param {{ measuredTicks: () => number, nextTick: () => number }} writing
+ * @returns {import('../fleet/interval.js').Sums}
+ */
+export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
+  whole: { ...ledger.whole },
+  measured: { ...ledger.measured },
+  agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
+  failed_by: { ...ledger.failedBy },
+  commands: { sent: ledger.commands.sent, repeated: ledger.commands.repeated, carried: window.carried() },
+  errors_by: { ...ledger.errorsBy },
+  repeated_by: { ...ledger.repeatedBy },
+  ticks: { count: writing.measuredTicks(), late: lateTicks().late, next: writing.nextTick() },
+})

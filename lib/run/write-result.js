@@ -1,7 +1,8 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
+
+import { serverCosts } from '../measure/costs.js'
+import { memoryCost } from '../measure/memory-cost.js'
 import { isScheduled } from '../plan/pacer.js'
-import { serverCosts } from './costs.js'
-import { memoryCost } from './memory-cost.js'
 import { trafficOf } from './traffic.js'
 
 /**
@@ -10,14 +11,15 @@ import { trafficOf } from './traffic.js'
  *
  * @typedef {object} Beginning what the target held before the first write
  * @property {number} startedEpochMs
- * @property {import('./memory-cost.js').Held} before
+ * @property {import('../measure/memory-cost.js').Held} before
+ * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was written before the run; null: nothing was
  *
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
  * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
- * @property {import('./memory-cost.js').Held} after
+ * @property {import('../measure/memory-cost.js').Held} after
  * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
@@ -30,6 +32,20 @@ const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strat
  * @param {WriteRun} run
  */
 const storedIn = (run) => (isScheduled(run.plan) ? run.records.ledger.measured.acked : answeredIn(run))
+
+/**
+ * Items that the servers' costs are divided by. A server that is busy with scripts answers INFO seconds later: of slow
+ * operations those count that it ran between the same two INFO that their CPU is the difference of. By its own count,
+ * which is right at that moment, while replies come some at once; where that may count others, by the replies.
+ * @param {WriteRun} run
+ * @param {number} stored
+ * @param {import('../measure/node-sampler.js').NodeTotals} totals
+ */
+const costedIn = ({ plan, strategy }, stored, { carried, commands }) => {
+  if (!strategy.loads) return stored
+  const { calls = Number.NaN } = commands[strategy.onceCommand ?? ''] ?? {}
+  return Math.abs(calls - carried) <= Number(plan.clients?.connections) ? calls : carried
+}
 
 /**
  * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
@@ -74,9 +90,9 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
 /** What was drawn, and what became of the connections. @param {WriteRun} run @param {number} endMs */
 const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
   const { offered } = records.ledger.whole
-  if (strategy.declared.passes) return null
+  if (strategy.declared.passes || strategy.declared.answers) return null
   const asked = renewals()
-  const { reconnectHz = null } = plan.clients ?? {}
+  const { reconnectHz } = plan
   const connections = reconnectHz !== null &&
     asked !== null && {
       connections: {
@@ -94,10 +110,11 @@ const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
  * @param {Beginning} beginning
  * @param {Ending} ending
  */
-export const resultOf = (run, { startedEpochMs, before }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle } = run
+export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
+  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle, queue } =
+    run
   const { endMs, interrupted, client, sampled, after, slotTable, chunks } = ending
-  const { latency, felt } = records
+  const { latency, bystanderLatency } = records
   const { nodes, totals } = sampled
   const stored = storedIn(run)
   const writers = presence.summary()
@@ -111,7 +128,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     slotTable,
     writersBefore: writers.before,
   })
-  const counts = { stored, unsure: unsureIn(run), writers }
+  const counts = { stored: costedIn(run, stored, totals), unsure: unsureIn(run), writers }
   const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
   return {
     startedEpochMs,
@@ -125,7 +142,7 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency_us: { intended: latency.intended.whole(), service: latency.service.whole() },
-    bystander_us: felt.whole(),
+    bystander_us: bystanderLatency.whole(),
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
     client: {
       ...client,
@@ -136,9 +153,12 @@ export const resultOf = (run, { startedEpochMs, before }, ending) => {
     },
     server: serverCosts(known),
     counts: run.counts(),
+    ...(load && run.strategy.loads && { load }),
+    ...run.answers(),
     traffic: trafficIn(run, endMs),
     ...run.passes(),
     ...(chunks && { chunks }),
+    ...(queue() && { queue: queue() }),
     nodes,
     events: journal.events,
   }

@@ -1,15 +1,18 @@
 // One run of the writer: put together, started, drained and summed up.
+import { percent } from '../base/units.js'
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
-import { slotTableBytes } from '../plan/slot-tables.js'
 import { gatheredIn } from '../target/stored.js'
+import { slotTableBytes } from '../wire/slot-tables.js'
 import { dataBytesIn } from './baseline.js'
 import { settled, sleep } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
+import { sumsOf } from './write-records.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
 const answerLimitMs = 2000
+const sampleAheadMs = 300
 
 /**
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
@@ -25,40 +28,83 @@ const gathered = (target, strategy) => orNull(gatheredIn(target, strategy, Date.
 /**
  * @param {WriteRun['sampler']} sampler that has just asked
  * @param {number[] | null} members
- * @returns {import('./memory-cost.js').Held}
+ * @param {number | null} dataBytes
+ * @returns {import('../measure/memory-cost.js').Held}
  */
-const held = (sampler, members) => {
-  const { data_bytes: dataBytes, keys } = sampler.summary().totals
-  return { dataBytes, keys, gathered: members }
+const held = (sampler, members, dataBytes) => {
+  const { data_bytes, keys } = sampler.summary().totals
+  return { dataBytes: dataBytes ?? data_bytes, keys, gathered: members }
+}
+
+// From here on the bystander's p99 is another one.
+const lateLimit = 0.01
+
+/** @param {number} late part of the bystander's PINGs @returns {import('../result/ruling.js').Warning[]} */
+const contended = (late) =>
+  late > lateLimit
+    ? [
+        {
+          code: 'bystander-contended',
+          message: `other processes took the CPU: ${percent(late * 100)} of the bystander's PINGs were sent late, by more than a quarter of their latency, so the slowest ${percent(late * 100)} of latencies may be this machine's and not the servers'; end them, or give this process cores of its own (taskset)`,
+          invalidates: false,
+        },
+      ]
+    : []
+
+// A box of a fleet is at its first tick's timer so long before it is due.
+const aheadMs = 5
+
+/**
+ * The moment from which time is counted: now, or in a fleet when all begin.
+ * @param {WriteRun} run
+ * @param {import('../fleet/member.js').Member | null} fleet
+ * @param {import('../measure/memory-cost.js').Held} before
+ * @param {AbortSignal} stop
+ */
+const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
+  if (!fleet) return Date.now()
+  const known = async () => ({ idle: JSON.stringify(idle), before: JSON.stringify(before) })
+  const { startMs, atMs, isLate } = await unlessInterrupted(stop, fleet.ready(known))
+  const soonMs = atMs - sampleAheadMs - performance.now()
+  if (soonMs > 0) await unlessInterrupted(stop, sleep(soonMs))
+  writing.beginAt?.(atMs, isLate)
+  // What happened while the boxes waited for each other is no part of the first second.
+  await sampler.sample()
+  return startMs
 }
 
 /**
  * The first tick begins.
  * @param {WriteRun} run
- * @param {import('../target/open.js').Target} target
- * @param {() => Promise<unknown>} announce
- * @param {AbortSignal} stop
+ * @param {import('./write-setup.js').WriteNeeds & { announce: () => Promise<unknown> }} needs
+ * @param {import('../fleet/member.js').Member | null} fleet
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async (run, target, announce, stop) => {
+const begin = async (run, { target, announce, onBegin = async () => {}, stop }, fleet) => {
   const { strategy, sampler, health, window, writing, second, presence, clearOld } = run
+  const isSampling = !fleet || fleet.leads()
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
   await unlessInterrupted(stop, clearOld())
   await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
-  const members = gathered(target, strategy)
-  const [ids, dataBytes] = await unlessInterrupted(stop, Promise.all([members, orNull(dataBytesIn(target))]))
-  const before = { ...held(sampler, ids), dataBytes }
-  if (run.plan.clients && run.plan.clients.fill !== 'none') await unlessInterrupted(stop, run.fill())
+  const holding = isSampling ? [gathered(target, strategy), orNull(dataBytesIn(target))] : [null, null]
+  const [ids, dataBytes] = /** @type {[number[] | null, number | null]} */ (
+    await unlessInterrupted(stop, Promise.all(holding))
+  )
+  const before = held(sampler, ids, dataBytes)
+  const load =
+    run.plan.clients && run.plan.clients.fill !== 'none' ? await unlessInterrupted(stop, run.fill()) : null
   const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
-  const startedEpochMs = Date.now()
+  await unlessInterrupted(stop, onBegin())
+  const startedEpochMs = await starting(run, fleet, before, stop)
   await window.prepare()
+  if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
   health.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
   writing.start(unpreparedBytes)
-  return { startedEpochMs, before }
+  return { startedEpochMs, before, load }
 }
 
 /**
@@ -92,24 +138,33 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
 /**
  * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
-export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
+export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs }) => {
   const onEncoding = (/** @type {number} */ share) => {
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
-  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, stop, onEncoding }))
-  const beginning = await begin(run, needs.target, announce, stop)
+  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, fleet, stop, onEncoding }))
+  const beginning = await begin(run, { ...needs, announce, stop }, fleet)
   const offeredMs = await runOut(run, { stop, stopNow })
 
   const { health, sampler, probe, second, driver, records, data } = run
   const client = health.summary()
   const endMs = endOf(run, offeredMs, stop.aborted)
   await untilStopped(stopNow, probe.stop(), undefined)
+  contended(probe.lateShare()).forEach(needs.warn ?? (() => {}))
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
-  const after = held(sampler, await untilStopped(stopNow, gathered(needs.target, run.strategy), null))
+  const isSampling = !fleet || fleet.leads()
+  const stored = Promise.all([gathered(needs.target, run.strategy), orNull(dataBytesIn(needs.target))])
+  const after = held(
+    sampler,
+    ...(isSampling
+      ? await untilStopped(stopNow, stored, [null, null])
+      : /** @type {[null, null]} */ ([null, null])),
+  )
   const sampled = sampler.summary()
   const chunks = await untilStopped(stopNow, run.finish(), null)
+  await untilStopped(stopNow, run.dropIndexes(), undefined)
   driver.close()
   health.stop()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
@@ -121,7 +176,7 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
   if (missed > 0)
     needs.warn?.({
       code: 'reconnects',
-      message: `${missed} of ${run.renewals()?.asked} connections were not opened anew when they were due: all of them were being so; lower --reconnects or raise --connections`,
+      message: `${missed} of ${run.renewals()?.asked} connections were not renewed when they were due, since all were being renewed; lower --reconnects or raise --connections`,
       invalidates: true,
     })
   for (const message of run.strategy.declared.reasons(
@@ -131,6 +186,10 @@ export const writeRun = async ({ announce, stop, stopNow, ...needs }) => {
     chunks?.sum ?? null,
   ))
     needs.warn?.({ code: 'replies', message, invalidates: true })
+  const own = fleet && {
+    sums: sumsOf(records, run.window, /** @type {any} */ (run.writing)),
+    behindMs: records.firstBehindMs(),
+  }
   records.close()
-  return result
+  return { ...result, ...(own && { own: { ...own, after, sampled } }) }
 }

@@ -1,26 +1,22 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 
+import { ledProbe, ledSampler } from '../fleet/led.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
-import { clientHealth } from '../measure/client-health.js'
 import { serversAheadMs } from '../measure/clocks.js'
-import { nodeSampler } from '../measure/node-sampler.js'
 import { presenceWatch } from '../measure/presence.js'
 import { removeLeftovers } from '../target/leftovers.js'
-import { socketDriver } from '../transport/socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
-import { chunksWriting } from './chunks-writing.js'
-import { clientsWriting } from './clients-writing.js'
 import { dataWatch } from './data-watch.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
-import { fillKeys, prepareKeys } from './fill.js'
+import { dropIndexes, fillKeys, prepareKeys } from './fill.js'
+import { runOfFlow } from './flows.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
-import { everySecond } from './second.js'
+import { everySecond, samplersOf } from './second.js'
 import { windowOf } from './window.js'
-import { recordsOf } from './write-records.js'
-import { writer } from './writer.js'
+import { recordsOf, sumsOf } from './write-records.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -36,12 +32,13 @@ import { writer } from './writer.js'
  * @property {(ready: { encodeMs: number, tapeBytes: number }) => void} onReady
  * @property {(kind: string, text: string) => void} onEvent
  * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
- * @property {() => Promise<number>} others how many writers of other processes are at work
+ * @property {() => Promise<number>} others how many writers of other processes write
+ * @property {() => Promise<void>} [onBegin] our own do from now on
  * @property {'auto' | 'always' | 'never'} idleCost
  * @property {(line: string) => void} say
  * @property {AbortSignal} stop
+ * @property {import('../fleet/member.js').Member | null} [fleet] that this box is of
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
- * @property {(reason: string) => void} [onGuarded] told once
  * @property {(warning: import('../result/ruling.js').Warning) => void} [warn]
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
@@ -66,58 +63,11 @@ const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
-/** @param {import('../transport/socket.js').DriverOptions} options */
-const openDriver = async (options) => {
-  if (options.plan.driver !== 'ioredis') return socketDriver(options)
-  const { ioredisDriver } = await import('../transport/ioredis.js')
-  return ioredisDriver(options)
-}
-
-/**
- * Ticks of a writer, as its driver plays them.
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {ReturnType<typeof strategyOf>} needs.strategy
- * @param {Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
- * @param {() => number} needs.clock
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {WriteNeeds['time']} needs.time
- * @param {(share: number) => void} needs.onEncoding
- * @param {() => void} needs.onProgress
- */
-const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, time, ...on }) => {
-  const { latency, begun: onBegun } = records
-  const ledger = /** @type {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} */ (records.ledger)
-  const steps = strategy.steps()
-  const random = Math.random
-  const driver = await openDriver({
-    plan,
-    steps,
-    target,
-    ledger,
-    latency,
-    clock,
-    random,
-    onEvent,
-    onBegun,
-    ...on,
-  })
-  return {
-    driver,
-    writing: writer({ plan, driver, ledger, clock, epochMs: time.now }),
-    counts: () => null,
-    passes: () => null,
-    renewals: () => null,
-    finish: async () => null,
-  }
-}
-
 /** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
 const aheadOf = (target) =>
   serversAheadMs({
     servers: target.topology.masters,
-    time: async (address) => /** @type {any} */ (await target.control(address).time()),
+    time: target.time,
     epochMs: Date.now,
   })
 
@@ -130,36 +80,75 @@ const aheadOf = (target) =>
  * @param {ReturnType<typeof journalOf>} needs.journal
  * @param {() => number} needs.clock
  * @param {() => number} needs.elapsed
+ * @param {() => void} needs.onAsking
  * @param {(rows: NodeRow[]) => void} needs.onRows
+ * @param {import('../fleet/member.js').Member | null} needs.fleet
  */
-const watchersOf = ({ plan, target, records: { ledger, felt }, journal, clock, elapsed, onRows }) => {
-  const health = clientHealth({ clock })
-  const sampler = nodeSampler({
-    nodes: target.reporting,
-    info: target.info,
-    clock: elapsed,
-    db: target.access.db,
-    onRows,
+const watchersOf = ({
+  plan,
+  target,
+  records: { ledger, bystanderLatency },
+  journal,
+  clock,
+  elapsed,
+  onAsking,
+  onRows,
+  fleet,
+}) => {
+  const { health, sampler: ownSampler } = samplersOf(target, {
+    ...{ clock, elapsed, onRows },
+    nodes: () => {
+      onAsking()
+      return target.reporting()
+    },
+    carried: () => ledger.commands.itemsCarried,
   })
+  const sampler = fleet ? ledSampler(ownSampler, fleet) : ownSampler
   const window = windowOf({ plan, ledger, health, sampler, elapsed })
-  const probe = bystanderThread({
+  const ownProbe = bystanderThread({
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     access: target.access,
     record: (agoMs, us) => {
-      if (window.covers(elapsed() - agoMs)) felt.record(us)
+      if (window.covers(elapsed() - agoMs)) bystanderLatency.record(us)
     },
     onFailed: ({ message }) => journal.note('bystander', `ended by itself: ${message}`),
   })
+  const probe = fleet ? ledProbe(ownProbe, fleet) : ownProbe
   return { health, sampler, window, probe }
+}
+
+/**
+ * Where the seconds of a run go: into its files, and from a box of a fleet to all.
+ * @param {object} needs
+ * @param {Plan} needs.plan
+ * @param {WriteNeeds['results']} needs.results
+ * @param {import('../fleet/member.js').Member | null} needs.fleet
+ * @param {import('./write-records.js').Records} needs.records
+ * @param {ReturnType<typeof watchersOf>} needs.watchers
+ * @param {() => Pick<ReturnType<typeof import('./writer.js').writer>, 'measuredTicks' | 'nextTick'>} needs.writing
+ */
+const secondsTo = ({ plan, results, fleet, records, watchers: { window, sampler }, writing }) => {
+  if (!fleet) return results.interval
+  return (/** @type {any} */ line) => {
+    results.interval(line)
+    fleet.second({
+      ...line,
+      writers: plan.agents.length,
+      epoch_ms: Math.round(fleet.clock.now()),
+      lateness_us: records.lateTurn(),
+      ...sumsOf(records, window, writing()),
+      ...(fleet.leads() && { sampler: sampler.state() }),
+    })
+  }
 }
 
 /** @param {WriteNeeds} needs */
 export const setUpWriting = async (needs) => {
-  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent, say } = needs
-  const { guard = () => null, onGuarded = () => {}, warn = () => {} } = needs
+  const { plan, target, time, others, results, show, onEncoding, onReady, onEvent, say, fleet = null } = needs
+  const { guard = () => null, warn = () => {} } = needs
   const clock = () => performance.now()
   let writing =
-    /** @type {Omit<ReturnType<typeof writer>, 'start' | 'stop' | 'progress'> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
+    /** @type {Omit<ReturnType<typeof import('./writer.js').writer>, 'start' | 'stop' | 'progress' | 'beginAt' | 'nextTick'> & Partial<Pick<ReturnType<typeof import('./writer.js').writer>, 'beginAt' | 'nextTick'>> & { start: (unpreparedBytes: number | null) => void, stop: () => void, progress: () => void } | null} */ (
       null
     )
   const elapsed = () => writing?.elapsed() ?? 0
@@ -168,19 +157,32 @@ export const setUpWriting = async (needs) => {
   const records = recordsOf(plan, () => elapsed() >= plan.warmUpMs)
 
   await makeReady(strategy, target)
-  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const data = dataWatch({
+    target,
+    removesKeys: strategy.removesItemKeys,
+    created: () => (plan.once ? records.ledger.whole.acked * strategy.holders().keysAnItem : 0),
+    elapsed,
+    note: journal.note,
+    warn,
+  })
   const onRows = (/** @type {NodeRow[]} */ rows) => {
     data.look(rows)
     guarding.look(rows)
   }
-  const watchers = watchersOf({ plan, target, records, journal, clock, elapsed, onRows })
+  const watchers = watchersOf({
+    ...{ plan, target, records, journal, clock, elapsed, onRows, fleet },
+    onAsking: data.asking,
+  })
   // The PINGs are a part of what goes on beside the items.
   await watchers.probe.start()
-  const idling = idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
-  const flowNeeds = { plan, strategy, target, records, clock, onEvent: journal.event }
-  const opening = plan.clients
-    ? (plan.clients.delivery ? chunksWriting : clientsWriting)(flowNeeds)
-    : ticksWriting({ ...flowNeeds, time, onEncoding, onProgress: () => writing?.progress() })
+  const idling =
+    !fleet || fleet.leads()
+      ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
+      : Promise.resolve({ why: 'another box of the fleet measured it' })
+  const opening = runOfFlow[plan.flow].open({
+    ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
+    onProgress: () => writing?.progress(),
+  })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()
     throw error
@@ -196,13 +198,20 @@ export const setUpWriting = async (needs) => {
     isEnding: () => phase() === 'draining',
     end: (reason) => {
       journal.note('guard', reason)
-      onGuarded(reason)
+      warn({ code: 'guard', message: `ended by --guard: ${reason}`, invalidates: true })
       writing?.stop()
     },
   })
   const writers = { total: plan.totalAgents, own: plan.agents.length }
   const presence = presenceWatch({ writers, others, isMeasured: watchers.window.covers })
-  const write = results.interval
+  const write = secondsTo({
+    plan,
+    results,
+    fleet,
+    records,
+    watchers,
+    writing: () => /** @type {any} */ (writing),
+  })
   const watchClocks = async (/** @type {number} */ atMs) => {
     for (const text of await time.look(atMs)) journal.note('clock', text)
   }
@@ -214,11 +223,14 @@ export const setUpWriting = async (needs) => {
     plan,
     strategy,
     counts: flow.counts,
+    answers: flow.answers,
     passes: flow.passes,
     renewals: flow.renewals,
     finish: flow.finish,
+    queue: flow.queue,
     fill: () => fillKeys(filling),
     prepare: () => prepareKeys(filling),
+    dropIndexes: () => dropIndexes(filling),
     records,
     aheadMs,
     journal,

@@ -36,6 +36,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
     draw: isDrawn(plan) ? batchDraws(plan, share) : null,
   }))
   let startMs = 0
+  let isLate = false
   let lastEpoch = 0
   let openTicks = 0
   let measuredTicks = 0
@@ -100,18 +101,19 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
     if (measured) measuredTicks++
   }
 
-  /** Absolute deadlines. */
+  /** Absolute deadlines. What was due before a box joined is not its own. */
   const scheduled = () => {
     const ticks = ticker({
       pacer,
       ticks: plan.ticks,
       elapsed,
+      firstTick: () => (isLate ? pacer.ticksDue(elapsed()) : 0),
       begin: (i) => offerAll(i, pacer.dueMs(i)),
       // The last interval lasts its whole time.
       onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),
       timers,
     })
-    return { start: ticks.start, stop: ticks.stop, more: () => {} }
+    return { start: ticks.start, stop: ticks.stop, more: () => {}, next: ticks.next }
   }
 
   const isOver = (/** @type {number} */ i) =>
@@ -126,7 +128,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
       while (!isOver(next) && driver.hasRoom()) offerAll(next++, elapsed())
       if (isOver(next)) finish()
     }
-    return { start: more, stop: () => {}, more }
+    return { start: more, stop: () => {}, more, next: () => next }
   }
 
   /** Each agent waits for its batch and then sleeps: what the published figures did. */
@@ -157,6 +159,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
         for (const timer of sleeping) timers.clearTimeout(timer)
       },
       more: () => {},
+      next: () => 0,
     }
   }
 
@@ -176,8 +179,19 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
     /** When the first tick after the warm-up was due; null: there was none. */
     firstMeasuredMs: () => firstMeasuredMs,
     lastSettledMs: () => lastSettledMs - startMs,
+    /** The first tick that was not offered. */
+    nextTick: () => pacing.next(),
+    /**
+     * The run begins at a moment of its own, which may be a while ago.
+     * @param {number} atMs by the clock
+     * @param {boolean} late others began then, and what was due since is not ours
+     */
+    beginAt(atMs, late) {
+      startMs = atMs
+      isLate = late
+    },
     start() {
-      startMs = clock()
+      if (startMs === 0) startMs = clock()
       pacing.start()
       if (isScheduled(plan) || plan.durationMs === null) return
       // A batch and its sleep may end later than the time is over.

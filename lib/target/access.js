@@ -43,8 +43,8 @@ const checkFile = (parts, option, what) => {
 
 const certificate = /-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/
 
-/** @param {Settings} settings */
-const tlsOf = ({ caFile, certFile, keyFile, tlsInsecure }) => {
+/** @param {Pick<Settings, 'caFile' | 'certFile' | 'keyFile'> & { tlsInsecure?: boolean }} settings */
+export const tlsOfFiles = ({ caFile, certFile, keyFile, tlsInsecure }) => {
   const ca = fileFor(caFile, '--ca')
   const cert = fileFor(certFile, '--cert')
   const key = fileFor(keyFile, '--key')
@@ -73,7 +73,7 @@ export const accessOf = (settings) => ({
   username: settings.username,
   password: settings.passwordFile === undefined ? settings.password : passwordIn(settings.passwordFile),
   db: settings.db,
-  tls: settings.tls ? tlsOf(settings) : null,
+  tls: settings.tls ? tlsOfFiles(settings) : null,
 })
 
 /**
@@ -87,7 +87,7 @@ export const accessWarnings = ({ tlsInsecure }) =>
         {
           code: 'tls-insecure',
           message:
-            '--tls-insecure: no certificate is checked, so whoever is in between can read the password and change every answer',
+            '--tls-insecure: no certificate is checked, so anyone on the network path can read the password and change every answer',
           invalidates: false,
         },
       ]

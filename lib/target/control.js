@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { addressOf } from './address.js'
+import { clientOptions, connectLimitMs, retryAfter } from './client-options.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -9,7 +10,6 @@ import { reasonFor } from './reason.js'
  * @typedef {import('./dial.js').Access} Access
  */
 
-const connectLimitMs = 5000
 // A server that executes for longer than this is not one to ask.
 const answerLimitMs = 10_000
 
@@ -66,18 +66,14 @@ export const controlConnections = (access, mayConnect = () => true) => {
       throw new TargetError(`${address}: no confirmed server names it`, { code: 'UNCONFIRMED' })
     const client = new Redis({
       ...endpoint,
-      username: access.username,
-      password: access.password,
+      ...clientOptions(access, 'millrace-control'),
       db,
-      tls: access.tls ?? undefined,
-      connectionName: 'millrace-control',
-      connectTimeout: connectLimitMs,
       commandTimeout: answerLimitMs,
       maxRetriesPerRequest: 1,
       autoResendUnfulfilledCommands: false,
       // Its check holds everything back while a server loads, and writes to stderr where INFO is refused.
       enableReadyCheck: false,
-      retryStrategy: (times) => Math.min(2000, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2),
+      retryStrategy: retryAfter(2000),
       lazyConnect: true,
     })
     client.on('error', (error) => faults.set(address, error))

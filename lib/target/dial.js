@@ -3,8 +3,9 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
-import { encode, noValues, sizeOf } from '../wire/encode.js'
+import { commandBytes } from '../wire/encode.js'
 import { addressOf } from './address.js'
+import { connectLimitMs } from './client-options.js'
 import { reasonFor } from './reason.js'
 
 /**
@@ -15,14 +16,6 @@ import { reasonFor } from './reason.js'
 
 // One for all sockets: what a read brings is taken apart before the next read. A buffer each takes the cache of many.
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
-
-/** @param {string[][]} commands */
-const encodeAll = (commands) => {
-  const bytes = Buffer.alloc(commands.reduce((sum, args) => sum + sizeOf(args), 0))
-  let at = 0
-  for (const args of commands) at = encode(args, bytes, at, noValues)
-  return bytes
-}
 
 /**
  * @param {Access} access
@@ -59,7 +52,7 @@ const openSocket = ({ host, port }, access, onread) => {
 export const dial = (
   endpoint,
   access,
-  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = 5000, connect = openSocket },
+  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = connectLimitMs, connect = openSocket },
 ) =>
   new Promise((resolve, reject) => {
     const address = addressOf(endpoint)
@@ -105,7 +98,7 @@ export const dial = (
     const socket = connect(endpoint, access, { buffer: readBuffer, callback })
     socket.setNoDelay(true)
     socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
-    socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(encodeAll(commands)))
+    socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(commandBytes(commands)))
     socket.on('error', (error) => {
       fault ??= ready
         ? error

@@ -9,7 +9,7 @@ const serverNames = ['redis-server', 'valkey-server', 'redis6-server', 'redis-ch
 
 const oldestVersion = [6, 2]
 
-export const installHint =
+const installHint =
   'install one (Debian, Ubuntu: apt-get install redis-server; Amazon Linux: dnf install redis6 or ' +
   'dnf install valkey; macOS: brew install redis) or name it with --server-bin'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
+import { slotCount } from '../wire/slot.js'
 
-const slotCount = 16_384
 const pollMs = 20
 
 /**
@@ -88,7 +88,7 @@ export async function replicasLinked(members, signal) {
  * @param {number} shards
  * @returns {[from: number, to: number]}
  */
-export function slotsOf(shard, shards) {
+function slotsOf(shard, shards) {
   return [Math.floor(((shard - 1) * slotCount) / shards), Math.floor((shard * slotCount) / shards) - 1]
 }
 

@@ -1,7 +1,7 @@
 // What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
 import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOf } from '../plan/ownership.js'
-import { slotOf } from '../wire/slot.js'
 import { planKey, plansIn } from './plan-key.js'
+import { ownerOf } from './topology.js'
 
 /**
  * @typedef {import('./open.js').Target} Target
@@ -69,9 +69,6 @@ export const typed = async (client, keys) => {
   return found
 }
 
-/** The master that owns a key. @param {Target} target @param {string} key */
-export const ownerOf = ({ topology: { masters, owners } }, key) => masters[owners ? owners[slotOf(key)] : 0]
-
 /** Of SCAN's patterns. @param {string} prefix */
 export const escaped = (prefix) => prefix.replace(/[\\*?[\]]/g, '\\$&')
 
@@ -113,7 +110,7 @@ export const ownersBook = (target, nowMs, { db, prefixes }) => {
   /** @param {string} prefix */
   const read = async (prefix) => {
     const key = planKey(prefix)
-    const client = target.control(ownerOf(target, key), db)
+    const client = target.control(ownerOf(target.topology, key), db)
     if ((await client.type(key).catch(unlessRefused('hidden'))) !== 'hash') return []
     const cards = await plansIn(client, prefix, nowMs)
     return cards.filter((card) => isGenuine(card, prefix)).map(typesOf)

@@ -10,6 +10,7 @@ import { differingTerms, leaseMs } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
 import { scriptBody } from '../workloads/lua.js'
 import { endpointOf } from './address.js'
+import { clientOptions } from './client-options.js'
 import { disconnect } from './disconnect.js'
 import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
@@ -29,6 +30,10 @@ const answerLimitMs = 1000
 
 const readyLimitMs = 10_000
 
+/** A lease says first whether its holder writes: it may prepare for seconds. @param {0 | 1} isWriting @param {string} own */
+const leaseText = (isWriting, own) => `{"writing":${isWriting},${own}`
+const writingAt = leaseText(1, '').indexOf('1')
+
 /** Of a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
@@ -36,13 +41,9 @@ export const leaseKey = ({ prefix, readers }, agent) =>
 /** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} target */
 const clientFor = ({ kind, topology, access, sentinels }) => {
   const options = {
-    username: access.username,
-    password: access.password,
-    tls: access.tls ?? undefined,
-    connectTimeout: 5000,
+    ...clientOptions(access, 'millrace-lease'),
     commandTimeout: readyLimitMs,
     maxRetriesPerRequest: 2,
-    connectionName: 'millrace-lease',
   }
   return kind === 'cluster'
     ? new Cluster(topology.masters.map(endpointOf), {
@@ -99,6 +100,8 @@ const listed = (list, who) =>
  * @param {() => number} [options.epochMs] by the clock of the servers
  * @param {AbortSignal} [options.signal] stops waiting
  * @param {boolean} [options.here] all who may hold leases are processes of this host, as on embedded servers
+ * @param {string} [options.token] whose leases they are
+ * @param {() => Promise<boolean>} [options.isLast] of the writers of the plan to be released
  * @param {number} [options.lastMs] how long a lease lasts that nobody renews
  */
 export const leases = ({
@@ -112,6 +115,8 @@ export const leases = ({
   epochMs = Date.now,
   signal,
   here = false,
+  token = randomUUID(),
+  isLast,
   lastMs = leaseMs,
 }) => {
   const who = terms.readers ? 'reader' : 'writer'
@@ -121,13 +126,15 @@ export const leases = ({
   client.on('error', (error) => {
     lastError = error
   })
-  const holder = JSON.stringify({
-    token: randomUUID(),
+  /** What the text of each of our leases ends with, and of nobody else's. */
+  const own = JSON.stringify({
+    token,
     host: hostname(),
     pid: process.pid,
     run,
     since: new Date(epochMs()).toISOString(),
-  })
+  }).slice(1)
+  let holder = leaseText(0, own)
   /** @type {Set<number>} */
   const held = new Set()
   /** @type {Set<number>} asked for, and not refused: a lease whose answer is lost may be ours */
@@ -153,7 +160,7 @@ export const leases = ({
     const key = leaseKey(terms, agent)
     const answer = await client.set(key, holder, 'PX', lastMs, 'NX')
     // It may be ours all the same: of a renewal beside this one, or of this very SET, whose first answer was lost.
-    const isOurs = answer === 'OK' || (await client.get(key)) === holder
+    const isOurs = answer === 'OK' || (await client.get(key))?.endsWith(own) === true
     if (isOurs) held.add(agent)
     else asked.delete(agent)
     return isOurs
@@ -163,7 +170,7 @@ export const leases = ({
     held.clear()
     asked.clear()
     await Promise.all(
-      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), holder)),
+      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), own)),
     )
   }
   const holders = async () => {
@@ -181,21 +188,25 @@ export const leases = ({
       `another plan is being written under the same prefix: ${cardWords(rival)}, with ${differingTerms(rival, plan)}; each removes items of the other`,
     )
   }
-  /** How many agents besides ours hold a lease; rejects where the servers do not answer. */
-  const others = async () => {
+  /** For each agent besides ours '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
+  const theirs = async () => {
     const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
-    const theirs = all.filter((agent) => !held.has(agent))
+    const asking = all.filter((agent) => !held.has(agent))
     // GETRANGE: what commandstats tells of GET is then about items alone.
-    const found = await Promise.all(theirs.map((agent) => client.getrange(leaseKey(terms, agent), 0, 0)))
-    return found.filter((text) => text !== '').length
+    const found = await Promise.all(
+      asking.map((agent) => client.getrange(leaseKey(terms, agent), writingAt, writingAt)),
+    )
+    return found.filter((text) => text !== '')
   }
+  /** How many agents besides ours write. */
+  const others = async () => (await theirs()).filter((text) => text === '1').length
 
   const renew = async () => {
     // The server may be away; the next renewal tells again.
     if (card) renewPlan(card).catch(() => {})
     for (const agent of held) {
       try {
-        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), holder, lastMs)
+        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs)
         if (kept === 1) continue
         // It may only have run out while nobody could reach the server.
         if (await claim(agent)) continue
@@ -238,7 +249,7 @@ export const leases = ({
     if (wanted.length - list.length >= needed) return
     const [one, other] = halves(terms.totalAgents)
     throw new TargetError(
-      `what is asked for runs on these servers already: ${listed(list, who)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
+      `this load runs on these servers already: ${listed(list, who)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
       { code: 'LEASED' },
     )
   }
@@ -289,6 +300,15 @@ export const leases = ({
       if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
       card = plan
     },
+    /** From now on our agents write. */
+    async begin() {
+      holder = leaseText(1, own)
+      await Promise.all(
+        [...held].map((agent) =>
+          client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs, holder),
+        ),
+      )
+    },
     async release() {
       if (released) return
       released = true
@@ -296,7 +316,8 @@ export const leases = ({
       const away = async () => {
         await giveBack()
         // The plan has ended when its last writer has.
-        if (card && (await others()) === 0) await announcePlan(client, card, 'end')
+        if (card && (isLast ? await isLast() : (await theirs()).length === 0))
+          await announcePlan(client, card, 'end')
       }
       await Promise.race([away().catch(() => {}), sleep(answerLimitMs)])
       disconnect(client)

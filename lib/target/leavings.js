@@ -1,9 +1,9 @@
 // What runs have left under a prefix: counted, and taken away by name and type.
 import { TargetError } from '../errors.js'
 import { isLease } from '../plan/ownership.js'
-import { slotOf } from '../wire/slot.js'
 import { escaped, ownersBook, plannedPrefixes, scan, typed } from './found-keys.js'
 import { planKey, plansUnder } from './plan-key.js'
+import { ownerOf } from './topology.js'
 
 /**
  * @typedef {import('./open.js').Target} Target
@@ -40,16 +40,15 @@ const noPlan = async (target, holder, prefix) => {
  * @returns {Promise<Leavings[]>}
  */
 export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress, signal }) => {
-  const { masters, owners } = target.topology
   const marker = planKey(prefix)
-  const holder = masters[owners ? owners[slotOf(marker)] : 0]
+  const holder = ownerOf(target.topology, marker)
   const prefixes = await plannedPrefixes(target, { under: prefix, most: Number.POSITIVE_INFINITY })
   const typesFor = ownersBook(target, nowMs, { prefixes })
   if (!(await typesFor(marker)).includes('hash')) throw await noPlan(target, holder, prefix)
   let looked = 0
   let removed = 0
   const results = /** @type {Leavings[]} */ ([])
-  for (const master of masters) {
+  for (const master of target.topology.masters) {
     const client = target.control(master)
     const found = { master, ours: /** @type {Record<string, number>} */ ({}), foreign: 0, removed: 0 }
     results.push(found)

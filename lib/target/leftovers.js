@@ -1,5 +1,5 @@
 // Ids that an earlier run left in our sorted sets: dead by the ttl, and no window of a purge reaches them.
-import { slotOf } from '../wire/slot.js'
+import { ownerOf } from './topology.js'
 
 const atOnce = 1000
 
@@ -10,10 +10,9 @@ const atOnce = 1000
  * @param {number} deadBeforeMs epoch
  */
 export const removeLeftovers = async ({ topology, control }, sets, deadBeforeMs) => {
-  const { masters, owners } = topology
   let removed = 0
   for (const set of sets) {
-    const client = control(masters[owners ? owners[slotOf(set)] : 0])
+    const client = control(ownerOf(topology, set))
     for (;;) {
       const dead = await client.zrangebyscoreBuffer(set, '-inf', `(${deadBeforeMs}`, 'LIMIT', 0, atOnce)
       if (!Array.isArray(dead) || dead.length === 0) break

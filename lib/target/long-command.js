@@ -1,7 +1,7 @@
 // A command of a connection of its own.
 import { TargetError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
-import { encode, noValues, sizeOf } from '../wire/encode.js'
+import { commandBytes } from '../wire/encode.js'
 
 /**
  * A command that may take longer than a control connection waits.
@@ -22,8 +22,6 @@ export const longCommand = async (target, address, args) => {
   const onBytes = replyCounter({ done: () => done(), failed: (line) => failed(fault(line)) })
   const onClose = () => failed(fault('the connection was lost'))
   const socket = await target.dial(address, { onBytes, onClose })
-  const bytes = Buffer.alloc(sizeOf(args))
-  encode(args, bytes, 0, noValues)
-  socket.write(bytes)
+  socket.write(commandBytes([args]))
   await answered.finally(() => socket.destroy())
 }

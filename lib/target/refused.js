@@ -37,7 +37,7 @@ const questions = [
 const passing = /^(LOADING|NOAUTH|WRONGPASS|BUSY|MASTERDOWN|CLUSTERDOWN|WRONGTYPE|MOVED|ASK)/
 
 /** @param {unknown} error */
-export const isRefusal = (error) => {
+const isRefusal = (error) => {
   const { name, message } = /** @type {Error} */ (error)
   return name === 'ReplyError' && !passing.test(message)
 }

@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { addressOf, endpointOf } from './address.js'
+import { clientOptions, retryAfter } from './client-options.js'
 import { asker } from './newest.js'
 
 /**
@@ -36,12 +37,10 @@ export const sentinelsOf = ({ name, endpoint, password, tls }) => {
     if (known) return known
     const client = new Redis({
       ...endpointOf(address),
-      password,
-      tls: tls ?? undefined,
-      connectionName: 'millrace-sentinel',
+      ...clientOptions({ password, tls }, 'millrace-sentinel'),
       connectTimeout: 2000,
       maxRetriesPerRequest: 1,
-      retryStrategy: (times) => Math.min(2000, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2),
+      retryStrategy: retryAfter(2000),
     })
     client.on('error', (error) => faults.set(address, error))
     clients.set(address, client)

@@ -1,7 +1,7 @@
 // Which servers there are, and who owns which slot: read from what they say.
 
 import { TargetError } from '../errors.js'
-import { slotCount } from '../wire/slot.js'
+import { slotCount, slotOf } from '../wire/slot.js'
 import { addressOf, endpointOf, isDialable } from './address.js'
 
 /**
@@ -17,6 +17,9 @@ import { addressOf, endpointOf, isDialable } from './address.js'
  */
 
 export const nobody = 0xffff
+
+/** The master that owns a key. @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {string | Buffer} key */
+export const ownerOf = ({ masters, owners }, key) => masters[owners ? owners[slotOf(key)] : 0]
 
 /** @param {string} asked */
 const senseless = (asked) => new TargetError(`${asked}: its answer to CLUSTER SLOTS makes no sense`)

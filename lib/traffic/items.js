@@ -1,8 +1,10 @@
 // Which item is next: by popularity, which may move over the items, of items that may be replaced by new ones. Pure
 // functions of a seed and of the time since the start.
+
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { mix } from '../base/random.js'
 import { agentRange } from '../base/ranges.js'
+import { stepOf } from '../base/steps.js'
 import { paceOf } from './pace.js'
 import { orderOf, popularityOf } from './popularity.js'
 
@@ -17,11 +19,6 @@ import { orderOf, popularityOf } from './popularity.js'
  * @property {string | null} [churn] a pace: how fast items are replaced by new ones
  * @property {number} [clients] of order split
  */
-
-const golden = (Math.sqrt(5) - 1) / 2
-
-/** @param {number} a @param {number} b @returns {number} */
-const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b))
 
 /** a * b mod m of numbers below 2^27, whose product may exceed what a number holds. */
 const product = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ m) => {
@@ -46,8 +43,7 @@ const inverse = (a, m) => {
  * @param {number} perMs share of the items
  */
 const turnover = (count, perMs) => {
-  let step = Math.max(1, Math.round(count * golden))
-  while (divisor(step, count) !== 1) step++
+  const step = stepOf(count)
   const back = inverse(step % count, count)
   const replaced = (/** @type {number} */ atMs) => Math.floor(perMs * atMs * count)
   return {
@@ -97,7 +93,7 @@ const perMsOf = (pace) => (pace ? Number(paceOf(pace)) : 0)
  * @param {Omit<ItemTerms, 'order' | 'seed'>} terms
  * @returns {(place: number, atMs: number) => number}
  */
-export const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
+const numbersOf = ({ count, first = 1, quantity = count, churn }) => {
   if (!churn) return (place) => first + place
   const { generation } = turnover(count, perMsOf(churn))
   return (place, atMs) => first + place + generation(place, atMs) * quantity

@@ -90,11 +90,10 @@ const eachBatch = (step, range, cluster, values) => {
   const { first, count } = range
   const from = new Uint32Array(count + 1)
   for (let i = 0; i <= count; i++) from[i] = i
-  const keyAt = step.keyAt ?? 1
   const unsorted = cluster ? new Uint16Array(count) : null
   if (unsorted) {
     for (let i = 0; i < count; i++)
-      unsorted[i] = slotOf(String(plainArgument(step.args(numberAt(range, i))[keyAt], values)))
+      unsorted[i] = slotOf(String(plainArgument(step.key(numberAt(range, i)), values)))
   }
   const members = unsorted ? bySlot(unsorted) : from.slice(0, count)
   const slots = unsorted ? unsorted.map((_, i) => unsorted[members[i]]) : null

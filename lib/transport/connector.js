@@ -56,6 +56,9 @@ const directly = (gate) =>
     }
   }
 
+/** Strict, to one server that its caller knows to be confirmed. */
+export const strictConnector = /** @type {any} */ (directly(() => {}))
+
 /** @param {Gate} gate */
 const bySentinels = (gate) =>
   // `resolve` is private to the types only.

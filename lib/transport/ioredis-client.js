@@ -2,6 +2,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { TargetError } from '../errors.js'
 import { addressOf, endpointOf } from '../target/address.js'
+import { clientOptions, retryAfter } from '../target/client-options.js'
 import { dial } from '../target/dial.js'
 import { disconnect } from '../target/disconnect.js'
 import { reasonFor } from '../target/reason.js'
@@ -44,23 +45,17 @@ const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
  * @param {2 | 3} [options.protocol]
  */
 export const clientOf = ({ cluster }, target, { where, onStray, scaleReads = 'master', protocol = 3 }) => {
-  const { username, password, tls, db } = target.access
   const options = {
     Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray }),
-    username,
-    password,
-    tls: tls ?? undefined,
+    ...clientOptions(target.access, 'millrace'),
     protocol,
-    connectTimeout: 5000,
     // A repeat is ours to decide: the library would send RPUSH and XADD twice.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (/** @type {number} */ times) =>
-      Math.min(1000, 50 * 2 ** Math.min(5, times)) * (0.5 + Math.random() / 2),
-    connectionName: 'millrace',
+    retryStrategy: retryAfter(1000),
   }
   const queueing = { enableAutoPipelining: true, enableOfflineQueue: false, lazyConnect: true }
-  if (!cluster) return new Redis({ ...where, ...options, ...queueing, db: db ?? 0 })
+  if (!cluster) return new Redis({ ...where, ...options, ...queueing, db: target.access.db ?? 0 })
   return new Cluster(target.topology.masters.map(endpointOf), {
     ...queueing,
     scaleReads,

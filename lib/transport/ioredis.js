@@ -30,7 +30,6 @@ import { causeOf, refusalIn, verdictOf } from './verdict.js'
 // Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
 // sent again count too, so that an outage takes no more memory than a busy second.
 const maxOutstanding = 5000
-const staleMs = 10_000
 const askAgainMs = 100
 
 // The map changed while the pipeline was put together, and the library takes all of it back.
@@ -367,7 +366,7 @@ export const ioredisDriver = async (options) => {
       drop((turn) => isOverdue(turn, policy.deadline(isScheduled(plan)), isUp))
       listen(listening)
       // The library goes over to a new master without a word.
-      if (refresher.ageMs() > staleMs || !isUp) refresher.request()
+      if (refresher.isStale() || !isUp) refresher.request()
       story.tell()
     },
     /** Gives up what has no outcome yet: the run has ended first. */
@@ -379,6 +378,8 @@ export const ioredisDriver = async (options) => {
       turns = []
     },
     close,
+    /** Its connections are its own. */
+    renew: () => false,
     hasRoom: () => turns.length < 2,
     waitingBytes: () => 0,
   }

@@ -1,5 +1,5 @@
 // All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
-import { encode, noValues, sizeOf } from '../wire/encode.js'
+import { askingBytes } from '../wire/encode.js'
 import { unansweredOf } from './connection.js'
 import { fifo } from './fifo.js'
 import { linkOf } from './link.js'
@@ -23,13 +23,10 @@ import { cutOf } from './tape.js'
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
  * @property {(commands: number) => void} onSent
  * @property {(lane: Lane, state: 'up' | 'down', error?: Error) => void} onState
+ * @property {(tookMs: number) => void} onRenewed the connection was closed on purpose, and made anew
  *
  * @typedef {ReturnType<typeof laneOf>} Lane
  */
-
-const askingArgs = ['ASKING']
-const asking = Buffer.alloc(sizeOf(askingArgs))
-encode(askingArgs, asking, 0, noValues)
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
@@ -91,6 +88,7 @@ export const laneOf = ({
   const link = linkOf({
     open,
     decoder: unanswered.decoder,
+    owes: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
     onRead: () => {
       events.onRead(lane)
       passMarks()
@@ -98,6 +96,10 @@ export const laneOf = ({
     },
     onUp: () => {
       events.onState(lane, 'up')
+      pump()
+    },
+    onRenewed: (tookMs) => {
+      events.onRenewed(tookMs)
       pump()
     },
     onDown: (error) => {
@@ -144,7 +146,7 @@ export const laneOf = ({
     )
     if (cut.to === entry.to) urgent.shift()
     else urgent.putFirst({ ...entry, from: cut.to })
-    const bytes = entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes
+    const bytes = entry.lead > 0 ? Buffer.concat([askingBytes, cut.bytes]) : cut.bytes
     write({ ...entry, to: cut.to }, bytes, cut.release)
   }
 
@@ -260,6 +262,7 @@ export const laneOf = ({
     },
     /** Ends the connection; what it has not answered comes back by way of `onLost`. */
     cut: link.cut,
+    renew: link.renew,
     close: link.close,
   }
   return lane

@@ -1,4 +1,5 @@
-// A connection to one server that is kept up: one that is lost or refused is made again, after waits that double.
+// A connection to one server that is kept up: one that is lost or refused is made again, after waits that double. It can
+// be renewed on purpose, as the connections of applications come and go: closed when it owes nothing, and made anew.
 import { systemTimers } from '../base/timers.js'
 
 const firstRetryMs = 50
@@ -8,25 +9,43 @@ const lastRetryMs = 1000
  * @param {object} needs
  * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} needs.open
  * @param {() => (chunk: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
- * @param {() => void} needs.onRead everything that a read brought is settled
+ * @param {(nowMs: number) => void} needs.onRead everything that a read brought is settled
  * @param {() => void} needs.onUp
  * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what it owes gets no reply
+ * @param {() => boolean} [needs.owes] whether replies are to come: without it the connection cannot be renewed
+ * @param {(tookMs: number) => void} [needs.onRenewed] another one has taken the place of one that was to be renewed
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, timers = systemTimers }) => {
+export const linkOf = ({
+  open,
+  decoder,
+  onRead,
+  onUp,
+  onDown,
+  clock,
+  random,
+  timers = systemTimers,
+  ...renewing
+}) => {
+  const { owes = () => true, onRenewed = () => {} } = renewing
   /** @type {import('node:net').Socket | null} */
   let socket = null
   let opening = false
   let closed = false
   let retryMs = firstRetryMs
   let heardMs = clock()
+  let retiring = false // nothing new is sent on it
+  /** @type {number | null} when the one before was closed on purpose */
+  let retiredMs = null
   /** @type {NodeJS.Timeout | undefined} */
   let retry
 
   const down = (/** @type {Error | undefined} */ error) => {
     socket = null
+    retiring = false
+    retiredMs = null
     onDown(error)
     if (closed) return
     retry = timers.setTimeout(connect, retryMs * (0.5 + random() / 2))
@@ -38,14 +57,25 @@ export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, tim
     if (closed || opening || socket) return
     opening = true
     const read = decoder()
+    /** @type {import('node:net').Socket | null} */
+    let own = null
+    let isLost = false
     const onBytes = (/** @type {Buffer} */ chunk) => {
       heardMs = clock()
       read(chunk)
-      onRead()
+      if (retiring && !owes()) letGo()
+      onRead(heardMs)
     }
     let opened
     try {
-      opened = await open({ onBytes, onClose: down })
+      opened = await open({
+        onBytes,
+        onClose: (error) => {
+          isLost = true
+          // One that was let go has ended for nobody.
+          if (own === null || own === socket) down(error)
+        },
+      })
     } catch (error) {
       opening = false
       return down(/** @type {Error} */ (error))
@@ -53,17 +83,31 @@ export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, tim
     opening = false
     if (closed) opened.destroy()
     // It may have been closed again before we came to know of it.
-    if (opened.destroyed) return
+    if (opened.destroyed || isLost) return
+    own = opened
     socket = opened
     retryMs = firstRetryMs
     heardMs = clock()
-    onUp()
+    const sinceMs = retiredMs
+    retiredMs = null
+    if (sinceMs === null) onUp()
+    else onRenewed(heardMs - sinceMs)
+  }
+
+  const letGo = () => {
+    const was = socket
+    socket = null
+    retiring = false
+    retiredMs = clock()
+    was?.destroy()
+    connect()
   }
 
   return {
     connect,
-    isUp: () => socket !== null,
+    isUp: () => socket !== null && !retiring,
     isOpening: () => opening,
+    heardMs: () => heardMs,
     cork: () => socket?.cork(),
     uncork: () => socket?.uncork(),
     /** @param {Buffer} bytes @param {() => void} [release] the socket has let go of the bytes */
@@ -76,6 +120,13 @@ export const linkOf = ({ open, decoder, onRead, onUp, onDown, clock, random, tim
     },
     /** Since bytes came, while some are owed. @param {boolean} owes */
     silentMs: (owes) => (owes && socket ? clock() - heardMs : 0),
+    /** It is closed when it owes nothing, and another takes its place. Whether it was up. */
+    renew() {
+      if (socket === null || retiring) return false
+      retiring = true
+      if (!owes()) letGo()
+      return true
+    },
     /** Gives the connection up: a new one is made. */
     cut: () => socket?.destroy(),
     /** For good; one that is being opened too. */

@@ -7,7 +7,7 @@ import { slotCount, slotOfBytes } from '../wire/slot.js'
  */
 
 /** MGETs are cut here: a server answers nobody else while it works on one. */
-export const mgetIds = 1000
+const mgetIds = 1000
 
 /**
  * Sorts places by a small number each has (a counting sort).

@@ -3,9 +3,6 @@ import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
 import { storyOf } from './story.js'
 
-// No event reports a replica that has come back.
-const staleMs = 10_000
-
 /**
  * @param {import('./read-driver.js').ReadDriverOptions} options
  * @param {{ spacingMs?: number }} [asking] between an answer and the next question
@@ -40,7 +37,7 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } =
     isServing: (/** @type {string} */ address) => servers.isServing(address),
     /** Once a second. */
     watch() {
-      if (refresher.ageMs() > staleMs) refresher.request()
+      if (refresher.isStale()) refresher.request()
       story.tell()
     },
     close: refresher.close,

@@ -2,6 +2,8 @@
 import { systemTimers } from '../base/timers.js'
 
 const usualSpacingMs = 500
+// No event reports a replica that has come back, or slots that no command went to.
+const staleMs = 10_000
 
 /**
  * @template T
@@ -39,8 +41,8 @@ export const refresherOf = ({ ask, learn, clock, spacingMs = usualSpacingMs, tim
       answer ??= waitMs <= 0 ? now() : later(waitMs)
       return answer
     },
-    /** Milliseconds since the last answer. */
-    ageMs: () => clock() - answeredMs,
+    /** The last answer is too old. */
+    isStale: () => clock() - answeredMs > staleMs,
     close() {
       closed = true
       timers.clearTimeout(timer)

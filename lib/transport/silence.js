@@ -12,7 +12,7 @@ import { systemTimers } from '../base/timers.js'
  */
 
 /** After so long without a byte a fresh connection is made, which decides. */
-export const silentLimitMs = 5000
+const silentLimitMs = 5000
 // What the server has for the old connection may come a moment later than the greeting of the new one.
 const graceMs = 500
 

@@ -34,6 +34,7 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {import('../base/timers.js').Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
+ * @property {(tookMs: number) => void} [onRenewed] a connection was closed on purpose, and made anew
  * @property {() => void} onProgress answers came: there may be room for more
  * @property {(share: number) => void} [onEncoding]
  *
@@ -50,8 +51,6 @@ import { causeOf, refusalIn } from './verdict.js'
 const spareBuffers = 16
 // A server that has lost its slots need not be waited for.
 const lostLimitMs = 2000
-// Nobody tells of a replica that has come, or of slots that no command went to.
-const staleMs = 10_000
 
 /** Buffers for bytes that are made as they are sent. */
 const sparePool = () => {
@@ -67,7 +66,7 @@ const sparePool = () => {
 /** @param {DriverOptions} options */
 export const socketDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, timers } = options
-  const { onEvent, onBegun, onProgress } = options
+  const { onEvent, onBegun, onProgress, onRenewed = () => {} } = options
   const map = slotMapOf(target.topology)
   const spare = sparePool()
   const story = storyOf({ onEvent, clock })
@@ -231,6 +230,7 @@ export const socketDriver = async (options) => {
       ledger.commands.sent += n
     },
     onState: stateChanged,
+    onRenewed,
   }
 
   /** @param {Turn} turn @param {import('../measure/ledger.js').Loss} outcome */
@@ -297,7 +297,7 @@ export const socketDriver = async (options) => {
     }
     listen(lanes)
     for (const entry of repeats.holds.expired(deadline)) repeats.lose(entry, 'dropped', '')
-    if (refresher.ageMs() > staleMs) refresher.request()
+    if (refresher.isStale()) refresher.request()
     story.tell()
   }
 
@@ -330,6 +330,19 @@ export const socketDriver = async (options) => {
     for (const pool of pools.values()) pool.close()
   }
 
+  let turn = 0 // which connection of every server is renewed next
+  /** Another connection is closed and made anew; false: all are being so. */
+  const renew = () => {
+    for (let k = 0; k < plan.connections; k++) {
+      const at = turn
+      turn = (turn + 1) % plan.connections
+      let any = false
+      for (const { lanes } of pools.values()) any = lanes[at].renew() || any
+      if (any) return true
+    }
+    return false
+  }
+
   story.topology(target.topology)
   await connectAll()
   return {
@@ -339,6 +352,7 @@ export const socketDriver = async (options) => {
     watch,
     abandon,
     close,
+    renew,
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
       if (repeats.holds.isWaiting()) return false

@@ -124,7 +124,7 @@ export const storyOf = ({ onEvent, clock }) => {
       moves.clear()
       if (refusals.size > 0) {
         const list = [...refusals].map(([cause, n]) => `${cause} ${n.toLocaleString('en')}`)
-        onEvent('refused', `and sent again: ${list.join(', ')}`)
+        onEvent('refused', `and retried: ${list.join(', ')}`)
         refusals.clear()
       }
       if (epoch > toldEpoch) onEvent('epoch', `the topology's epoch is ${epoch}`)

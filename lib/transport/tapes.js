@@ -24,7 +24,7 @@ const sampledItems = 4096
 const whole = Object.freeze({ at: 0, of: 1 })
 
 /** Above this the tapes' commands are encoded as they are sent: 0.5 us an item more, and no memory. */
-export const ceilingBytes = 256 << 20
+const ceilingBytes = 256 << 20
 
 /** The chunk's place among all chunks of all agents. @param {Plan} plan @param {number} agentIndex @param {number} k */
 export const chunkId = (plan, agentIndex, k) => agentIndex * plan.chunks + k

@@ -3,14 +3,14 @@
 /**
  * A place of fixed width whose text is known only at a tick.
  * @typedef {{ hole: HoleName, width: number }} Hole
- * @typedef {'score' | 'minute' | 'floor' | 'stamp'} HoleName
+ * @typedef {'score' | 'minute' | 'floor' | 'stamp' | 'due'} HoleName due: epoch microseconds when an operation was due
  * @typedef {Record<HoleName, string>} TickValues
  * @typedef {string | number | Uint8Array | Hole} Part
  * @typedef {Part | Part[]} Argument an array of parts is one argument, joined
  */
 
 /** Of commands without a hole. @type {Readonly<TickValues>} */
-export const noValues = Object.freeze({ score: '', minute: '', floor: '', stamp: '' })
+export const noValues = Object.freeze({ score: '', minute: '', floor: '', stamp: '', due: '' })
 
 /** Of an integer from 0 on. @param {number} n */
 export const digitsOf = (n) => {
@@ -160,6 +160,16 @@ export const encode = (args, out, at, values, note) => {
   for (const arg of args) at = putArgument(out, at, arg, values, note)
   return at
 }
+
+/** Commands as bytes of their own. @param {readonly Argument[][]} commands */
+export const commandBytes = (commands) => {
+  const bytes = Buffer.allocUnsafe(commands.reduce((sum, args) => sum + sizeOf(args), 0))
+  let at = 0
+  for (const args of commands) at = encode(args, bytes, at, noValues)
+  return bytes
+}
+
+export const askingBytes = commandBytes([['ASKING']])
 
 /**
  * One argument as a client library wants it: text, or bytes where any part is bytes.

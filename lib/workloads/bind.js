@@ -1,4 +1,4 @@
-// Declaration + terms = what the drivers play: steps that make a command's arguments, and the asks of a fetch.
+// Declaration + terms = what the drivers play: steps that make a command's arguments.
 import { argumentSize, countSize, putArgument, putCount } from '../wire/encode.js'
 import { inlineScript } from './lua.js'
 import { mouldsOf, putMould } from './mould.js'
@@ -17,25 +17,15 @@ import { each, gather, once } from './step.js'
  *
  * @typedef {{ prefix: string, shaOf: (script: string) => string }} Binding
  * @typedef {{ prefix: string }} Terms what a workload's strategies read; the rest is the workload's own
- *
- * @typedef {object} BoundAsk
- * @property {'ids' | 'number' | 'newest'} kind
- * @property {string} name of its number
- * @property {string} key
- * @property {string[]} args
- * @property {import('./declare.js').Shape} shape
- *
- * @typedef {Omit<import('./declare.js').Fetch, 'asks'> & { asks: (moment: { nowMs: number }) => BoundAsk[], command: string }} Reader
- *   `command`: the one that brings the values, as commandstats names it
  */
 
 const isFamily = (/** @type {unknown} */ slot) => /** @type {Family} */ (slot)?.family === 'key'
 const isMany = (/** @type {any} */ slot) => slot?.many !== undefined
-const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
+export const isAll = (/** @type {any} */ slot) => slot?.all !== undefined
 const isCount = (/** @type {any} */ slot) => slot?.variable === 'count'
 
 /** What an atom is made of. @param {Atom} atom @param {Binding} binding @returns {(string | number | Variable)[]} */
-const partsIn = (atom, { prefix, shaOf }) => {
+export const partsIn = (atom, { prefix, shaOf }) => {
   if (typeof atom !== 'object') return [atom]
   if ('family' in atom) return prefix === '' ? atom.parts : [prefix, ...atom.parts]
   if ('script' in atom) return [atom.inline ? inlineScript(atom.script) : shaOf(atom.script)]
@@ -243,13 +233,14 @@ const stepOf = (command, repeat, binding, where) => {
   const options = { name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' }
   if (command.kind === 'each') {
     const makers = slots.map(({ of: [one] }) => one)
+    const { of: ofKey, constant: onlyKey } = makers[at] ?? { of: null, constant: name }
     return each(
       (n) => {
         const args = /** @type {Encoded[]} */ ([name])
         for (const { of, constant } of makers) args.push(of ? of(n) : constant)
         return args
       },
-      { ...options, ...eachBytes(command, binding) },
+      { ...options, key: ofKey ?? (() => onlyKey), ...eachBytes(command, binding) },
     )
   }
   if (family === null) throw new TypeError(`${where}: ${name} has no key`)
@@ -290,98 +281,6 @@ export const stepsOf = (declared, operation, terms, binding) => {
   const commands = declared.operations(terms, declared.keys(terms))[operation]
   if (!commands) throw new TypeError(`${declared.name}: no operation ${operation}`)
   return commands.map((command) => stepOf(command, declared.repeat, binding, declared.name))
-}
-
-/**
- * What a variable is worth to a fetch.
- * @param {Variable} variable
- * @param {{ oldestMs: number, nowMs: number }} at
- */
-const atFetch = ({ variable, shift = 0 }, { oldestMs, nowMs }) => {
-  if (variable === 'oldest') return String(oldestMs)
-  if (variable === 'minute') return String(Math.floor(nowMs / 60_000) - shift)
-  throw new TypeError(`a fetch knows no ${variable}`)
-}
-
-/**
- * @param {readonly Slot[]} args
- * @param {{ key: string, at: { oldestMs: number, nowMs: number }, binding: Binding }} known
- */
-const askArgs = (args, { key, at, binding }) => {
-  const keyAt = keyIn(args, '').at
-  return args.flatMap((slot, i) => {
-    if (isAll(slot)) return listedKeys([/** @type {any} */ (slot).all], binding.prefix)
-    if (i === keyAt) return [key]
-    const parts = partsIn(/** @type {Atom} */ (slot), binding)
-    return [parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
-  })
-}
-
-/** The keys of a family when a fetch begins. @param {Family} family @param {{ oldestMs: number, nowMs: number }} at @param {string} prefix */
-const keysAtFetch = (family, at, prefix) => {
-  if (rangeOf(family)) return listedKeys([family], prefix)
-  return [prefix + family.parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
-}
-
-/**
- * A structure's commands at a moment, for each of its keys.
- * @param {{ name: string, args: readonly Slot[], keys?: number }} command
- * @param {{ oldestMs: number, nowMs: number }} at
- * @param {Binding} binding
- */
-export const commandsAt = ({ name, args, keys }, at, binding) => {
-  const family = /** @type {Family} */ (keyIn(args, name).family)
-  const slot = args[keyIn(args, name).at]
-  const all = keysAtFetch(family, at, binding.prefix)
-  const chosen = isAll(slot) ? all.slice(0, 1) : all.slice(0, keys ?? all.length)
-  return chosen.map((key) => ({ key, args: [name, ...askArgs(args, { key, at, binding })] }))
-}
-
-/**
- * What is asked of each key goes together: its length, then its members.
- * @param {readonly import('./declare.js').Ask[]} asks
- */
-const byFamily = (asks) => {
-  const groups = /** @type {import('./declare.js').Ask[][]} */ ([])
-  for (const ask of asks) {
-    const last = groups.at(-1)
-    const same = last && keyIn(last[0].args, '').family === keyIn(ask.args, '').family
-    if (last && same) last.push(ask)
-    else groups.push([ask])
-  }
-  return groups
-}
-
-/**
- * @param {Declaration} declared
- * @param {any} terms
- * @param {Binding} binding
- * @returns {Reader}
- */
-export const readerOf = (declared, terms, binding) => {
-  if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
-  const { asks, ...rest } = declared.fetch(terms, declared.keys(terms))
-  const groups = byFamily(asks)
-  const ids = asks.find(({ ask }) => ask === 'ids')
-  return {
-    ...rest,
-    command: (rest.value?.name ?? ids?.name ?? '').toLowerCase(),
-    asks({ nowMs }) {
-      const at = { nowMs, oldestMs: terms.oldestMs(nowMs) }
-      return groups.flatMap((group) => {
-        const rows = group.map((ask) => commandsAt(ask, at, binding))
-        return rows[0].flatMap((_, i) =>
-          group.map((ask, g) => ({
-            kind: ask.ask,
-            name: ask.number ?? '',
-            key: rows[g][i].key,
-            args: rows[g][i].args,
-            shape: /** @type {import('./declare.js').Shape} */ (ask.shape),
-          })),
-        )
-      })
-    },
-  }
 }
 
 /**

@@ -6,8 +6,9 @@
  * @typedef {import('../wire/encode.js').Part} Part
  * @typedef {import('../wire/encode.js').Hole} Hole
  *
- * @typedef {'item' | 'tick' | 'command' | 'fetch'} Scope when a variable gets its value: for the item an operation is
- *   about, at a tick, when a command's items are known, when a fetch begins
+ * @typedef {'item' | 'tick' | 'command' | 'fetch' | 'reply' | 'worker'} Scope when a variable gets its value: for the item an
+ *   operation is about, at a tick, when a command's items are known, when a fetch begins, by a reply before it, when a
+ *   worker plays
  * @typedef {object} Variable
  * @property {string} variable its name, as patterns of keys write it
  * @property {Scope} scope
@@ -20,6 +21,8 @@
  * @property {(n: number) => number} [widthOf] of item n, where it is each item's own; `put` is given it
  * @property {number} [most] of widthOf
  * @property {number} [shift] of a minute: how many before the one under way
+ * @property {(n: number) => string[]} [list] of a dialogue: several arguments, as many(it)
+ * @property {(progress: import('./reply-meanings.js').Progress) => string} [from] of a dialogue: what replies so far make of it
  * @property {number} [plus] of a count
  * @property {number} [times]
  *
@@ -52,8 +55,15 @@
  *   counted by them
  * @property {boolean} [paced] of every: as often as its time has passed, spread over the portions of a tick
  * @property {boolean} [purges] takes out what has died
+ * @property {ReplyMeaning} [reply] of ask: what its reply means ('done')
+ * @property {'cursor' | 'executed'} [until] of ask: from the first command again while the cursor is not 0, or a
+ *   transaction was not executed
+ * @property {boolean} [once] of ask: it runs once in an operation, and in nothing else that clients do meanwhile
+ * @property {boolean} [joined] of ask: the next command is sent without waiting for its reply
  *
- * @typedef {CommandOptions & { kind: 'each' | 'gather' | 'every', name: string, args: readonly Slot[], everyMs: number }} Command
+ * @typedef {'done' | 'cursor-keys' | 'cursor-rows' | 'documents' | 'members' | 'keys' | 'executed-keys' | 'search-keys' | 'indexed' | 'text' | 'fields' | 'executed'} ReplyMeaning see reply-meanings.js
+ *
+ * @typedef {CommandOptions & { kind: 'each' | 'gather' | 'every' | 'ask', name: string, args: readonly Slot[], everyMs: number }} Command
  *
  * @typedef {'members' | 'scored' | 'values' | 'scored-values' | 'pairs' | 'entries' | 'script'} Shape how a reply
  *   becomes ids, scores and values: see shapes.js
@@ -86,6 +96,38 @@
  * @typedef {{ structure: string, nature: string, name: string, args: readonly Slot[] }} Counter a structure that
  *   counts unique items
  *
+ * @typedef {'popped' | 'popped-many' | 'values' | 'entries' | 'ids' | 'entries-by-key' | 'claimed'} JobsShape where the jobs are in a reply: see
+ *   queue/replies.js
+ * @typedef {object} Work a command of a worker
+ * @property {string} name
+ * @property {readonly Slot[]} args variables of the worker among them; many: for each job of the command
+ * @property {JobsShape | null} jobs null: its reply holds none
+ * @property {'take' | 'one'} repeat take: once for each job that may be taken, in one write
+ * @property {RegExp | null} mayFail a refusal that says: it was done before
+ *
+ * @typedef {object} Workers how a queue's jobs are taken, confirmed and counted
+ * @property {'at-most-once' | 'at-least-once'} promise
+ * @property {readonly Need[]} needs commands of the server
+ * @property {readonly Work[]} open before the first job is taken
+ * @property {Work | null} take returns at once; null: only `wait` takes
+ * @property {Work | null} wait blocks until there is a job, for a while; null: the worker asks again each `pollMs`
+ * @property {number} pollMs
+ * @property {Work | null} own jobs that this worker was given and has not confirmed: after a lost connection
+ * @property {readonly Work[]} confirm in one transaction; of a filter it hands the jobs over to the outputs first
+ * @property {Work | null} alive each second
+ * @property {Work | null} reclaim brings back, or takes over, the jobs of a worker that is silent
+ * @property {readonly Work[]} leave by a worker that ends in order
+ * @property {readonly (Work & { sign: 1 | -1 })[]} backlog numbers whose sum is how many jobs wait
+ * @property {readonly Contents[]} contents where jobs may be
+ *
+ * @typedef {object} Contents
+ * @property {'queued' | 'taken'} state
+ * @property {'filter' | 'output'} stage whose queue it is
+ * @property {Work | null} each members, each a `worker` of the command
+ * @property {Work} read a page: from place `from`, `page` of them
+ * @property {'place' | 'id'} by how the next page begins
+ * @property {boolean} bodies false: ids of jobs that another of the contents has
+ *
  * @typedef {Record<string, Family | readonly Family[]>} Keys
  * @typedef {{ name: string, play: string, beyond?: boolean }} Pass an operation for each number; beyond: for as many numbers
  *   after the last
@@ -95,7 +137,7 @@
  * @property {number} duration_s
  * @property {number} rate operations a second
  * @property {number | null} server_cpu_us of all masters, an operation
- * @property {number | null} memory_bytes by which the masters' data grew
+ * @property {number | null} memory_bytes by which the masters' data grew; null: too little to tell, or they do not say
  * @property {Record<string, number>} counts replies by what they mean
  *
  * @typedef {object} Sum of all counters of a run
@@ -109,6 +151,34 @@
  * @property {string} play the operation that reads the counters of numbers
  * @property {number} counters the numbers 1 to so many have all of them
  * @property {(counter: number) => number} expected how much it grows by the run
+ *
+ * @typedef {'right' | 'wrong' | 'partial'} Verdict on an answer; partial: what is there is right, and some is missing
+ * @typedef {{ n: number, version: number, sentMs: number, ackedMs: number }} Change of what operations are about
+ *
+ * @typedef {object} Judge knows what was written, and so which answers are right
+ * @property {number} queries operations are about the numbers 1 to so many
+ * @property {(n: number, ids: readonly number[], fromMs: number, toMs: number) => Verdict} judge
+ * @property {(n: number, nowMs: number) => Change} begun item n is about to be written
+ * @property {(change: Change, nowMs: number) => void} written
+ * @property {(beforeMs: number) => void} forget changes that no operation under way may have missed
+ *
+ * @typedef {object} Answers operations whose every answer is checked
+ * @property {() => Judge} judge a new one
+ * @property {import('./reply-meanings.js').Question | null} question how a client filters by itself
+ * @property {(n: number) => number} matches items that query n matches as they were loaded
+ *
+ * @typedef {object} Indexing what is built besides the data that is loaded
+ * @property {'before' | 'after'} when it comes into being: with the data, or once all of it is there
+ * @property {{ play: string, count: number } | null} create an operation for each of the numbers 1 to so many; null: loading does it
+ * @property {string | null} ready the operation that says whether number n is whole ('ready'); null: it is
+ * @property {string | null} drop the operation that removes number n, before and after a run
+ * @property {number} indexes
+ *
+ * @typedef {object} Updates of items that many clients change at the same time, each of them a field of its own
+ * @property {string} read the operation that reads an item's text
+ * @property {(text: string) => number} shownIn how many updates the text of an item shows
+ * @property {(client: number, n: number) => void} acked an update of a client was acknowledged
+ * @property {boolean} mayLose clients may overwrite what others wrote
  *
  * @typedef {'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'} Delivery how a client sends chunks, each after the
  *   replies to the one before it: a command at a time; all commands of a chunk together; as calls at once that the
@@ -129,14 +199,22 @@
  * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
  * @property {(t: any) => Keys} keys
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
- * @property {Readonly<Record<string, { flow: 'ticks' | 'clients' | 'workers', play: readonly string[] }>>} roles
+ * @property {Readonly<Record<string, { flow: import('./flows.js').FlowName, play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
  * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
  *   why a run of it is not valid, by its replies and what is stored
+ * @property {((t: any, k: any) => Workers) | null} workers of a queue: its items are jobs, each written once, and `items` of
+ *   them an interval are a rate
  * @property {readonly Pass[] | null} passes over all of them, one after the other; null: numbers are drawn
  * @property {Delivery | null} delivery null: clients send operation by operation
  * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
  * @property {((t: any) => Amounts) | null} amounts
+ * @property {((t: any) => Answers) | null} answers
+ * @property {((t: any) => Indexing) | null} indexing
+ * @property {((t: any) => Updates) | null} updates of what was loaded: how many of them survive is read back after the run
+ * @property {string | null} beside the operation that other clients play meanwhile, where they are asked for
+ * @property {readonly string[]} fatal refusals that are outcomes: the operation is not retried
+ * @property {boolean} clientWorks the client's own time is a part of what is asked for
  * @property {number | null} defaultItems null: as many as the flow has
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
@@ -168,8 +246,40 @@ export const time = variable('time', 'tick', { hole: hole('score', 13) })
 export const oldest = variable('oldest', 'tick', { hole: hole('floor', 13) })
 /** The tick's time, in front of a value. */
 export const stamp = variable('stamp', 'tick', { hole: hole('stamp', 13) })
+/** Of a dialogue: the cursor of the last reply, '0' at first. */
+export const cursor = variable('cursor', 'reply', { from: (progress) => progress.cursor })
+/** Of a dialogue: what the replies so far, and who plays it, make of it. @param {string} name @param {NonNullable<Variable['from']>} from */
+export const replied = (name, from) => variable(name, 'reply', { from })
+/** Of a dialogue: the keys of the last reply, as many(found). */
+export const found = variable('found', 'reply', {})
 /** Epoch seconds / 60. */
 export const minute = variable('minute', 'tick', { hole: hole('minute', 8) })
+/** When the operation was due, in epoch microseconds by the servers. */
+export const due = variable('due', 'tick', { hole: hole('due', 16) })
+
+/** The worker's name. */
+export const worker = variable('worker', 'worker', {})
+/** How many jobs a worker takes at most. */
+export const take = variable('take', 'worker', {})
+/** How long a worker waits for a job, in seconds. */
+export const waitS = variable('waitS', 'worker', {})
+/** The same in milliseconds. */
+export const waitMs = variable('waitMs', 'worker', {})
+/** How long a worker is silent before others take over its jobs, in milliseconds. */
+export const reclaimMs = variable('reclaimMs', 'worker', {})
+/** What a job is confirmed by. */
+export const handle = variable('handle', 'worker', {})
+/** What a job is. */
+export const jobText = variable('text', 'worker', {})
+/** Where a page begins, and how many jobs it has. */
+export const pageFrom = variable('from', 'worker', {})
+export const pageTo = variable('to', 'worker', {})
+export const pageSize = variable('page', 'worker', {})
+
+/** A command of a worker. @param {string} name @param {Slot[]} args @param {Partial<Work>} [options] @returns {Work} */
+export const work = (name, args, options = {}) =>
+  Object.freeze({ jobs: null, repeat: 'one', mayFail: null, name, args, ...options })
+
 /** How many items the command carries. */
 export const count = variable('count', 'command', { plus: 0, times: 1 })
 /** One more than that: the keys of a script that is given an index and every item. */
@@ -181,6 +291,8 @@ export const drawn = (name, of, range) => variable(name, 'item', { of, range, dr
 export const number = (name, of, range) => variable(name, 'item', { of, ...(range && { range }) })
 /** @param {string} name @param {number} parts */
 export const modulo = (name, parts) => number(name, (i) => i % parts, [0, parts])
+/** Several arguments of a dialogue, made of the item's number: many(listed(...)). @param {string} name @param {(n: number) => string[]} list */
+export const listed = (name, list) => variable(name, 'item', { list })
 /** A text or bytes made of the item's number. @param {string} name @param {(n: number) => string | Part[]} of */
 export const made = (name, of) => variable(name, 'item', { of })
 
@@ -338,6 +450,15 @@ export const gather = (name, args, options) =>
 export const every = (everyMs, name, args, options) =>
   Object.freeze({ kind: 'every', name, args, everyMs, ...options })
 
+/**
+ * A command of a dialogue: the one after it is sent when its reply is there.
+ * @param {string} name
+ * @param {Slot[]} args
+ * @param {CommandOptions} [options]
+ * @returns {Command}
+ */
+export const ask = (name, args, options) => Object.freeze({ kind: 'ask', name, args, everyMs: 0, ...options })
+
 /** A command whose reply holds ids. @param {string} name @param {Slot[]} args @param {Shape} shape @param {{ keys?: number }} [options] @returns {Ask} */
 export const ids = (name, args, shape, options) =>
   Object.freeze({ ask: 'ids', name, args, shape, ...options })
@@ -385,11 +506,18 @@ export const strategy = (declaration) => {
     reasons: () => [],
     anyServer: false,
     keepsKeys: false,
+    workers: null,
     passes: null,
     delivery: null,
     drivers: /** @type {const} */ (['socket']),
     defaultItems: null,
     amounts: null,
+    answers: null,
+    indexing: null,
+    updates: null,
+    beside: null,
+    fatal: [],
+    clientWorks: false,
     modes: ['manual'],
     ids: () => null,
     check: null,

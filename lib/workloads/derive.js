@@ -1,7 +1,7 @@
 // What others ask of a strategy, from its key families and commands alone.
 
-import { slotsUsed } from '../plan/slot-tables.js'
 import { slotCount, slotOf } from '../wire/slot.js'
+import { slotsUsed } from '../wire/slot-tables.js'
 import { keyIn, listedKeys, rangeOf, textOf } from './bind.js'
 
 /**
@@ -26,6 +26,15 @@ const minutesKept = 5
 // More keys than this are as good as even, and their slots need not be counted.
 const mostPlaced = 1024
 
+/** How many keys a family has when it is full. @param {Family} family */
+const keysOf = (family) => {
+  const range = rangeOf(family)
+  return range ? Math.max(range[1] - range[0], family.keys) : family.keys
+}
+
+/** @param {Family} family */
+const bytesOf = (family) => keysOf(family) * family.bytes + family.holds * family.bytesAnItem
+
 /**
  * Bytes of data on each master when the families are full.
  * @param {Declaration} declared
@@ -45,8 +54,8 @@ export const forecastOf = (declared, terms, { masters, owners }, slotTable) => {
   }
   for (const family of familiesOf(declared.keys(terms))) {
     const range = rangeOf(family)
-    const keys = range ? Math.max(range[1] - range[0], family.keys) : family.keys
-    const bytes = keys * family.bytes + family.holds * family.bytesAnItem
+    const keys = keysOf(family)
+    const bytes = bytesOf(family)
     const tags = tagsIn(family, terms.prefix)
     if (range && keys <= mostPlaced)
       for (const key of listedKeys([family], terms.prefix)) place(key, bytes / keys)
@@ -105,24 +114,46 @@ const isMinutely = ({ parts }) =>
 // Fewer keys than one for so many items do not matter.
 const uncountedShare = 100
 
+// Commands after which a key may be gone.
+const removing = new Set(
+  (
+    'DEL UNLINK GETDEL RENAME RENAMENX MOVE LPOP RPOP LMOVE RPOPLPUSH LREM SPOP SMOVE SREM ZPOPMIN ZPOPMAX ZREM ' +
+    'HDEL HGETDEL'
+  ).split(' '),
+)
+
+/** Whether items' own keys are removed by the commands themselves, so that fewer are left than were written. @param {readonly Command[]} commands */
+export const removesItemKeys = (commands) =>
+  commands.some(({ name, args }) => {
+    const { family } = removing.has(name) ? keyIn(args, name) : { family: null }
+    return Boolean(family && varies(family, 'n'))
+  })
+
 /**
  * The keys that gather items, with the commands that count them, and what else there is to know before an item's memory
  * can be told.
  * @param {Declaration} declared
  * @param {{ prefix: string, quantity: number }} terms
+ * @param {readonly Command[]} stored
  */
-export const holdersOf = (declared, terms) => {
+export const holdersOf = (declared, terms, stored) => {
   const families = familiesOf(declared.keys(terms))
   const holders = families.filter(
     (family) => family.holds > 0 && family.type in countedBy && (rangeOf(family) || isMinutely(family)),
   )
   const minutes = families.filter((family) => varies(family, 'minute'))
-  const keysAnItem = families.filter(isOfItem).length
-  const isCertain = !families.some((family) => isUncounted(family, terms.quantity))
+  const own = families.filter(isOfItem)
+  const keysAnItem = own.length
+  const most = Math.max(...(keysAnItem > 0 ? own.map(({ keys }) => keys) : holders.map(({ holds }) => holds)))
+  const isRemoving = keysAnItem > 1 && removesItemKeys(stored)
+  const isCertain = !isRemoving && !families.some((family) => isUncounted(family, terms.quantity))
   return {
     /** By what items are counted: keys of their own, or what gathers them; null: by nothing. */
     countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
     keysAnItem,
+    /** Items that are there at once, at most, and what one of them takes by the forecast; a user's own model has none. */
+    most,
+    bytes: declared.model ? null : families.reduce((sum, family) => sum + bytesOf(family), 0) / most,
     /** Keys of the first of these hold every item once. @param {number} minute */
     counts: (minute) =>
       holders.map((family) => ({
@@ -258,9 +289,10 @@ export const scriptsIn = (commands) => [
 export const countingCommand = (commands) => {
   const [first] = commands.filter(({ kind }) => kind !== 'every')
   if (!first) return null
-  const counts = scriptIn(first)?.counts
-  if (counts) return counts.toLowerCase()
-  return first.kind === 'each' ? first.name.toLowerCase() : null
+  const name = scriptIn(first)?.counts ?? (first.kind === 'each' ? first.name : null)
+  // Run by another command of the item as well, it stands for no item.
+  const others = commandNames(commands.filter((command) => command !== first))
+  return name === null || others.has(name.toLowerCase()) ? null : name.toLowerCase()
 }
 
 /** What commandstats may show of the operation: its commands, and those that its scripts run. @param {readonly Command[]} commands */

@@ -7,6 +7,8 @@ import {
   counterScript,
   counterTransaction,
 } from './counters/strategies.js'
+import { updateGetSet, updateHash, updateJson, updateWatch } from './documents/strategies.js'
+import { flows } from './flows.js'
 import { actualValue } from './latest/actual-value.js'
 import { hash } from './latest/hash.js'
 import { hashTtl } from './latest/hash-ttl.js'
@@ -25,6 +27,11 @@ import { membershipFlat } from './membership/flat.js'
 import { membershipHash } from './membership/hash.js'
 import { membershipSet } from './membership/set.js'
 import { membershipZset } from './membership/zset.js'
+import { queryIndex, queryIndexJson, querySearch, querySearchJson } from './query/indexed.js'
+import { queryClient, queryScan, queryScanChunked, queryScanJson } from './query/strategies.js'
+import { queueList } from './queue/list.js'
+import { queueStream } from './queue/stream.js'
+import { queueZset } from './queue/zset.js'
 
 /** @typedef {import('./declare.js').Declaration} Declaration */
 
@@ -67,6 +74,21 @@ for (const declared of [
   counterScript,
   counterFunction,
   counterTransaction,
+  queryClient,
+  queryScan,
+  queryScanJson,
+  queryScanChunked,
+  queryIndex,
+  queryIndexJson,
+  querySearch,
+  querySearchJson,
+  updateGetSet,
+  updateWatch,
+  updateJson,
+  updateHash,
+  queueList,
+  queueStream,
+  queueZset,
 ])
   register(declared)
 
@@ -84,7 +106,10 @@ export const isStrategy = (name) => registry.has(name)
 
 export const allStrategies = () => [...registry.values()]
 
-/** @param {'ticks' | 'clients'} [flow] only those that a writer plays so */
+/** How its writer's operations meet connections. @param {string} strategy */
+export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]
+
+/** @param {import('./flows.js').FlowName} [flow] only those that a writer plays so */
 export const strategyNames = (flow) =>
   allStrategies()
     .filter(({ roles }) => flow === undefined || roles.writer.flow === flow)

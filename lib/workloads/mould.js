@@ -191,7 +191,7 @@ const putCut = ({ lead, own, width, after }, n, out, begin, values, note) => {
 }
 
 const digits = (/** @type {number} */ count) => '0'.repeat(count)
-const blank = { score: digits(13), minute: digits(8), floor: digits(13), stamp: digits(13) }
+const blank = { score: digits(13), minute: digits(8), floor: digits(13), stamp: digits(13), due: digits(16) }
 /** `$12\r\n` and `*3\r\n`. @param {number} n */
 const headerOf = (n) => 3 + digitsOf(n)
 

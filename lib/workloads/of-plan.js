@@ -1,5 +1,7 @@
 // A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
-import { checksOf, commandsAt, readerOf, stepsOf, textOf } from './bind.js'
+import { checksOf, stepsOf, textOf } from './bind.js'
+import { commandsAt, readerOf } from './bind-reader.js'
+import { boundWork } from './bind-work.js'
 import { chunkStencilOf } from './chunk-stencil.js'
 import {
   argumentsOf,
@@ -11,13 +13,16 @@ import {
   itemNumberOf,
   mostMembers,
   purgedKeys,
+  removesItemKeys,
   scriptsIn,
   slotsOf,
   typesOf,
 } from './derive.js'
-import { allStrategies, strategyNamed } from './index.js'
+import { dialoguesOf } from './dialogue.js'
+import { allStrategies, strategyNamed, writerFlow } from './index.js'
 import { scriptSha } from './lua.js'
 import { planModel } from './own/model.js'
+import { meaningsOf } from './reply-meanings.js'
 import { keyBytesOf, stencilOf } from './stencil.js'
 import { termsOf } from './terms.js'
 
@@ -32,9 +37,36 @@ const clientOperation = (command, repeat, prefix) => ({
   repeatable: (command.repeat ?? repeat) !== 'never',
 })
 
+/**
+ * An operation as clients play it: of one command, or a dialogue.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {any} terms
+ * @param {string} name of the operation
+ * @param {string} prefix
+ */
+const operationOf = (declared, terms, name, prefix) => {
+  const commands = commandsOf(declared, terms, name)
+  const [first] = commands
+  if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
+  const meanings = meaningsOf(declared.answers?.(terms).question ?? null)
+  return {
+    stencil: {
+      name: first.name,
+      most: 0,
+      timed: false,
+      put: (/** @type {number} */ _, /** @type {Buffer} */ __, /** @type {number} */ at) => at,
+      slotOf: () => 0,
+    },
+    repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
+    dialogue: dialoguesOf(commands, prefix, meanings),
+    fatal: declared.fatal,
+  }
+}
+
 /** A chunk of a single number. @param {import('./chunk-stencil.js').ChunkStencil} chunk */
 const oneOf = ({ name, size, put }) => ({
   name,
+  timed: false,
   most: 1024 + size([1], 1),
   put: (/** @type {number} */ n, /** @type {Buffer} */ out, /** @type {number} */ at) => put([n], 1, out, at),
   slotOf: () => 0,
@@ -70,12 +102,26 @@ const playedIn = ({ roles, passes }, { clients }) => {
   return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
 }
 
+/** @param {import('./declare.js').Workers | null} workers */
+const workNames = (workers) => {
+  if (workers === null) return []
+  const { open, take, wait, own, confirm, reclaim } = workers
+  const all = [...open, take, wait, own, ...confirm, reclaim].filter((one) => one !== null)
+  return all.flatMap(({ name, args }) => {
+    const script = /** @type {any} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg))
+    return [name, ...(script?.calls ?? [])].map((one) => one.toLowerCase())
+  })
+}
+
+/** Of a family with at most one variable, at its end. @param {import('./declare.js').Family} family @param {string} prefix */
+const headIn = ({ parts: [head] }, prefix) => prefix + head
+
 /** @param {AnyPlan} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const terms = termsOf(plan)
   const binding = { prefix: plan.prefix, shaOf: scriptSha }
-  const { flow } = declared.roles.writer
+  const { inBatches } = writerFlow(plan.strategy)
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
@@ -89,17 +135,47 @@ export const strategyOf = (plan) => {
     model: planModel(declared, terms),
     /** The commands that store an interval's items. */
     steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
-    flow,
-    /** Operations of one command each, as clients send them. */
-    stencils: () => played.map(([command]) => clientOperation(command, declared.repeat, plan.prefix)),
+    /** Operations as clients send them. */
+    stencils: () => play.map((operation) => operationOf(declared, terms, operation, plan.prefix)),
     /** The commands of a chunk. @param {string} operation */
     chunk: (operation) => chunkStencilOf(commandsOf(declared, terms, operation)[0], plan.prefix),
     amounts: () => declared.amounts?.(terms) ?? null,
     /** The operation that fills the key space; null: nothing is filled. */
-    fill: () =>
-      declared.fill === null
-        ? null
-        : clientOperation(commandsOf(declared, terms, declared.fill)[0], declared.repeat, plan.prefix),
+    fill: () => (declared.fill === null ? null : operationOf(declared, terms, declared.fill, plan.prefix)),
+    /** What is known of right answers; null: answers are not checked. */
+    answers: () => declared.answers?.(terms) ?? null,
+    /** Updates of what was loaded; null: they are not counted. */
+    updates: () => declared.updates?.(terms) ?? null,
+    /** An operation by its name, as clients send it. @param {string} name */
+    operation: (name) => operationOf(declared, terms, name, plan.prefix),
+    /** What is loaded is made by the strategy, and reported. */
+    loads: declared.answers !== null || declared.updates !== null,
+    /** What is built besides the data that is loaded, as operations; null: nothing is. */
+    indexing: () => {
+      const indexing = declared.indexing?.(terms)
+      if (!indexing) return null
+      const operation = (/** @type {string | null} */ name) =>
+        name === null ? null : operationOf(declared, terms, name, plan.prefix)
+      const { create, ready, drop } = indexing
+      return {
+        ...indexing,
+        create: create && {
+          count: create.count,
+          operation: operationOf(declared, terms, create.play, plan.prefix),
+        },
+        ready: operation(ready),
+        drop: operation(drop),
+      }
+    },
+    /** What other clients play meanwhile; null: nothing. */
+    beside: () =>
+      declared.beside === null ? null : operationOf(declared, terms, declared.beside, plan.prefix),
+    /** The number in the name of a key, as a function; -1: it is none of ours. */
+    numbers: () => {
+      const family = /** @type {import('./declare.js').Family} */ (declared.keys(terms).key)
+      const numberIn = itemNumberOf(family, plan.prefix)
+      return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
+    },
     /** What is done before the first pass; null: nothing. */
     prepare: () =>
       declared.prepare && {
@@ -115,13 +191,32 @@ export const strategyOf = (plan) => {
       ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
       : keyBytesOf(stored[0], plan.prefix),
     /** Commands in which an item is counted as carried. */
-    commandsAnItem: flow === 'clients' ? 1 : stored.filter(({ kind }) => kind !== 'every').length,
+    commandsAnItem: inBatches ? stored.filter(({ kind }) => kind !== 'every').length : 1,
     /** The key that an operation about n is about. */
     keyOf,
     /** What replies are counted as, by class. */
     replyNames: declared.passes ? {} : replyNamesOf(stored, declared.name),
     /** The same of one operation, which a pass plays alone. @param {string} operation */
     replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
+    /** How a queue's jobs are taken; null: it is none. */
+    workers: () => declared.workers?.(terms, declared.keys(terms)) ?? null,
+    /** What commandstats may show of a queue: what its makers and workers send. */
+    workCommands: new Set([
+      ...commandNames(stored),
+      ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
+    ]),
+    /** @param {import('./declare.js').Work} work */
+    boundWork: (work) => boundWork(work, plan.prefix),
+    /** The names of a queue's accounts, or what they begin with. */
+    accounts: () => {
+      const keys = /** @type {any} */ (declared.keys(terms))
+      return {
+        makers: headIn(keys.makers, plan.prefix),
+        boxes: headIn(keys.boxes, plan.prefix),
+        acked: headIn(keys.acked, plan.prefix),
+        done: headIn(keys.done, plan.prefix),
+      }
+    },
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),
@@ -131,9 +226,18 @@ export const strategyOf = (plan) => {
       ((n) =>
         plan.prefix + ids.parts.map((part) => (typeof part === 'string' ? part : part.of?.(n))).join('')),
     itemNumberOf: ids ? itemNumberOf(ids, plan.prefix) : () => -1,
-    scripts: scriptsIn(stored),
+    scripts: scriptsIn(
+      declared.answers ? Object.values(declared.operations(terms, declared.keys(terms))).flat() : stored,
+    ),
     countingCommand: countingCommand(stored),
+    /** The command that a server has run once for each operation of a dialogue; undefined: it runs some of them oftener. */
+    onceCommand: stored.find(({ once }) => once)?.name.toLowerCase(),
     commandNames: commandNames(stored),
+    /** What it may show of a whole run: of all operations, and of the workers of a queue. */
+    runCommands: new Set([
+      ...commandNames(Object.values(declared.operations(terms, declared.keys(terms))).flat()),
+      ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
+    ]),
     mostMembers: mostMembers(stored),
     purgedKeys: purgedKeys(stored, plan.prefix),
     gathered: stored
@@ -141,7 +245,8 @@ export const strategyOf = (plan) => {
       .map((command) => ({ max: command.max ?? 0, ...argumentsOf(command) })),
     /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
     forecast: (topology, slotTable) => forecastOf(declared, terms, topology, slotTable),
-    holders: () => holdersOf(declared, terms),
+    holders: () => holdersOf(declared, terms, stored),
+    removesItemKeys: removesItemKeys(stored),
     /** @param {number} items */
     slots: (items) => slotsOf(declared, terms, items),
     /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */

@@ -153,7 +153,7 @@ const newestSink = (collector) => {
 }
 
 /**
- * @param {import('./bind.js').BoundAsk} ask
+ * @param {import('./bind-reader.js').BoundAsk} ask
  * @param {Collector} collector
  * @returns {ReplySink}
  */

@@ -1,4 +1,5 @@
 // Commands about a drawn item, as clients send them.
+import { noValues } from '../wire/encode.js'
 import { slotOf } from '../wire/slot.js'
 import { keyIn } from './bind.js'
 import { scriptSha } from './lua.js'
@@ -11,11 +12,11 @@ import { mouldsOf, putMould } from './mould.js'
  * @typedef {object} Stencilled
  * @property {string} name
  * @property {number} most bytes that one command takes
- * @property {(n: number, out: Buffer, at: number) => number} put returns where the next command begins
+ * @property {boolean} timed it carries when it was due
+ * @property {(n: number, out: Buffer, at: number, values?: import('../wire/encode.js').TickValues) => number} put returns where
+ *   the next command begins
  * @property {(n: number) => number} slotOf
  */
-
-const noValues = { score: '', minute: '', floor: '', stamp: '' }
 
 /**
  * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
@@ -35,7 +36,8 @@ export const stencilOf = ({ name, args }, prefix) => {
   return {
     name,
     most,
-    put: (n, out, at) => putMould(mouldFor(n), n, out, at, noValues),
+    timed: parts.flat().some((part) => typeof part === 'object' && part.hole !== undefined),
+    put: (n, out, at, values = noValues) => putMould(mouldFor(n), n, out, at, values),
     slotOf: (n) => slotOf(bytesOf(keyParts, n)),
   }
 }
@@ -64,6 +66,6 @@ export const partsOf = (slot, prefix) => {
   if (typeof slot !== 'object') return [slot]
   if ('family' in slot) return [prefix, ...slot.parts]
   if ('script' in slot) return [slot.called ?? scriptSha(slot.script)]
-  if ('variable' in slot && slot.scope === 'item') return [slot]
+  if ('variable' in slot && (slot.scope === 'item' || slot.hole?.hole === 'due')) return [slot]
   throw new TypeError('a command of a client has constants, keys and variables of its item only')
 }

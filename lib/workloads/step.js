@@ -21,7 +21,7 @@ import { encode, sizeOf } from '../wire/encode.js'
  * @property {(key: Key, ns: number[]) => number} size
  * @property {(key: Key, ns: number[], out: Buffer, at: number, values: TickValues, note?: Note) => number} put
  *
- * @typedef {StepOptions & EachBytes & { kind: 'each', args: (n: number) => Argument[] }} EachStep
+ * @typedef {StepOptions & EachBytes & { kind: 'each', args: (n: number) => Argument[], key: (n: number) => Argument }} EachStep
  * @typedef {StepOptions & GatherBytes & { kind: 'gather', key: (n: number) => Key, args: (key: Key, ns: number[]) => Argument[], max: number }} GatherStep
  * @typedef {StepOptions & { kind: 'once', keys: Key[], args: (key: Key, n: number) => Argument[], everyMs: number, paced: boolean }} OnceStep
  * @typedef {EachStep | GatherStep | OnceStep} Step
@@ -30,12 +30,13 @@ import { encode, sizeOf } from '../wire/encode.js'
 /**
  * A command an item.
  * @param {(n: number) => Argument[]} args
- * @param {StepOptions & Partial<EachBytes>} [options]
+ * @param {StepOptions & Partial<EachBytes> & { key?: (n: number) => Argument }} [options] key: without the other arguments
  * @returns {EachStep}
  */
 export const each = (args, options) => ({
   kind: 'each',
   args,
+  key: (n) => args(n)[options?.keyAt ?? 1],
   size: (n) => sizeOf(args(n)),
   put: (n, out, at, values, note) => encode(args(n), out, at, values, note),
   ...options,

@@ -14,7 +14,7 @@ const file = fileURLToPath(new URL('../../docs/data/bench.json', import.meta.url
 export const leastRounds = 3
 
 /** @returns {Recorded} */
-const recorded = () => {
+export const recorded = () => {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {

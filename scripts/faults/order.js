@@ -2,7 +2,7 @@
 // that has passed a later tick. Also for how long an item got nothing new.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
-import { stampBytes } from '../../lib/plan/payload.js'
+import { stampBytes } from '../../lib/traffic/payload.js'
 
 const pauseMs = 20
 const patienceMs = 2000
@@ -79,6 +79,8 @@ export const orderWatch = async ({ endpoints, password, quantity, cluster = true
     async stop() {
       running = false
       await ended
+      // A refresh of its slots that is under way would connect again, for ever where the node is gone.
+      client.on('+node', (/** @type {Redis} */ node) => node.disconnect())
       client.disconnect()
       return { reads, faults, longestGapMs }
     },

@@ -1,6 +1,7 @@
 // What ioredis with auto-pipelining makes of moving slots when nobody sends again what it rejects.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
+import { noCounts } from '../../lib/measure/ledger.js'
 import { stageOf } from './stage.js'
 
 /**
@@ -23,7 +24,7 @@ export const playPlain = async (pace) => {
     lazyConnect: true,
   })
   client.on('error', () => {})
-  const items = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
+  const items = noCounts()
   /** @type {Record<string, number>} */
   const failedBy = {}
   let longestMs = 0

@@ -1,12 +1,21 @@
 // Faults of a single line each, as somebody might make them. `line` is in the file exactly once.
 
-/** @typedef {{ file: string, line: string, becomes: string, breaks: string, unit: string[], simulated?: 'socket' | 'clients' }} Mutation */
+/**
+ * @typedef {object} Mutation
+ * @property {string} file
+ * @property {string} line
+ * @property {string} becomes
+ * @property {string} breaks
+ * @property {string[]} unit the tests of test/unit that look for it
+ * @property {'socket' | 'clients'} [simulated] which seeds are played; those of the socket
+ * @property {string} [seeds] others than those of `npm test`, such as 1-1000
+ */
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
-const connection = { file: 'lib/transport/connection.js', unit: [] }
+const connection = { file: 'lib/transport/connection.js', unit: ['connection'] }
 const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
 const link = { file: 'lib/transport/link.js', unit: ['link'] }
-const pool = { file: 'lib/transport/pool.js', unit: ['lane', 'drops'] }
+const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
 const silence = { file: 'lib/transport/silence.js', unit: [] }
 const admission = { file: 'lib/target/admission.js', unit: ['admission'] }
@@ -15,9 +24,11 @@ const repeats = { file: 'lib/transport/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
 const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
-const socket = { file: 'lib/transport/socket.js', unit: ['drops'] }
+const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
-const clients = { file: 'lib/flow/clients.js', unit: [], simulated: /** @type {const} */ ('clients') }
+const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
+const sending = { ...clients, file: 'lib/flow/clients-sending.js' }
+const retries = { ...clients, file: 'lib/flow/clients-retries.js' }
 const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
 
 /** @type {Mutation[]} */
@@ -105,7 +116,7 @@ export const mutations = [
   },
   {
     ...lane,
-    line: 'entry.lead > 0 ? Buffer.concat([asking, cut.bytes]) : cut.bytes',
+    line: 'entry.lead > 0 ? Buffer.concat([askingBytes, cut.bytes]) : cut.bytes',
     becomes: 'cut.bytes',
     breaks: 'ASK is followed without ASKING',
   },
@@ -258,8 +269,8 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'turn.begun && turn.tick.chunk === tick.chunk',
-    becomes: 'turn.tick.chunk === tick.chunk',
+    line: 'turn.begun && isOvertaken(turn.tick, tick, plan.chunks)',
+    becomes: 'isOvertaken(turn.tick, tick, plan.chunks)',
     breaks: 'ticks that were not begun are dropped as overtaken',
   },
   {
@@ -348,15 +359,9 @@ export const mutations = [
   },
   {
     ...client,
-    line: 'if (head === tail) heardMs = nowMs',
+    line: 'if (head === tail) link.owesFrom(nowMs)',
     becomes: '',
     breaks: 'a connection that had nothing to do counts as silent',
-  },
-  {
-    ...client,
-    line: 'if (closed) opened.destroy()\n        else socket = opened',
-    becomes: 'socket = opened',
-    breaks: 'a connection that opens after the end stays open',
   },
   {
     ...link,
@@ -366,9 +371,39 @@ export const mutations = [
   },
   {
     ...link,
-    line: 'if (opened.destroyed) return',
+    line: 'if (opened.destroyed || isLost) return',
     becomes: '',
     breaks: 'a connection that was lost as it opened counts as up',
+  },
+  {
+    ...link,
+    line: 'isUp: () => socket !== null && !retiring,',
+    becomes: 'isUp: () => socket !== null,',
+    breaks: 'commands are sent on a connection that is about to be renewed',
+  },
+  {
+    ...link,
+    line: 'if (!owes()) letGo()\n      return true',
+    becomes: 'letGo()\n      return true',
+    breaks: 'a connection is renewed that still owes replies',
+  },
+  {
+    ...link,
+    line: 'if (retiring && !owes()) letGo()',
+    becomes: '',
+    breaks: 'a connection that is to be renewed is never closed',
+  },
+  {
+    ...link,
+    line: 'if (sinceMs === null) onUp()',
+    becomes: 'if (sinceMs !== null) onUp()',
+    breaks: 'what waits for a renewed connection waits for ever',
+  },
+  {
+    ...link,
+    line: '    retiring = false\n    retiredMs = null\n    onDown',
+    becomes: '    retiredMs = null\n    onDown',
+    breaks: 'a connection that is lost while it is to be renewed is never up again',
   },
   {
     ...client,
@@ -377,13 +412,13 @@ export const mutations = [
     breaks: 'operations of the warm-up are measured',
   },
   {
-    ...clients,
+    ...retries,
     line: 'if (!operations[operation.kind].repeatable) lose',
     becomes: 'if (operations[operation.kind].repeatable) lose',
     breaks: 'what must not be repeated is repeated',
   },
   {
-    ...clients,
+    ...sending,
     line: 'plan.cluster ? operations[kind].stencil.slotOf(n) : 0',
     becomes: '0',
     breaks: 'every operation goes to the owner of slot 0',

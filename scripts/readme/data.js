@@ -24,7 +24,7 @@ import { experimentDocument, hardware } from '../../lib/experiments/summary.js'
  * @property {string} hardware
  * @property {string[]} servers versions
  * @property {{ at_ms: number, kind: string, text: string }[]} events
- * @typedef {RunTerms & { seconds: { at_ms: number, nodes: NodeSecond[] }[] }} RunData
+ * @typedef {RunTerms & { seconds: { at_ms: number, backlog?: number | null, between?: number | null, nodes: NodeSecond[] }[] }} RunData
  */
 
 export const dataFolder = fileURLToPath(new URL('../../docs/data/', import.meta.url))
@@ -51,7 +51,9 @@ const experimentData = (folder) => {
   /** @type {ExperimentDocument} */
   const document = jsonOf(folder, 'experiment.json')
   if (document.warnings.some(({ code }) => code === 'unfinished'))
-    throw new OptionError(`${folder}: the experiment is not finished; --resume of scripts/experiment.js`)
+    throw new OptionError(
+      `${folder}: the experiment is not finished; finish it with millrace experiment run --resume`,
+    )
   const { finished, target, ...terms } = jsonOf(folder, 'matrix.json')
   const shown = new Set([
     ...document.columns.map(({ name }) => name),
@@ -99,7 +101,8 @@ const runData = (folder) => {
     run: run.run,
     started: run.started,
     warm_up_s: run.warm_up_s,
-    items: { offered: run.items.offered, acked: run.items.acked },
+    // Workers of a queue have jobs.
+    ...(run.items && { items: { offered: run.items.offered, acked: run.items.acked } }),
     hardware: hardware(),
     servers: run.versions.servers,
     // run.json has the first of many only, and a run without events has no such file.
@@ -108,8 +111,9 @@ const runData = (folder) => {
       text: plain(event.text ?? ''),
     })),
   }
-  const compact = seconds.map(({ at_ms: atMs, nodes = [] }) => ({
+  const compact = seconds.map(({ at_ms: atMs, backlog, between, nodes = [] }) => ({
     at_ms: atMs,
+    ...(backlog !== undefined && { backlog, between }),
     nodes: nodes.map((/** @type {NodeSecond} */ node) => ({
       address: nameOf(node.address),
       shard: node.shard,
@@ -133,7 +137,7 @@ export const dataOf = (folder) => {
 }
 
 /** An experiment computed anew from its turns. @param {string} file @returns {ExperimentDocument} */
-export const documentIn = (file) => {
+const documentIn = (file) => {
   const [terms, ...turns] = /** @type {[ExperimentTerms, ...TurnResult[]]} */ (linesIn(file))
   const { experiment, started, duration_s: durationS, command, millrace, node, hardware } = terms
   const matrix = {

@@ -1,5 +1,6 @@
 // Ratios in words: 'a quarter less' only where the interval excludes no difference.
 
+import { times } from '../../lib/base/units.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { measureNamed } from '../../lib/result/measures.js'
 
@@ -37,9 +38,7 @@ export const changeWords = (ratio, what) => {
 
 /** `0.75 (0.67 to 0.84)` @param {ExperimentRatio} ratio */
 export const ratioText = ({ ours: { ratio, low, high } }) =>
-  low === null || high === null
-    ? ratio.toFixed(2)
-    : `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
+  low === null || high === null ? times(ratio) : `${times(ratio)} (${times(low)} to ${times(high)})`
 
 /** @param {string} name @param {number | undefined} value */
 export const figureText = (name, value) => shownFigure(measureNamed(name), value)

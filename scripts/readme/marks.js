@@ -20,9 +20,3 @@ export const between = (page, name, part, file = 'the page') => {
   const { from, to } = placeOf(page, name, file)
   return `${page.slice(0, from)}\n\n${part}\n\n${page.slice(to)}`
 }
-
-/** The part between two marks. @param {string} page @param {string} name */
-export const partIn = (page, name) => {
-  const { from, to } = placeOf(page, name, 'the page')
-  return page.slice(from, to).trim()
-}

@@ -1,12 +1,13 @@
 // docs/results.md: each experiment of docs/data with its table, its ratios, its picture and its command.
+import { times } from '../../lib/base/units.js'
 import { ids } from '../../lib/experiments/catalogue.js'
-import { ratioWords } from '../../lib/experiments/summary.js'
+import { ratioWords } from '../../lib/experiments/ratios.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
-import { svgOf } from '../../lib/report/draw.js'
 import { markdownText } from '../../lib/report/markdown.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
+import { pictureFile } from './picture-file.js'
 
 /**
  * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -39,7 +40,7 @@ const tableOf = ({ columns, rows }) => {
 const ratiosOf = ({ ratios }) => {
   const given = new Set()
   return ratios.map(({ label, figure, ours, published, standing, why }) => {
-    const beside = published === null ? '' : `; published ${published.toFixed(2)}: ${standing}`
+    const beside = published === null ? '' : `; published ${times(published)}: ${standing}`
     const reason = standing === 'agrees' || standing === 'undecided' || given.has(why) ? null : why
     given.add(why)
     const words = `${label}, ${measureNamed(figure).title}: ${ratioWords(ours)}${beside}`
@@ -53,7 +54,7 @@ const lineOf = ({ id, ratios, verdict }) => {
   if (!main) return `| ${id} | ${markdownText(verdict)} | | | |`
   const { label, figure, ours, published, standing } = main
   const what = `${label}, ${measureNamed(figure).title}`
-  return `| ${id} | ${markdownText(what)} | ${ratioWords(ours)} | ${published?.toFixed(2) ?? ''} | ${standing ?? ''} |`
+  return `| ${id} | ${markdownText(what)} | ${ratioWords(ours)} | ${published === null ? '' : times(published)} | ${standing ?? ''} |`
 }
 
 /** The ratios, and the first figure of the rows. @param {ExperimentDocument} document */
@@ -116,24 +117,5 @@ export const measuredFiles = (experiments) =>
   Object.fromEntries(
     inOrder(experiments)
       .flatMap(picturesOf)
-      .map(({ picture, file }) => [`charts/measured/${file}`, `${svgOf(picture)}\n`]),
+      .map(({ picture, file }) => [`charts/measured/${file}`, pictureFile(picture)]),
   )
-
-/**
- * Older results, without those that newer data have replaced.
- * @param {string} older
- * @param {Map<string, ExperimentDocument>} experiments
- */
-export const olderPart = (older, experiments) => {
-  const replaced = [...experiments.keys()]
-  const isReplaced = (/** @type {string} */ id) => replaced.includes(id)
-  return older
-    .split('\n')
-    .filter((line) => !isReplaced(/^\| ([a-z0-9-]+) \|/.exec(line)?.[1] ?? ''))
-    .join('\n')
-    .replaceAll(
-      /<details><summary><b>([a-z0-9-]+)<\/b>[\s\S]*?<\/details>\n*/g,
-      (section, /** @type {string} */ id) => (isReplaced(id) ? '' : section),
-    )
-    .trim()
-}

@@ -12,7 +12,7 @@ import { table } from './reference.js'
 const memory = 'passes.memory_bytes_per_item'
 const idBytes = 32
 /** Ids of the sweep in docs/data. */
-export const sweepIds = 1_000_000
+const sweepIds = 1_000_000
 
 /** Elements up to which a structure of text is compact on Redis 7.0; 0: never. @type {Readonly<Record<string, number>>} */
 const compactUpTo = { hash: 512, set: 0, zset: 128 }

@@ -127,7 +127,7 @@ export const modelsPart = (document) => {
 
 /** Where and when, in one sentence. @param {ExperimentDocument} document */
 const measuredWords = ({ started, hardware, versions }) =>
-  `Measured on ${started.slice(0, 10)} on ${hardware}, with Redis ${versions.servers.map((version) => version.replace(/^valkey/, 'Valkey')).join(' and ')}`
+  `Measured on ${started.slice(0, 10)} on ${hardware?.replace('linux', 'Linux')}, with Redis ${versions.servers.map((version) => version.replace(/^valkey/, 'Valkey')).join(' and ')}`
 
 const mostBullets = 5
 
@@ -137,12 +137,12 @@ const shardBullet = (experiments) => {
   const [ten] = experiments.get('ten-sorted-sets')?.ratios ?? []
   if (!hot || !ten || !isClear(hot) || !isClear(ten)) return []
   return [
-    `**One sorted set lives on one shard**: of three masters, its own needs ${ratioText(hot)} times the CPU of the coldest. Ten sorted sets change the CPU of the busiest by ${ratioText(ten)}.`,
+    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the CPU of the least busy. With ten sorted sets the busiest uses ${ratioText(ten)} times as much ([data](docs/results.md#shards)).`,
   ]
 }
 
 /**
- * Five findings with machine, date and server version.
+ * The findings with machine, date and server version.
  * @param {Map<string, ExperimentDocument>} experiments
  */
 export const answersPart = (experiments) => {
@@ -159,7 +159,7 @@ export const answersPart = (experiments) => {
   const bullets = [
     `**List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
     `**Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
-    `**A script call per item**: ${isClear(single) ? `server CPU times ${ratioText(single)}` : changeWords(single, 'server CPU')}.`,
+    `**A script call per item**: ${isClear(single) ? `${ratioText(single)} times the server CPU` : changeWords(single, 'server CPU')}.`,
     ...shardBullet(experiments),
     `**The version of the server matters as well**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
     `**Stream**: ${both('stream')}.`,

@@ -1,8 +1,9 @@
 // docs/options.md and .env.example, from the table of options in settings.js.
 
 import { commandNamed } from '../../lib/cli/commands.js'
-import { programs as abouts, defaultText, meaning } from '../../lib/cli/help.js'
-import { VALUE_TYPES } from '../../lib/cli/values.js'
+import { dashed } from '../../lib/options/command-line.js'
+import { programs as abouts, defaultText, meaning } from '../../lib/options/help.js'
+import { VALUE_TYPES } from '../../lib/options/values.js'
 import { OPTIONS, optionsOf } from '../../settings.js'
 
 /**
@@ -16,9 +17,6 @@ const hasVariable = (/** @type {Option} */ { hidden, env }) => !hidden && env !=
 
 /** @type {Program[]} */
 const programs = ['producer', 'consumer', 'cleanup', 'reshard']
-
-/** @param {string} name */
-const dashed = (name) => `${name.length === 1 ? '-' : '--'}${name}`
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``

@@ -1,22 +1,29 @@
 // The two pictures of the README, light and dark, drawn from docs/data.
 import { modelsChart } from '../../charts/models.js'
 import { shardAddedChart } from '../../charts/shard-added.js'
-import { svgOf } from '../../lib/report/draw.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
+import { countersPictures } from './counters.js'
 import { differenceWords, isClear, ratioNamed } from './findings.js'
 import { membershipPictures } from './membership.js'
+import { pictureFile } from './picture-file.js'
+import { queriesPictures } from './queries.js'
+import { queuesPictures } from './queues.js'
 
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 
 const looks = /** @type {const} */ (['light', 'dark'])
+
+/** @param {Record<string, { title: string, height: number, option: Record<string, any> }>} pictures */
+const allInBothLooks = (pictures) =>
+  Object.assign({}, ...Object.entries(pictures).map(([name, picture]) => inBothLooks(name, picture)))
 
 /** @param {string} name @param {{ title: string, height: number, option: Record<string, any> }} picture */
 const inBothLooks = (name, { title, height, option }) =>
   Object.fromEntries(
     looks.map((look) => [
       `charts/measured/${name}-${look}.svg`,
-      `${svgOf({ title, note: '', option }, { look, width: 900, height })}\n`,
+      pictureFile({ title, note: '', option }, { look, width: 900, height }),
     ]),
   )
 
@@ -83,16 +90,14 @@ export const modelsFinding = (document) => {
 export const pictureFiles = (experiments, shardAdded) => {
   const models = experiments.get('models')
   const membership = experiments.get('membership')
+  const counters = experiments.get('counters')
   return {
     ...(models && inBothLooks('models', modelsPicture(models))),
     ...(shardAdded && inBothLooks('add-shard', shardAddedChart(shardAdded))),
-    ...(membership &&
-      Object.assign(
-        {},
-        ...Object.entries(membershipPictures(membership)).map(([name, picture]) =>
-          inBothLooks(name, picture),
-        ),
-      )),
+    ...(membership && allInBothLooks(membershipPictures(membership))),
+    ...(counters && allInBothLooks(countersPictures(counters))),
+    ...allInBothLooks(queriesPictures(experiments)),
+    ...allInBothLooks(queuesPictures(experiments)),
   }
 }
 

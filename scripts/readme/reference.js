@@ -25,6 +25,7 @@ export const table = (titles, rows) =>
 const unitNames = {
   us: 'µs',
   ms: 'ms',
+  s: 's',
   pct: '%',
   bytes: 'bytes',
   mb: 'MB',
@@ -47,7 +48,7 @@ export const metricsPart = () =>
 
 /** The series of --metrics, as the registry declares them. */
 export const prometheusPart = () => {
-  const { registry } = metricsOf({ run: 'docs', kind: 'producer', nominalHz: null })
+  const { registry } = metricsOf({ run: 'docs', kind: 'producer', nominal: null })
   const series = registry
     .getMetricsAsArray()
     .map(
@@ -185,14 +186,16 @@ export const isSafeToRetry = (name) => {
 
 /** The commands of a strategy, as its declaration has them. */
 export const strategiesPart = () => {
-  const kinds = /** @type {const} */ (['each', 'gather', 'every'])
+  const kinds = /** @type {const} */ ([['each', 'ask'], ['gather'], ['every']])
   return table(
     ['strategy', 'option', 'model', 'per item', 'for many items at once', 'regularly'],
     allStrategies().map((declared) => {
       const commands = commandsIn(declared)
       const flags = declared.flags.map((flag) => code(`--${flag.name}`))
-      const names = kinds.map((kind) =>
-        [...new Set(commands.filter((command) => command.kind === kind).map(commandText))].join(', '),
+      const names = kinds.map((some) =>
+        [...new Set(commands.filter(({ kind }) => some.some((one) => one === kind)).map(commandText))].join(
+          ', ',
+        ),
       )
       const usual = declared.name === defaultStrategy ? 'default' : code(`--strategy ${declared.name}`)
       return [code(declared.name), flags.join(' ') || usual, declared.title, ...names]
@@ -211,6 +214,8 @@ const rights = [
     '+time',
     '+client|setname',
     '+client|list',
+    '+multi',
+    '+exec',
     '+command|info',
   ],
   ['+cluster|slots', '+cluster|nodes', '+cluster|info'],

@@ -1,7 +1,7 @@
 // Command lines, environments and .env files that must not be taken, and what has to be named.
 import assert from 'node:assert/strict'
-import { readSettings } from '../../lib/cli/options.js'
 import { OptionError } from '../../lib/errors.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 
 /** @typedef {'producer' | 'consumer' | 'cleanup'} Program */
 /** @typedef {{ line?: string, env?: Record<string, string>, dotenvText?: string }} Input */

@@ -36,6 +36,7 @@ export const valuesAt = (epochMs) => {
     stamp: score,
     minute: String(Math.floor(epochMs / 60_000)).padStart(8, '0'),
     floor: String(epochMs - 3000).padStart(13, '0'),
+    due: `${score}000`,
   }
 }
 

@@ -131,6 +131,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
     ended,
     kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
     stderr: () => texts.stderr,
+    stdout: () => texts.stdout,
     /** Nobody reads its log any more. */
     closeLog: () => child.stderr.destroy(),
     /** Lines of intervals.ndjson so far, of a program that still runs. */
@@ -162,12 +163,12 @@ export const startProducer = (t, line, options) => startProgram(t, 'producer.js'
  */
 export const runProducer = (t, line, options) => startProducer(t, line, options).ended
 
-/** The lines of an ndjson file; none when it is not there. @param {string} path @returns {any[]} */
+/** The whole lines of an ndjson file, which may be growing; none when it is not there. @param {string} path @returns {any[]} */
 export const linesOf = (path) =>
   existsSync(path)
     ? readFileSync(path, 'utf8')
         .split('\n')
-        .filter(Boolean)
+        .slice(0, -1)
         .map((line) => JSON.parse(line))
     : []
 
@@ -175,7 +176,14 @@ export const linesOf = (path) =>
 export const outcomesOf = ({ acked, failed, uncertain, dropped, unsettled }) =>
   acked + failed + uncertain + dropped + unsettled
 
-const ofTheMachine = ['rate', 'client-saturated', 'client-contended', 'client-stopped', 'overrun']
+const ofTheMachine = [
+  'rate',
+  'update-rate',
+  'client-saturated',
+  'client-contended',
+  'client-stopped',
+  'overrun',
+]
 
 /** Why a run is not valid, but for a machine that is too busy. @param {any} document */
 export const faultsIn = ({ warnings }) =>

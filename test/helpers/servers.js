@@ -1,6 +1,7 @@
 // Real servers for tests. Each ends with the test or the suite that asked for it, at the latest with its process.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startEmbedded } from '../../lib/target/embedded.js'
 import { findServerBinary } from '../../lib/target/embedded-binary.js'
@@ -17,7 +18,7 @@ import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/targe
  * @property {string} dir
  * @property {import('ioredis').Redis} redis
  * @property {() => Promise<void>} stop
- * @property {() => Promise<void>} restart kills it and starts it on the same port, empty
+ * @property {(awayMs?: number) => Promise<void>} restart kills it and starts it on the same port, empty, after so long
  */
 
 /**
@@ -48,9 +49,10 @@ export async function startServer(t, { config = {}, bin } = {}) {
     return group.close()
   }
   t.after(stop)
-  const restart = async () => {
+  const restart = async (awayMs = 0) => {
     process.kill(server.pid, 'SIGKILL')
     await server.ended
+    await sleep(awayMs)
     again()
     await redis.ping()
   }

@@ -63,9 +63,11 @@ for (const cluster of [false, true])
       for (const step of undo) await step()
     })
 
-    test('every strategy, both drivers, and no refusal', async (t) => {
-      const all = strategies.flatMap((strategy) =>
-        ['socket', 'ioredis'].map((driver) => ({ strategy, driver })),
+    test('every strategy and both drivers, and no refusal', async (t) => {
+      // What a driver sends by itself does not depend on the strategy: on a cluster they take turns.
+      const drivers = ['socket', 'ioredis']
+      const all = strategies.flatMap((strategy, i) =>
+        (cluster ? [drivers[i % 2]] : drivers).map((driver) => ({ strategy, driver })),
       )
       const patterns = ['p:item:*', 'p:latest-*', 'p:millrace:*'].map((pattern) => `~${pattern}`)
       for (const admin of admins) await admin.call('ACL', 'SETUSER', 'millrace', ...patterns)

@@ -124,3 +124,17 @@ describe('scripts/verify.js', { concurrency: 2 }, () => {
     assert.match(gone.stderr, /which ended with their producer/)
   })
 })
+
+test('the server of a queue stays for its workers, and the producer ends with them', async (t) => {
+  const runtimeDir = ownFolder(t, 'runtime')
+  const producer = startProducer(t, '--strategy queue-list -q 150 --duration 6s', { runtimeDir })
+  await producer.says(/jobs a second|jobs\/s|the only writer/)
+  // More work than six seconds have room for.
+  const line = '--strategy queue-list --workers 2 --work sleep:20ms --drain'
+  const workers = await startProgram(t, 'consumer.js', line, { runtimeDir }).ended
+  const { produced, done, lost } = workers.document.jobs.account
+  assert.deepEqual([workers.code, produced, done, lost], [0, 900, 900, 0], workers.stderr)
+  const { code, stderr } = await producer.ended
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /workers take from the queue: its local server stays until they have ended/)
+})

@@ -255,9 +255,14 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     program: 'cleanup',
     env: local(1),
   }))
-  refused('an unknown name', 3, /^nowhere\.invalid:\d+: the name is not known; correct the address/, () => ({
-    env: { REDIS_HOST: 'nowhere.invalid' },
-  }))
+  refused(
+    'an unknown name',
+    3,
+    /^nowhere\.invalid:\d+: the name is not known to DNS; correct the address/,
+    () => ({
+      env: { REDIS_HOST: 'nowhere.invalid' },
+    }),
+  )
   refused('no password', 3, /: the server wants a password; set REDIS_PASSWORD/, () => ({
     env: { REDIS_PASSWORD: '' },
   }))
@@ -267,14 +272,9 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
   refused('an unknown user', 3, /: wrong user or password/, () => ({ line: '--username nobody' }))
   refused('no such database', 3, /: it has no such database; correct --db/, () => ({ line: '--db 99' }))
   refused('no cluster', 3, /is not part of a cluster; leave out --cluster$/, () => ({ line: '--cluster' }))
-  refused(
-    'a command that the server lacks',
-    3,
-    /cannot store as hash-ttl does, which needs HSETEX \(/,
-    () => ({
-      line: '--strategy hash-ttl',
-    }),
-  )
+  refused('a command that the server lacks', 3, /does not support hash-ttl, which needs HSETEX \(/, () => ({
+    line: '--strategy hash-ttl',
+  }))
   refused('a web server', 3, /^127\.0\.0\.1:\d+: /, async () => ({
     env: local(await listening((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))),
   }))

@@ -60,7 +60,7 @@ const boxOf = async (settings) => {
     plan,
     leased,
     announce,
-    write: () => writeUnattended(plan, target, { announce, others: leased.others }),
+    write: () => writeUnattended(plan, target, { announce, others: leased.others, onBegin: leased.begin }),
   }
 }
 
@@ -101,6 +101,19 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     assert.deepEqual([writers?.fewest, writers?.total, writers?.own], [1, 3, 1])
     assert.ok((writers?.absent_s ?? 0) > 0)
     assert.equal(costs.share, 1)
+  })
+
+  test('a box that has its lease and does not write yet is absent', async () => {
+    const change = { strategy: 'actual-value', prefix: 'waits:', totalAgents: 2, periodMs: 100 }
+    const [first, second] = await Promise.all(
+      [1, 2].map((agent) => boxOf(settingsOf({ ...change, agent: [agent], intervals: 24 }))),
+    )
+    const { server: costs, writers } = await first.write()
+    assert.deepEqual([writers?.fewest, writers?.mean], [1, 1])
+    assert.equal(costs.share, 1)
+    await second.leased.begin()
+    assert.equal(await first.leased.others(), 1)
+    for (const { leased } of [first, second]) await leased.release()
   })
 
   test("another application's SETEX in another database is no writer of ours", async () => {

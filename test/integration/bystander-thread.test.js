@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -96,8 +97,8 @@ describe('the bystander beside a busy sender', { skip }, () => {
       const calm = stalling(server)
       const witnessed = await startWitness(t, server)
       const first = writer.intervals().length + 1
-      // The same seconds for both; the stalls go on before and after.
-      await until('three seconds of its own', () => writer.intervals().length >= first + 3)
+      // The same seconds for both, and many: beside other load two samples of a few differ. The stalls go on before and after.
+      await until('nine seconds of its own', () => writer.intervals().length >= first + 9)
       const lines = writer.intervals().slice(first)
       const witness = await witnessed()
       await calm()
@@ -107,6 +108,49 @@ describe('the bystander beside a busy sender', { skip }, () => {
       const whole = mergedPercentiles(lines.map(({ bystander_us: us }) => us.hdr))
       assertNear(t, Number(whole?.p90) / 1000, witness)
     })
+
+  const alone = availableParallelism() < 2 && 'one core'
+  test('how late it was to send is known, and a stall of the server is none of it', {
+    skip: alone,
+  }, async (t) => {
+    const shareBeside = async (/** @type {() => () => unknown} */ disturb) => {
+      let pings = 0
+      const probe = bystanderThread({
+        masters: () => [server],
+        access: { password: server.password },
+        record: () => pings++,
+      })
+      await probe.start()
+      const end = disturb()
+      await sleep(2500)
+      await end()
+      await probe.stop()
+      assert.ok(pings > 20, `${pings} PINGs`)
+      return probe.lateShare()
+    }
+    // The server keeps a core that only its own work is on.
+    const pin = (/** @type {number} */ pid, /** @type {string} */ cores) =>
+      assert.equal(spawnSync('taskset', ['-acp', cores, String(pid)]).status, 0)
+    pin(server.pid, '0')
+    pin(process.pid, '1')
+    t.after(() => pin(process.pid, `0-${availableParallelism() - 1}`))
+    const busy = 'for (const end = Date.now() + 10_000; Date.now() < end; );'
+    const crowding = () => {
+      const children = Array.from({ length: 8 }).map(() =>
+        spawn(process.execPath, ['-e', busy], { stdio: 'ignore' }),
+      )
+      return () => {
+        for (const child of children) child.kill('SIGKILL')
+      }
+    }
+    const crowded = await shareBeside(crowding)
+    // Other programs may have the cores in each of the three.
+    const quiet = await shareBeside(() => () => {})
+    const stalled = await shareBeside(() => stalling(server))
+    t.diagnostic(`late PINGs: ${crowded} beside busy processes, ${stalled} beside stalls, ${quiet} alone`)
+    assert.ok(crowded > 0.04 && crowded <= 1, `${crowded}`)
+    assert.ok(stalled >= 0 && stalled < quiet + 0.3, `${stalled}, and ${quiet} without stalls`)
+  })
 
   test('a sender that does nothing else for a second delays no PING', async (t) => {
     /** @type {{ agoMs: number, ms: number }[]} */

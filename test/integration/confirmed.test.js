@@ -159,7 +159,7 @@ describe('connections that are forgotten on their way', { concurrency: 2 }, () =
       const server = await startServer(t)
       const way = await startForgetful(t, server)
       const to = at({ ...server, port: way.port })
-      await startProducer(t, '-q 100 -c 1 -p 1s --ttl 600 --once --json', { env: at(server) }).ended
+      await startProducer(t, '-q 100 -c 1 -p 1s --ttl 600 --intervals 1 --json', { env: at(server) }).ended
       const consumer = startProgram(t, 'consumer.js', `-p 500 --driver ${driver} --json --duration 90s`, {
         env: to,
       })

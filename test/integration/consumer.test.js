@@ -102,7 +102,7 @@ describe('beside a producer with an embedded server', () => {
   })
 })
 
-describe('on one server', () => {
+describe('on one server', { concurrency: 3 }, () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)
     const producer = await writing(t, server, '--ttl 60')

@@ -112,7 +112,7 @@ describe('--dry-run', () => {
     t.after(() => server.redis.del('of-somebody'))
     const { code, stdout } = await looked(t, 'producer.js', '-q 50 --dry-run')
     assert.equal(code, 3)
-    assert.match(stdout, /^ {2}REFUSED +\S+ holds keys that no plan of Millrace covers/m)
+    assert.match(stdout, /^ {2}REFUSED +\S+ has keys that no plan of Millrace covers/m)
     const doctor = await startProgram(t, 'lib/cli/millrace.js', `doctor --port ${server.port}`, {
       env: at(server),
       out: false,

@@ -129,7 +129,7 @@ const refused = [
           ? `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk(nasty)}:6379\r\n`
           : undefined,
     3,
-    /CLUSTER SLOTS makes no sense|no node tells the topology/,
+    /CLUSTER SLOTS makes no sense|no node reports the topology/,
     '--cluster',
   ],
   [
@@ -153,7 +153,7 @@ const refused = [
           ? '*2\r\n:1\r\n*3\r\n:-5\r\n:99999999\r\n*0\r\n'
           : undefined,
     3,
-    /CLUSTER SLOTS makes no sense|no node tells the topology/,
+    /CLUSTER SLOTS makes no sense|no node reports the topology/,
     '--cluster',
   ],
   ['no answer to INFO', ([name]) => (name === 'INFO' ? null : undefined), 3, /no answer/],

@@ -54,6 +54,8 @@ describe('leases', { concurrency: 4 }, () => {
     const [first, second] = [office(t, { prefix: 'next:' }), office(t, { prefix: 'next:' })]
     assert.deepEqual(await first.claim('next'), [1])
     assert.deepEqual(await second.claim('next'), [2])
+    assert.equal(await first.others(), 0, 'the other one has not begun to write')
+    await second.begin()
     assert.equal(await first.others(), 1)
     await first.release()
     assert.equal(await cli(server, 'GET', first.key(1)), '')

@@ -23,8 +23,8 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.equal(plan.flow, 'clients')
   // The fill's sample is a hundred GETs more.
   assert.equal(await callsOf(server, 'get'), items.acked + 100)
-  // And a lease is one SET more.
-  assert.equal(await callsOf(server, 'set'), 3001)
+  // And a lease is two SETs more: when it is taken, and when the writer begins.
+  assert.equal(await callsOf(server, 'set'), 3002)
   assert.match(get.stdout, /hit [\d,]+ · miss 0/)
   assert.match(get.stderr, /filled 3,000 keys/)
 
@@ -46,9 +46,42 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.equal(await cli(server, 'KEYS', 'p:*'), '')
 })
 
+test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
+  const server = await startServer(t)
+  const { document, ...ended } = await runProducer(
+    t,
+    '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 2s-600s --rate 1000 --duration 5s --prefix p:',
+    { env: at(server) },
+  )
+  assertDone({ document, ...ended })
+  assert.ok(document.counts.miss > 0)
+  const script =
+    "local left = {} for i, key in ipairs(redis.call('KEYS', ARGV[1])) do left[i] = redis.call('PTTL', key) end return left"
+  const left = (await cli(server, 'EVAL', script, '0', 'p:key:*')).split('\n').map(Number)
+  assert.ok(left.every((ms) => ms === -2 || (ms > 0 && ms <= 600_000)))
+  const mean = left.reduce((sum, ms) => sum + ms / 1000, 0) / left.length
+  assert.ok(mean > 270 && mean < 330, `${mean} s left on average, drawn from 2 to 600`)
+})
+
+test('keys that the mix itself deletes are not reported as lost', async (t) => {
+  const server = await startServer(t)
+  const { document, ...ended } = await runProducer(
+    t,
+    '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 400 --duration 6s',
+    { env: at(server) },
+  )
+  assertDone({ document, ...ended })
+  assert.ok(document.counts.deleted > 500, `${document.counts.deleted} deleted`)
+  assert.equal(2000 - document.counts.deleted, Number(await cli(server, 'DBSIZE')) - 1, 'beside the plan')
+})
+
 test('what does not belong to lookups, or only to them, is refused by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
     ['--strategy lookup-get -c 5', /^--chunks is not an option of lookup-get/],
+    [
+      '--strategy lookup-get --fill populate --ttl 5',
+      /^--ttl with --fill populate: the keys that a server makes/,
+    ],
     ['--strategy lookup-get --ratio 1:2', /^--ratio is not an option of lookup-get/],
     ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
     ['--strategy lookup-mix --ratio 0:0', /^--ratio must be writes:reads/],

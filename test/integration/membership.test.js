@@ -23,9 +23,9 @@ const elements = async (pattern, command) => {
 }
 
 /** @param {import('node:test').TestContext} t @param {string} line */
-const play = async (t, line) => {
+const play = async (t, line, many = items) => {
   await cli(server, 'FLUSHALL')
-  const run = await runProducer(t, `--items ${items} --connections 4 --pipeline 20 ${line}`, {
+  const run = await runProducer(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, {
     env: at(server),
   })
   assertDone(run)
@@ -33,15 +33,17 @@ const play = async (t, line) => {
   const [misses, hits] = passes
   assert.deepEqual(
     [misses.name, misses.operations, hits.name, hits.operations],
-    ['misses', items, 'hits', items],
+    ['misses', many, 'hits', many],
   )
-  assert.equal(hits.counts.known, items)
+  assert.equal(hits.counts.known, many)
   assert.equal(hits.counts.new, 0)
   assert.equal(
     outcome.acked,
     passes.reduce((/** @type {number} */ sum, /** @type {any} */ { operations }) => sum + operations, 0),
   )
-  assert.ok(misses.memory_bytes > 0)
+  // A bit for an id is less than what a server grows by itself; nothing comes with hits.
+  assert.ok(misses.memory_bytes === null || misses.memory_bytes > 100_000, String(misses.memory_bytes))
+  assert.equal(hits.memory_bytes, null)
   return run
 }
 
@@ -98,12 +100,16 @@ describe('stored as declared', () => {
   })
 
   test('packed ids take less', async (t) => {
-    const hex = await play(t, '--strategy membership-hash --partitions 64')
-    const binary = await play(t, '--strategy membership-hash --partitions 64 --ids binary')
-    assertAllNew(binary.document)
-    const bytes = (/** @type {any} */ { document }) => document.passes[0].memory_bytes
-    assert.ok(bytes(binary) < bytes(hex), `${bytes(binary)} of ${bytes(hex)}`)
-    assert.equal((await elements('bench:hash:06:*', 'HLEN')).sum, items)
+    const many = 10_000
+    const bytes = async (/** @type {string} */ ids) => {
+      const { document } = await play(t, `--strategy membership-hash --partitions 64 --ids ${ids}`, many)
+      assert.deepEqual(document.passes[0].counts, { new: many, known: 0 })
+      return document.passes[0].memory_bytes
+    }
+    const hex = await bytes('hex')
+    const binary = await bytes('binary')
+    assert.ok(binary < hex, `${binary} of ${hex}`)
+    assert.equal((await elements('bench:hash:06:*', 'HLEN')).sum, many)
     const flat = await play(t, '--strategy membership-flat --ids binary')
     assertAllNew(flat.document)
   })
@@ -126,7 +132,7 @@ describe('stored as declared', () => {
 })
 
 describe('a filter by module', () => {
-  const many = 50_000
+  const many = 100_000
   const line = `--strategy membership-bloom-module --items ${many} --partitions 4 --connections 4 --pipeline 50`
 
   test('is reserved before the first pass, filled, and removed', async (t) => {

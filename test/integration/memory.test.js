@@ -10,15 +10,14 @@ for (const driver of ['socket', 'ioredis'])
     const server = await startServer(t)
     const witness = watchServer(server)
     t.after(() => witness.stop())
-    const before = await witness.before()
+    const before = await witness.data()
     const writer = startProducer(
       t,
       `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --idle-cost never --quiet`,
       { env: at(server) },
     )
     const { document } = await writer.ended
-    const last = witness.points.data.at(-1)
-    const perItem = (Number(last?.value) - before) / 1000
+    const perItem = ((await witness.data()) - before) / 1000
     const reported = document.server.memory_bytes_per_item
     t.diagnostic(`${reported} B an item, outside ${perItem} B`)
     assert.ok(Math.abs(reported / perItem - 1) < 0.05, `${reported} B an item, outside ${perItem} B`)

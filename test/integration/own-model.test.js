@@ -89,6 +89,19 @@ test('a session store in YAML is read and verified', async (t) => {
   assertDone(await writer.ended)
 })
 
+test('a command that each item needs twice, and keys that it removes, are not taken for others', async (t) => {
+  const server = await startServer(t)
+  const lines = ['SET k:{n} {value}', 'SET old:{n} {value}', 'UNLINK old:{n}']
+  const load = [...lines.flatMap((text) => ['--command', text]), ...'-q 1000 -c 4 --duration 2s'.split(' ')]
+  const written = await runProducer(t, load, { env: at(server) })
+  assertDone(written)
+  const { share, foreign_calls: foreign, memory_bytes_per_item: memory } = written.document.server
+  assert.deepEqual([share, foreign], [1, null])
+  // There are two key patterns and one key an item: how many items the keys are is unknown.
+  assert.equal(memory, null)
+  assert.equal(await cli(server, 'EXISTS', 'k:7', 'old:7'), '1')
+})
+
 test('acknowledged items of a model are there, byte by byte', async (t) => {
   const server = await startServer(t)
   const env = at(server)

@@ -262,7 +262,7 @@ describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
     const server = await startServer(t)
     assertRefused(
       await runProducer(t, `${brief} --strategy hash-ttl`, { env: at(server) }),
-      /cannot store as hash-ttl does, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/,
+      /does not support hash-ttl, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/,
     )
   })
 })

@@ -163,10 +163,10 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
   )
 
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['scripts/report.js', /^one folder of results/],
-    [`scripts/report.js ${out}/charts`, /holds neither run\.json nor experiment\.json\n$/],
+    ['scripts/report.js', /^name one folder of results/],
+    [`scripts/report.js ${out}/charts`, /contains neither run\.json nor experiment\.json\n$/],
     [`scripts/report.js ${out}/none`, /there is no such folder\n$/],
-    ['scripts/compare.js a', /^two sides at least/],
+    ['scripts/compare.js a', /^diff takes at least two sides/],
     ['scripts/compare.js a b --nonsense', /^unknown option --nonsense\n$/],
   ])) {
     const refused = await script(line)

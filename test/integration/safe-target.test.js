@@ -303,7 +303,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       assert.equal(dry.code, 0, dry.stderr)
       assert.match(
         dry.stdout,
-        /^\S+: 4\d\d keys of ours \(.*20\d string.*\); 5 keys with such names are not, and stay\nnothing was changed: --yes removes these 4\d\d keys\n$/,
+        /^\S+: 4\d\d keys of ours \(.*20\d string.*\); 5 keys with such names are not ours, and stay\nnothing was changed: --yes removes these 4\d\d keys\n$/,
       )
       assert.equal(await place.server.redis.dbsize(), all)
 

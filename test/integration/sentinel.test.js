@@ -5,7 +5,8 @@ import test from 'node:test'
 import { Redis } from 'ioredis'
 import { findServerBinary } from '../../lib/target/embedded-binary.js'
 import { freePorts, serverGroup, spawnServer } from '../../lib/target/embedded-servers.js'
-import { outcomesOf, startProducer, until } from '../helpers/programs.js'
+import { outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import { witnessed } from '../helpers/queries.js'
 import { startServer } from '../helpers/servers.js'
 
 const name = 'my-primary'
@@ -36,22 +37,32 @@ const startSentinel = async (t, port, primary) => {
   return redis
 }
 
+/** @param {{ after(fn: () => any): void }} t @param {import('../helpers/servers.js').TestServer} primary */
+const startReplica = async (t, primary) => {
+  const replica = await startServer(t, { config: { masterauth: primary.password } })
+  // Its own password stays good too, for this test's connection.
+  await replica.redis.call('ACL', 'SETUSER', 'default', `>${primary.password}`)
+  await replica.redis.call('REPLICAOF', primary.host, primary.port)
+  await until('the replica is in step', async () =>
+    (await replica.redis.info('replication')).includes('master_link_status:up'),
+  )
+  return replica
+}
+
+/** @param {Redis} sentinel @param {number} replicas */
+const knowsReplicas = (sentinel, replicas) =>
+  until('the sentinel knows the replicas', async () => {
+    const list = await sentinel.call('SENTINEL', 'REPLICAS', name)
+    return /** @type {unknown[]} */ (list).length === replicas
+  })
+
 for (const driver of ['socket', 'ioredis'])
   test(`${driver}: follows the primary that the sentinels name`, async (t) => {
     const primary = await startServer(t)
-    const replica = await startServer(t, { config: { masterauth: primary.password } })
-    // Its own password stays good too, for this test's connection.
-    await replica.redis.call('ACL', 'SETUSER', 'default', `>${primary.password}`)
-    await replica.redis.call('REPLICAOF', primary.host, primary.port)
-    await until('the replica is in step', async () =>
-      (await replica.redis.info('replication')).includes('master_link_status:up'),
-    )
+    const replica = await startReplica(t, primary)
     const [{ port }] = await freePorts(1, 'none')
     const sentinel = await startSentinel(t, port, primary)
-    await until('the sentinel knows the replica', async () => {
-      const list = await sentinel.call('SENTINEL', 'REPLICAS', name)
-      return /** @type {unknown[]} */ (list).length === 1
-    })
+    await knowsReplicas(sentinel, 1)
 
     const producer = startProducer(
       t,
@@ -86,6 +97,39 @@ for (const driver of ['socket', 'ioredis'])
       kinds.join(),
     )
   })
+
+test('documents change on a primary with two replicas', async (t) => {
+  const primary = await startServer(t)
+  const replicas = [await startReplica(t, primary), await startReplica(t, primary)]
+  const [{ port }] = await freePorts(1, 'none')
+  await knowsReplicas(await startSentinel(t, port, primary), 2)
+  for (const [strategy, mayLose] of /** @type {[string, boolean][]} */ ([
+    ['update-get-set', true],
+    ['update-watch', false],
+    ['update-hash', false],
+  ])) {
+    const prefix = `${strategy}:`
+    const { document, stderr } = await runProducer(
+      t,
+      `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port} --json`,
+      { env: { REDIS_PASSWORD: primary.password } },
+    )
+    assert.ok(document, stderr)
+    const { items, documents, nodes } = document
+    assert.deepEqual([items.acked, documents.updates, documents.uncertain], [600, 600, 0])
+    assert.equal(documents.survived + documents.lost, 600)
+    assert.equal(documents.lost > 0, mayLose, JSON.stringify(documents))
+    const roles = nodes.map((/** @type {any} */ { role }) => role)
+    assert.deepEqual(roles.toSorted(), ['master', 'replica', 'replica'])
+    for (const replica of replicas) {
+      const address = { ...replica, password: primary.password }
+      await until(
+        'the replica shows them',
+        async () => (await witnessed(address, prefix, [])).updates === documents.survived,
+      )
+    }
+  }
+})
 
 test('what is wrong with the sentinels is said in a line', async (t) => {
   const primary = await startServer(t)

@@ -88,8 +88,21 @@ for (const shards of [undefined, 3])
       assert.equal(items.acked + items.dropped, items.offered, run.stderr)
       assert.ok(items.acked > 0)
       const { renewed, missed, connect_us: us } = traffic.connections
-      assert.ok(renewed > 0 && renewed + missed <= 30, JSON.stringify(traffic.connections))
+      // Ten a second, for as long as a busy machine takes to the end of the run.
+      assert.ok(renewed > 0 && renewed + missed < 60, JSON.stringify(traffic.connections))
       assert.ok(us.count >= renewed && us.p50 > 0, JSON.stringify(traffic.connections))
+    })
+
+    test('connections of a writer come and go, and nothing is lost', async (t) => {
+      const line =
+        '-q 500 --strategy list --pacing smooth --connections 4 --reconnects 10 --duration 3s --warm-up 0'
+      const run = await runProducer(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
+      const { items, traffic, commands } = run.document ?? assert.fail(run.stderr)
+      assert.equal(items.acked + items.dropped, items.offered, run.stderr)
+      assert.ok(items.acked > 0)
+      assert.equal(commands.repeated, 0)
+      const { renewed, connect_us: us } = traffic.connections
+      assert.ok(renewed > 0 && us.count > 0 && us.p50 > 0, JSON.stringify(traffic.connections))
     })
 
     test('an authority that is not theirs is refused', async (t) => {

@@ -407,7 +407,7 @@ export const simulatedCluster = ({
       node.waiting.clear()
     },
     /**
-     * Some box between has forgotten the connections: nothing comes through, and nobody is told.
+     * A firewall on the way has dropped the connections: nothing gets through, and neither side is notified.
      * @param {Node} node
      * @param {'before' | 'after' | 'torn'} mode what becomes of commands that it has received
      */

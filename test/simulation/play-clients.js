@@ -53,6 +53,8 @@ const drawScene = (random) => {
     isCutShort: random.chance(0.15),
     // Every so many keys are of another type.
     oddEvery: random.chance(0.3) ? 5 : 0,
+    // Connections a second that are closed on purpose, and made anew.
+    reconnectHz: random.chance(0.3) ? random.pick([2, 10, 30]) : null,
   }
 }
 
@@ -117,7 +119,7 @@ export const playClients = async ({ seed, keep }) => {
 
   const run = async () => {
     const flow = await clientsFlow({
-      plan: { clients, pipeline, cluster: isCluster, maxBehindMs },
+      plan: { clients, pipeline, cluster: isCluster, maxBehindMs, reconnectHz: scene.reconnectHz },
       operations,
       pick: picksOf(strategy === 'lookup-mix' ? [1, 3] : [1], seed),
       draw: () => ++drawn,

@@ -8,6 +8,7 @@ import { endpointOf } from '../../lib/target/address.js'
 import { admissionOf } from '../../lib/target/admission.js'
 import { dial } from '../../lib/target/dial.js'
 import { storeScripts } from '../../lib/target/scripts.js'
+import { renewalsOf } from '../../lib/transport/renewals.js'
 import { chunkId } from '../../lib/transport/tapes.js'
 import { isStrategy } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
@@ -124,6 +125,8 @@ const drawPlan = (random) => {
     spares: random.below(3),
     serviceMs,
     faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
+    // Connections a second that are closed on purpose, and made anew.
+    reconnectHz: random.chance(0.25) ? random.pick([1, 4, 15]) : null,
   }
 }
 
@@ -316,9 +319,17 @@ export const play = async ({ seed, keep, openDriver }) => {
       clock.after(1000, second)
     }
     clock.after(1000, second)
+    const renewals = renewalsOf({
+      hz: drawn.reconnectHz,
+      renew: driver.renew,
+      clock: clock.now,
+      timers: clock.timers,
+    })
+    renewals.start()
     writing.start()
     if (drawn.isCutShort) clock.after(drawn.faultsToMs / 2, () => writing?.stop())
     await writing.offered
+    renewals.stop()
     const whole = await writing.settle(drawn.isCutShort ? 0 : settleMs, new AbortController().signal)
     if (!whole) driver.abandon()
     over = true

@@ -4,11 +4,12 @@ import { brokenInClients } from './clients-properties.js'
 import { describeFault } from './faults.js'
 import { play } from './play.js'
 import { playClients } from './play-clients.js'
+import { describeFleetFault, playFleet } from './play-fleet.js'
 import { brokenIn } from './properties.js'
 
 /**
  * @typedef {keyof typeof plays} Simulated
- * @typedef {{ broken: string[], faults: import('./faults.js').Fault[] | null, items: import('../../lib/measure/ledger.js').Counts | null }} Seen
+ * @typedef {{ broken: string[], faults: (import('./faults.js').Fault | import('./play-fleet.js').FleetFault)[] | null, items: import('../../lib/measure/ledger.js').Counts | null }} Seen
  */
 
 /** What is simulated, by name: a seed's play, and what is broken in it. */
@@ -21,6 +22,7 @@ export const plays = {
     const played = await playClients(which)
     return { broken: brokenInClients(played), faults: played.faults, items: played.ledger.whole }
   },
+  fleet: playFleet,
 }
 
 /**
@@ -36,6 +38,9 @@ export const playSeed = async (name, seed, keep) => {
     return { broken: [/** @type {Error} */ (error).stack ?? String(error)], faults: null, items: null }
   }
 }
+
+/** @param {any} fault of any play */
+export const faultWords = (fault) => ('which' in fault ? describeFleetFault(fault) : describeFault(fault))
 
 /**
  * Faults are left out one by one as long as something still breaks.
@@ -66,7 +71,7 @@ export const failureOf = async (name, seed) => {
   const { broken, faults } = await playSeed(name, seed, keep)
   return [
     `play it again: node scripts/simulate.js --driver ${name} --seed ${seed} --faults ${keep.join(',') || 'none'}`,
-    ...(faults ?? []).map((fault) => `  ${describeFault(fault)}`),
+    ...(faults ?? []).map((fault) => `  ${faultWords(fault)}`),
     ...broken.map((line) => `  broken: ${line}`),
   ].join('\n')
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rate } from '../../charts/rate.js'
-import { achievedRates } from '../../lib/report/achieved.js'
+import { achievedRates } from '../../lib/result/achieved.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 
 /**

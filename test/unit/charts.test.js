@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ratioSteps } from '../../charts/ratios.js'
+import { alignedTable } from '../../lib/base/layout.js'
+import { drawn, formatted, placedLabels } from '../../lib/chart/look.js'
 import { joinedLines } from '../../lib/experiments/cell-run.js'
 import { experimentText } from '../../lib/experiments/text.js'
 import { experimentPictures, picturesOf, RUN_CHARTS, runPictures } from '../../lib/report/charts.js'
 import { pngOf, svgOf } from '../../lib/report/draw.js'
 import { experimentSections } from '../../lib/report/experiment-sections.js'
-import { alignedTable } from '../../lib/report/layout.js'
-import { drawn, formatted, placedLabels } from '../../lib/report/look.js'
 import { sectionsText } from '../../lib/report/text.js'
 import { runRecord } from '../../lib/result/record.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
@@ -22,7 +23,7 @@ const named = (/** @type {any} */ option) => option.series.filter((/** @type {an
 const unit = /%|µs|bytes|items\/s|time|latency|percentile/
 
 test('every chart of a writer yields series with figures, and axes with units', () => {
-  const notOfWriters = ['items-read', 'fetches']
+  const notOfWriters = ['items-read', 'fetches', 'backlog']
   assert.deepEqual(
     pictures.map(({ name }) => name),
     RUN_CHARTS.map(({ name }) => name).filter((name) => !notOfWriters.includes(name)),
@@ -31,7 +32,13 @@ test('every chart of a writer yields series with figures, and axes with units', 
     assert.ok(title && note, name)
     assert.ok(named(option).length > 0, name)
     for (const series of named(option))
-      assert.ok(series.data.flat().some(Number.isFinite), `${name}: ${series.name}`)
+      assert.ok(
+        series.data
+          .flatMap((/** @type {any} */ one) => one?.value ?? one)
+          .flat()
+          .some(Number.isFinite),
+        `${name}: ${series.name}`,
+      )
     // The panels of the overview have one axis of time, the last.
     for (const axis of [[option.xAxis].flat().at(-1), option.yAxis].flat())
       if (axis.type !== 'category') assert.match(axis.name, unit, name)
@@ -230,6 +237,7 @@ test('a run without seconds has the charts of its figures', () => {
   const bare = sampleRecord()
   bare.seconds = []
   bare.distribution = { intended: [], service: [] }
+  bare.heat = []
   assert.deepEqual(
     runPictures(bare).map(({ name }) => name),
     ['item-cost', 'commands', 'item-bytes'],
@@ -352,7 +360,7 @@ test('the ratios of an experiment, with their intervals and what was published',
   )
   assert.equal(measured.data[0].detail, '0.61 to 0.68')
   // Half and twice are equally far from 1.
-  assert.equal(formatted('logratio', Math.log(0.5)), '0.50')
+  assert.equal(formatted('logratio', Math.log(0.5)), '0.5')
   const whole = ratios.filter(({ ours }) => ours.low !== null)
   assert.equal(measured.markLine.data.length, whole.length)
   assert.deepEqual(
@@ -535,4 +543,64 @@ test('hostile names are text in an SVG', () => {
   for (const { nodes = [] } of hostile.seconds) nodes[0].address = '<script>alert(1)</script>:1'
   for (const { option, ...picture } of runPictures(hostile))
     assert.doesNotMatch(svgOf({ ...picture, option }), /<script/)
+})
+
+test('the heat map: a column a second, rows by latency, shares of each column that sum to all', () => {
+  const { option } = byName('heat-map')
+  const [{ data, cellPx }] = option.series
+  assert.equal(data.length > 0 && cellPx > 0, true)
+  /** @type {Map<number, number>} */
+  const shares = new Map()
+  for (const { value, spanS, detail } of data) {
+    assert.equal(spanS, 1)
+    shares.set(value[0], (shares.get(value[0]) ?? 0) + Number.parseFloat(detail))
+    // 100 latencies from 160 µs on, spread evenly up to 16 ms and a little more.
+    assert.ok(value[1] > 100 && value[1] < 20_000, String(value[1]))
+  }
+  assert.equal(shares.size, 7)
+  for (const sum of shares.values()) assert.ok(Math.abs(sum - 100) < 1.5, String(sum))
+  const [cell] = placedLabels(option, 800).series[0].data
+  assert.deepEqual(cell.symbolSize, [100, cellPx])
+})
+
+test('the heat map of a day has no more columns than a picture shows, and every latency', () => {
+  const day = sampleRecord()
+  const [buckets] = day.heat.map((column) => column.buckets)
+  day.seconds = Array.from({ length: 86_400 }, (_, at) => ({ ...day.seconds[1], at_ms: (at + 1) * 1000 }))
+  day.heat = day.seconds.map(({ at_ms: ms }) => ({ fromS: ms / 1000 - 1, toS: ms / 1000, buckets }))
+  const { option } = runPictures(day).find(({ name }) => name === 'heat-map') ?? {}
+  const columns = new Set(option?.series[0].data.map((/** @type {any} */ { value }) => value[0]))
+  assert.ok(columns.size >= 75 && columns.size <= 81, String(columns.size))
+})
+
+test('workers of a queue have their backlog, second by second', () => {
+  const waits = record.seconds.map((second, at) => ({ ...second, backlog: at * 10 }))
+  const shown = runPictures({ ...record, seconds: waits }).find(({ name }) => name === 'backlog')
+  assert.equal(shown?.fold, undefined, 'seen without opening anything')
+  const points = named(shown?.option)[0].data
+  assert.deepEqual(
+    points.map((/** @type {[number, number]} */ [, n]) => n),
+    waits.map(({ backlog }) => backlog),
+  )
+})
+
+test('in the terminal no line of an experiment is wider than its columns, nor broken within a word', () => {
+  const experiment = sampleExperiment({
+    verdict:
+      'These rounds show no clear difference in CPU of the masters between list (target rate) and sorted set (target rate).',
+  })
+  for (const columns of [60, 80, 120]) {
+    const text = experimentText(experiment, { columns })
+    for (const line of text.split('\n')) assert.ok(line.length <= columns, `${columns}: ${line}`)
+    assert.ok(text.replace(/\s+/g, ' ').includes(experiment.verdict))
+  }
+})
+
+test('ratios have round steps, with 1 among them and no more than can be read', () => {
+  const stepsOf = (/** @type {number} */ low, /** @type {number} */ high) =>
+    ratioSteps(Math.log(low), Math.log(high)).map((log) => +Math.exp(log).toPrecision(2))
+  assert.deepEqual(stepsOf(0.9, 2.8), [0.9, 1, 1.2, 1.4, 1.7, 2, 2.5])
+  assert.deepEqual(stepsOf(0.89, 1.12), [0.9, 0.95, 1, 1.1])
+  assert.deepEqual(stepsOf(0.06, 9), [0.1, 0.2, 0.5, 1, 2, 5])
+  assert.deepEqual(stepsOf(0.01, 2000), [0.01, 0.1, 1, 10, 100, 1000])
 })

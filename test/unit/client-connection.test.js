@@ -14,10 +14,10 @@ const scene = () => {
   const socket = /** @type {any} */ ({
     write: () => true,
     writableLength: 0,
-    destroy: () => {
-      state.destroyed = true
+    get destroyed() {
+      return state.destroyed
     },
-    destroySoon: () => {
+    destroy: () => {
       state.destroyed = true
     },
   })
@@ -37,10 +37,12 @@ const scene = () => {
         events.push(`answered ${connection.ns[from & connection.mask]} + ${count}`),
       onRefused: (_, place, line) => events.push(`refused ${connection.operationAt(place).n}: ${line}`),
       onRead: () => {},
-      onClosed: () => {},
-      onRetired: () => events.push('retired'),
+      onUp: () => {},
+      onDown: () => events.push('down'),
+      onRenewed: (_, tookMs) => events.push(`renewed in ${tookMs} ms`),
     },
     clock: () => state.nowMs,
+    random: () => 1,
   })
   const connected = async () => {
     const ready = connection.connect()
@@ -110,18 +112,23 @@ test('one that opens after the end is closed', async () => {
   assert.deepEqual([connection.isUp(), state.destroyed], [false, true])
 })
 
-test('a connection that retires takes nothing new, and is closed when all that it owes has come', async () => {
-  const { state, events, connection, connected, push, answers } = scene()
+test('a connection that is renewed takes nothing new, is closed when all that it owes has come, and made anew', async () => {
+  const { state, events, connection, connected, open, push, answers } = scene()
   await connected()
   push(1)
-  assert.equal(connection.retire(), true)
-  assert.equal(connection.retire(), false, 'once')
+  assert.equal(connection.renew(), true)
+  assert.equal(connection.renew(), false, 'once')
   assert.deepEqual([connection.isUp(), state.destroyed], [false, false])
+  state.nowMs = 5
   answers('+OK\r\n')
-  assert.deepEqual(events, ['answered 1 + 1', 'retired'])
+  assert.deepEqual(events, ['answered 1 + 1'])
   assert.equal(state.destroyed, true)
-  await connected()
+  state.destroyed = false
+  state.nowMs = 8
+  open()
+  await new Promise(setImmediate)
   assert.equal(connection.isUp(), true)
-  assert.equal(connection.retire(), true)
-  assert.deepEqual(events.slice(2), ['retired'], 'at once, where it owes nothing')
+  assert.deepEqual(events.slice(1), ['renewed in 3 ms'])
+  assert.equal(connection.renew(), true)
+  assert.equal(state.destroyed, true, 'at once, where it owes nothing')
 })

@@ -95,15 +95,24 @@ test('loop delay is what comes on top of the period; a new window and a new seco
   const health = clientHealth({ clock: performance.now.bind(performance) })
   t.after(health.stop)
   health.startWindow()
-  for (let i = 0; i < 10; i++) {
+  // Beside other load a turn takes longer than the 100 ms that are burnt here.
+  let longestMs = 0
+  let turnedMs = performance.now()
+  const turn = async () => {
     await setTimeout(1)
+    longestMs = Math.max(longestMs, performance.now() - turnedMs)
+    turnedMs = performance.now()
+  }
+  for (let i = 0; i < 10; i++) {
+    await turn()
     const end = performance.now() + 100
     while (performance.now() < end);
   }
-  await setTimeout(1)
+  await turn()
   const { loop_delay_ms_p99: delay } = health.summary()
-  assert.ok(delay > 70 && delay < 1000, String(delay))
-  assert.ok(Math.abs(health.sample().loop_delay_ms_p99 - delay) < 25, 'two monitors, woken together')
+  assert.ok(delay > 70 && delay < longestMs + 25, `${delay} of ${longestMs}`)
+  const apart = Math.abs(health.sample().loop_delay_ms_p99 - delay)
+  assert.ok(apart < longestMs - 75, `two monitors, woken together: ${apart}`)
   health.startWindow()
   assert.equal(health.summary().loop_delay_ms_p99, 0)
   assert.equal(health.sample().loop_delay_ms_p99, 0)

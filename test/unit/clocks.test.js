@@ -22,7 +22,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
   }
   const target = /** @type {any} */ ({
     topology: { masters },
-    control: (/** @type {string} */ address) => ({ time: () => time(address) }),
+    time,
   })
   /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
@@ -54,7 +54,7 @@ describe('the time of a run', () => {
     for (const answer of ['OK', ['x', 'y'], [], [1]]) {
       const target = /** @type {any} */ ({
         topology: { masters: ['a:1'] },
-        control: () => ({ time: async () => answer }),
+        time: async () => answer,
       })
       const clock = await clockOf({ target, allow: [], steady, warn: ({ message }) => assert.fail(message) })
       assert.equal(clock.now(), epochMs)

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
-import { helpText } from '../../lib/cli/help.js'
 import { terminalText } from '../../lib/cli/log.js'
+import { helpText } from '../../lib/options/help.js'
 import { startProgram } from '../helpers/programs.js'
 
 const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)

@@ -108,9 +108,9 @@ for (const [text, name, relation, limit, relative] of thresholds)
   })
 
 const refused = /** @type {[string, RegExp][]} */ ([
-  ['', /must be a figure and its limit/],
-  ['latency.intended.p99', /must be a figure and its limit/],
-  ['latency.intended.p99=20ms', /must be a figure and its limit/],
+  ['', /must be a metric and its limit/],
+  ['latency.intended.p99', /must be a metric and its limit/],
+  ['latency.intended.p99=20ms', /must be a metric and its limit/],
   [
     'latency.intended.p98<20ms',
     /no metric is called 'latency.intended.p98'; did you mean latency.intended.p9/,
@@ -170,7 +170,7 @@ test('runs, patterns and folders of runs are sides', async () => {
   )
   await assert.rejects(sideOf([join(folder, 'c-*')]), {
     code: 'OPTION',
-    message: /no run and no experiment is there/,
+    message: /contains no run and no experiment/,
   })
   await assert.rejects(sideOf([join(folder, 'none')]), {
     code: 'OPTION',

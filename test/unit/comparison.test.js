@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
-import { typedLine } from '../../lib/cli/command-line.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
@@ -18,6 +17,7 @@ import {
 } from '../../lib/compare/request.js'
 import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
+import { typedLine } from '../../lib/options/command-line.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { faultIn } from '../../lib/shape.js'
 import { optionsOf } from '../../settings.js'
@@ -40,8 +40,8 @@ test('a side is its options, servers and version, by name', () => {
 for (const [text, message] of /** @type {[string, RegExp][]} */ ([
   ['', /^B is empty: write 'default'/],
   ['--strategy list', /^B: write strategy=VALUE instead of --strategy$/],
-  ['strategy', /^B: 'strategy' is no data model, and no NAME=VALUE$/],
-  ['lists', /^B: 'lists' is no data model, and no NAME=VALUE; did you mean list\?$/],
+  ['strategy', /^B: 'strategy' is neither a data model nor NAME=VALUE$/],
+  ['lists', /^B: 'lists' is neither a data model nor NAME=VALUE; did you mean list\?$/],
   ['nonsense=1', /^B: 'nonsense' is no option in which two sides can differ/],
   ['duration=5s', /^B: 'duration' is no option in which two sides can differ/],
   ['millrace=/nowhere', /there is no producer\.js/],

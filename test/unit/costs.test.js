@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { serverCosts, shareOf } from '../../lib/run/costs.js'
+import { serverCosts, shareOf } from '../../lib/measure/costs.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { loadCommands } from '../../lib/workloads/own/load.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Us, beside other writers all the time. @param {number} others @returns {import('../../lib/measure/presence.js').Presence} */
@@ -75,11 +76,69 @@ describe('our share of what was stored', () => {
     assert.equal(shareOf({ ...at, stored: 250, commands: setex(1000) }).share, 0.25)
   })
 
+  test('a command that each item needs twice counts no items', () => {
+    const at = known({ strategy: loadCommands(['SET a:{n} {value}', 'SET b:{n} {value}']) })
+    const commands = { set: { calls: 1000, usec: 1000 } }
+    assert.deepEqual(shareOf({ ...at, stored: 500, commands }), { share: 1, all: 500, foreign: null })
+  })
+
   test('where no command stands for an item the leases tell', () => {
     const at = { ...known({ strategy: 'actual-value' }), writers: beside(3) }
     const commands = { zadd: { calls: 1, usec: 1 } }
     assert.deepEqual(shareOf({ ...at, stored: 100, commands }), { share: 0.25, all: 400, foreign: null })
   })
+})
+
+test('work of others by commands that no item needs is a note, and our own beside the items is none', () => {
+  const foreignOf = (/** @type {Record<string, { calls: number, usec: number }>} */ more) =>
+    serverCosts({
+      ...known(),
+      stored: 1000,
+      totals: {
+        ...{ cpu_s: 0.01, net_bytes: 200_000, data_bytes: 400_000, keys: 1000, expired: 0, evicted: 0 },
+        commands: {
+          ...setex(1000),
+          ...{
+            ping: { calls: 500, usec: 900 },
+            info: { calls: 10, usec: 2000 },
+            eval: { calls: 2, usec: 90 },
+          },
+          ...more,
+        },
+      },
+      idle: { why: 'not asked' },
+      nodes: [{ address: 'm', sampled_s: 10 }],
+      memory: { memory_bytes_per_item: null, memory_note: null },
+    }).foreign_calls
+  assert.equal(foreignOf({}), null)
+  assert.equal(foreignOf({ hget: { calls: 20, usec: 900 }, 'config|get': { calls: 1, usec: 900 } }), null)
+  const get = { calls: 9000, usec: 5000 }
+  assert.deepEqual(foreignOf({ get, keys: { calls: 1, usec: 900 } }), { command: 'get', calls: 9000 })
+  assert.deepEqual(foreignOf({ keys: { calls: 1, usec: 900 } }), { command: 'keys', calls: 1 })
+  assert.equal(foreignOf({ keys: { calls: 1, usec: 90 } }), null)
+  assert.deepEqual(foreignOf({ set: { calls: 900, usec: 900 } }), { command: 'set', calls: 900 })
+})
+
+test('a run that used less than the idle servers did has no net cost, and says why', () => {
+  const idle = { cpu_pct: 0.58, uncertainty_pct: 0.04, probes_pct: 0.02, samples: 3, by_node: { m: 0.58 } }
+  const costs = (/** @type {number} */ cpuS) =>
+    serverCosts({
+      ...known(),
+      stored: 6000,
+      totals: {
+        ...{ cpu_s: cpuS, net_bytes: 200_000, data_bytes: 400_000, keys: 1000, expired: 0, evicted: 0 },
+        commands: setex(6000),
+      },
+      idle,
+      nodes: [{ address: 'm', sampled_s: 6 }],
+      memory: { memory_bytes_per_item: null, memory_note: null },
+    })
+  const less = costs(0.0312)
+  assert.equal(less.cpu_us_per_item_net, null)
+  assert.deepEqual(less.idle, { why: 'the servers used more while idle than while items were written' })
+  const more = costs(0.0348 + 0.006)
+  assert.ok(Math.abs(Number(more.cpu_us_per_item_net) - 1) < 1e-9)
+  assert.equal(more.idle, idle)
 })
 
 test('items that failed make no other writer of their commands', () => {

@@ -24,16 +24,17 @@ const topologyOf = (masters, parts) => {
   return { masters, owners }
 }
 
-/** A second passes with each call. @param {ReturnType<typeof topologyOf>} topology */
-const rig = (topology) => {
+/** A second passes with each call. @param {ReturnType<typeof topologyOf>} topology @param {() => number} [created] */
+const rig = (topology, created) => {
   let nowMs = 0
   const target = { topology }
   /** @type {string[]} */
   const notes = []
   /** @type {import('../../lib/result/ruling.js').Warning[]} */
   const warnings = []
-  const { look, end } = dataWatch({
+  const { asking, look, end } = dataWatch({
     target,
+    created,
     elapsed: () => nowMs,
     note: (kind, text) => notes.push(`${kind}: ${text}`),
     warn: (warning) => warnings.push(warning),
@@ -41,11 +42,25 @@ const rig = (topology) => {
   const seconds = (/** @type {number} */ n, /** @type {NodeRow[]} */ ...rows) => {
     for (let i = 0; i < n; i++) {
       nowMs += 1000
+      asking()
       look(rows)
     }
   }
   return { target, notes, warnings, seconds, end }
 }
+
+test('keys that a master has not read from its disk yet are not gone, and those it has lost are', () => {
+  const { seconds, notes } = rig(topologyOf(['m1']))
+  seconds(3, row('m1'))
+  seconds(8, row('m1', { keys: 200, loading: true }))
+  seconds(5, row('m1'))
+  assert.deepEqual(notes, [])
+  seconds(8, row('m1', { keys: 200, loading: true }))
+  seconds(5, row('m1', { keys: 9000 }))
+  assert.deepEqual(notes, [
+    'data-lost: 1,000 of 10,000 keys of the masters are gone (seen after 25.0 s) that neither expired nor were evicted',
+  ])
+})
 
 test('a master that restarted, or whose keys were flushed, is told with its moment when it still serves', () => {
   const { seconds, notes, warnings } = rig(topologyOf(['m1']))
@@ -65,6 +80,35 @@ test('a master that restarted, or whose keys were flushed, is told with its mome
     notes[1],
     'data-lost: the keys of m1 were removed by FLUSHALL or FLUSHDB (seen after 6.0 s); it had 400',
   )
+})
+
+test('keys that are gone while the load makes more of them are reported', () => {
+  let made = 0
+  const { seconds, warnings } = rig(topologyOf(['m1']), () => made)
+  /** @param {number} more @param {number} gone @param {Partial<NodeRow>} [change] */
+  const second = (more, gone, change) => {
+    made += more
+    seconds(1, row('m1', { keys: 3 + made - gone, ...change }))
+  }
+  second(0, 0)
+  for (let i = 0; i < 4; i++) second(5000, 0)
+  second(5000, 2000, { expired: 2000 })
+  second(5000, 2000)
+  assert.equal(warnings.length, 0)
+  // Somebody deletes 3,000 more.
+  for (let i = 0; i < 3; i++) second(5000, 5000)
+  assert.equal(warnings.length, 1)
+  assert.match(String(warnings.at(0)?.message), /^3,000 of 43,003 keys of the masters are gone/)
+})
+
+test('where there were keys before, some may be written over', () => {
+  let made = 0
+  const { seconds, warnings } = rig(topologyOf(['m1']), () => made)
+  for (let i = 0; i < 6; i++) {
+    seconds(1, row('m1', { keys: 10_000 }))
+    made += 5000
+  }
+  assert.equal(warnings.length, 0)
 })
 
 test('what happened in the last second of a run is told at its end', () => {

@@ -6,10 +6,10 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { typedLine } from '../../lib/cli/command-line.js'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
-import { readSettings, settingsOf } from '../../lib/cli/options.js'
 import { experimentNamed } from '../../lib/experiments/catalogue.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { readSettings, settingsOf } from '../../lib/options/read-settings.js'
 import { anchorsOf, commandsOf, linksOf } from '../helpers/markdown.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -166,5 +166,30 @@ test('examples are valid experiments', () => {
     const { id, ratios = [] } = experimentNamed(join(root, 'docs/examples', name))
     assert.equal(`${id}.json`, name)
     assert.ok(ratios.length > 0, name)
+  }
+})
+
+test('how many boxes: the table is what the figures above it come to', () => {
+  const page = readFileSync(join(root, 'docs/fleet.md'), 'utf8')
+  const [, table] = /<!-- boxes:start -->([\s\S]*?)<!-- boxes:end -->/.exec(page) ?? []
+  const rows = table.trim().split('\n').slice(2)
+  const baselines = ['c7g.large', 'c7g.2xlarge', 'c7gn.large'].map((name) =>
+    Number(new RegExp(`\\| ${name} \\| \\d+ \\| ([\\d.]+) \\|`).exec(page)?.[1]),
+  )
+  assert.ok(rows.length >= 6 && baselines.every((gbit) => gbit > 0))
+  for (const row of rows) {
+    const cells = row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => Number(cell.replace(/[, B]/g, '')))
+    const [rate, value, gbit, cores, ...boxes] = cells
+    assert.equal(gbit, +((rate * (value + 88) * 8 * 1.05) / 1e9).toFixed(2), row)
+    // 0.5 µs an item, and 4 % of a core for each process.
+    assert.equal(cores, +(rate * 0.5e-6 + 0.04).toFixed(2), row)
+    const needed = baselines.map((baseline) => {
+      const byThread = (rate * 0.5e-6) / (0.6 - 0.04)
+      return Math.ceil(Math.max(gbit / (0.7 * baseline), byThread))
+    })
+    assert.deepEqual(boxes, needed, row)
   }
 })

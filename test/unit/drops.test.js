@@ -1,70 +1,13 @@
 // What a driver drops when a server is slower than the rate.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ledgerOf } from '../../lib/measure/ledger.js'
-import { tickValues } from '../../lib/plan/tick-values.js'
 import { underWayOf } from '../../lib/transport/pool.js'
-import { socketDriver } from '../../lib/transport/socket.js'
-import { slotCount } from '../../lib/wire/slot.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 
 /** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
 
-const silentSocket = /** @type {any} */ ({
-  destroyed: false,
-  writableLength: 0,
-  cork() {},
-  uncork() {},
-  destroy() {},
-  write() {},
-})
-
 /** A driver whose servers take a few commands, and answer nothing. @param {{ masters: number, items: number }} size */
-const openDriver = async ({ masters, items }) => {
-  const cluster = masters > 1
-  const plan = samplePlan(
-    { quantity: 2 * items, chunks: 2, pipeline: 3, periodMs: 1000, cluster },
-    { cluster, masters },
-  )
-  const ledger = ledgerOf(plan)
-  let nowMs = 0
-  const addresses = Array.from({ length: masters }, (_, i) => `127.0.0.1:${7001 + i}`)
-  const owners = cluster ? Uint16Array.from({ length: slotCount }, (_, slot) => slot % masters) : null
-  const topology = { masters: addresses, owners }
-  const driver = await socketDriver({
-    plan,
-    steps: strategyOf(plan).steps(),
-    target: {
-      topology,
-      access: {},
-      dial: async () => silentSocket,
-      refresh: async () => topology,
-      follows: () => true,
-      loadScripts: async () => {},
-    },
-    ledger,
-    latency: { record: () => {} },
-    clock: () => nowMs,
-    random: () => 0.5,
-    onEvent: () => {},
-    onBegun: () => {},
-    onProgress: () => {},
-  })
-  let index = 0
-  return {
-    driver,
-    ledger,
-    /** @param {number} chunk @param {number} dueMs */
-    offer(chunk, dueMs) {
-      nowMs = dueMs
-      const first = 1 + chunk * items
-      const account = ledger.open({ agent: 1, first, count: items, measured: true })
-      const values = tickValues(1_700_000_000_000 + dueMs, 60)
-      driver.offer({ index: index++, chunk, dueMs, firstMs: null, values, account, items: null })
-    },
-  }
-}
+const openDriver = (size) => sceneOfDriver({ ...size, settings: { pipeline: 3 } })
 
 test('a batch that waits for the window of another is not dropped when its next is due', async () => {
   const { driver, ledger, offer } = await openDriver({ masters: 1, items: 20 })

@@ -1,12 +1,13 @@
 // Experiments as data: definitions, order, ratios, and what a matrix tells when it has been stopped.
 import assert from 'node:assert/strict'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { experimentById, experimentNamed, ids } from '../../lib/experiments/catalogue.js'
 import { cellsOf, turnsOf } from '../../lib/experiments/matrix.js'
 import { published, publishedFigures, trueRate } from '../../lib/experiments/published.js'
 import { ratioOf, standing } from '../../lib/experiments/ratio.js'
+import { clientWasTheLimit } from '../../lib/experiments/runner.js'
 import { experimentIn } from '../../lib/experiments/schema.js'
 import { openMatrix } from '../../lib/experiments/store.js'
 import { experimentDocument } from '../../lib/experiments/summary.js'
@@ -25,7 +26,10 @@ const near = (/** @type {number | null} */ found, /** @type {number} */ wanted, 
 
 describe('definitions', () => {
   test('all published experiments, under their ids', () => {
-    assert.equal(ids().length, 31)
+    assert.equal(
+      ids().length,
+      readdirSync(new URL('../../lib/experiments/definitions', import.meta.url)).length,
+    )
     const theirs = Object.keys(published().experiments)
     assert.deepEqual(ids().slice(0, theirs.length), theirs)
     for (const id of ids()) assert.equal(experimentById(id).id, id)
@@ -36,7 +40,11 @@ describe('definitions', () => {
       const rows = published().experiments[id]?.rows ?? []
       const cells = cellsOf(experimentById(id), { scale: 1 })
       const found = new Set(cells.flatMap(({ legs }) => legs.flatMap((leg) => leg.published ?? [])))
-      assert.deepEqual([...found].sort(), [...rows.keys()], id)
+      assert.deepEqual(
+        [...found].sort((a, b) => a - b),
+        [...rows.keys()],
+        id,
+      )
     }
   })
 
@@ -545,6 +553,20 @@ const known = { started: '2026-01-01T00:00:00.000Z', durationS: 1, command: 'nod
 
 describe('what a matrix tells', () => {
   const three = [10, 11, 9]
+  test('a large ratio is said in times, not in percent', () => {
+    const verdictOf = (/** @type {number} */ factor) =>
+      experimentDocument(
+        matrix,
+        [
+          ...three.map((cpu, i) => turn('a', i + 1, cpu)),
+          ...three.map((cpu, i) => turn('b', i + 1, cpu * factor)),
+        ],
+        known,
+      ).verdict
+    assert.match(verdictOf(1832.4), /^b: 1,832 times the CPU of the masters of a \(ratio 1,832, 95/)
+    assert.match(verdictOf(2.5), /^b: 150 % more CPU of the masters than a \(ratio 2\.50, /)
+    assert.match(verdictOf(0.02), /^a: 50\.0 times the CPU of the masters of b \(ratio 0\.020, /)
+  })
   test('rows, columns with the bystander, and a ratio beside the published one', () => {
     const turns = [
       ...three.map((cpu, i) => turn('a', i + 1, cpu)),
@@ -772,4 +794,16 @@ describe('a matrix on disk', () => {
       /--out \/proc\/none\/out: the folder cannot be written/,
     )
   })
+})
+
+test('a rate is lowered where the client was the limit, not where no rate was asked for', () => {
+  const client = { busy_pct: 99, thread_cpu_pct: 98, cpu_pct: 99 }
+  const was = (/** @type {number | null} */ nominal) =>
+    clientWasTheLimit({ client, warnings: [], rate: { nominal } })
+  assert.equal(was(20_000), true)
+  assert.equal(was(null), false)
+  assert.equal(
+    clientWasTheLimit({ client: { busy_pct: 40 }, warnings: [], rate: { nominal: 20_000 } }),
+    false,
+  )
 })

@@ -1,8 +1,8 @@
 // How many members a command may have where a server reads 1,048,576 arguments at most.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
 import { OptionError } from '../../lib/errors.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { factsOf } from '../../lib/run/facts.js'
 
 /** @typedef {import('../../settings.js').Settings} Settings */

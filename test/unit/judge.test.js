@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeOf } from '../../lib/measure/judge.js'
-import { payloadOf } from '../../lib/plan/payload.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { idList } from '../../lib/wire/id-list.js'
+import { payloadOf } from '../helpers/payload.js'
 
 const startMs = 1_790_000_000_000
 const terms = { payload: /** @type {const} */ ('random'), valueBytes: 40, seed: 7, stamp: false }
-const noHoles = { score: '', minute: '', floor: '', stamp: String(startMs + 5000) }
+const noHoles = { score: '', minute: '', floor: '', stamp: String(startMs + 5000), due: '' }
 
 /** @param {number} n @param {Partial<typeof terms>} [change] @param {number} [stampMs] */
 const bytesOf = (n, change = {}, stampMs = startMs + 5000) =>

@@ -1,75 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { tickValues } from '../../lib/plan/tick-values.js'
-import { batchOf } from '../../lib/transport/batch.js'
 import { entryOf, laneOf } from '../../lib/transport/lane.js'
 import { underWayOf } from '../../lib/transport/pool.js'
-import { tapeOf } from '../../lib/transport/tape.js'
-import { each } from '../../lib/workloads/step.js'
+import { ok, sceneOfLanes, turnOf, values } from '../helpers/scene-of-lanes.js'
 
-/** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
-
-const values = tickValues(1_790_000_000_000, 60)
-const ok = '+OK\r\n'
-
-/** A lane to a server that answers what the test says. */
-const laneToTest = async (windowBytes = 1000) => {
-  const done = /** @type {string[]} */ ([])
-  let bytes = 0
-  /** @type {(chunk: Buffer) => void} */
-  let deliver = () => {}
-  const socket = /** @type {any} */ ({
-    destroyed: false,
-    writableLength: 0,
-    cork() {},
-    uncork() {},
-    destroy() {},
-    write: (/** @type {Buffer} */ chunk) => {
-      bytes += chunk.length
-    },
-  })
-  const never = () => assert.fail('was not expected')
-  const lane = laneOf({
-    address: '127.0.0.1:1',
-    windowBytes,
-    windowCommands: Number.POSITIVE_INFINITY,
-    underWay: underWayOf(8, () => {}),
-    oneSlot: false,
-    open: async ({ onBytes }) => {
-      deliver = onBytes
-      return socket
-    },
-    spare: { take: () => Buffer.alloc(65_536), give: () => {} },
-    holds: { any: () => false, has: () => false, wait: never },
-    clock: () => 0,
-    random: () => 0.5,
-    events: {
-      onAnswered: (entry, n) => done.push(`${entry.tick.chunk}: ${n}`),
-      onRefused: never,
-      onRead: () => {},
-      onBegun: () => {},
-      onLost: never,
-      onSent: () => {},
-      onState: () => {},
-    },
-  })
+/** A lane to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
+const laneToTest = async (window = {}) => {
+  const { connections, done, sent, options } = sceneOfLanes()
+  const lane = laneOf({ ...options, ...window, underWay: underWayOf(8, () => {}) })
   await lane.connect()
-  return {
-    lane,
-    done,
-    bytes: () => bytes,
-    answer: (/** @type {string} */ text) => deliver(Buffer.from(text)),
-  }
-}
-
-/** @param {number} chunk @param {number} [index] @param {number} [valueBytes] @returns {import('../../lib/transport/lane.js').Turn} */
-const turnOf = (chunk, index = 0, valueBytes = 1) => {
-  const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
-  const tape = tapeOf(batchOf(step, { first: 1, count: 2 }, { cluster: false, values }), values, true)
-  const tick = /** @type {Tick} */ (
-    /** @type {unknown} */ ({ index, chunk, dueMs: 0, firstMs: null, values, account: {} })
-  )
-  return { tick, jobs: [{ tape, values, ranges: [0, 2], at: 0 }], begun: false }
+  const [connection] = connections
+  return { lane, done, sent, bytes: () => connection.bytes, answer: connection.answer }
 }
 
 test('a lane is drained when the last of what was sent before has its answer, and not one answer earlier', async () => {
@@ -97,7 +38,7 @@ test('a lane is drained when the last of what was sent before has its answer, an
 
 test('a full window is written no further, and opens as answers come', async () => {
   const { lane, bytes, answer, done } = await laneToTest()
-  for (const chunk of [0, 1, 2]) lane.offer(turnOf(chunk, 0, 500))
+  for (const chunk of [0, 1, 2]) lane.offer(turnOf(chunk, 0, { valueBytes: 500 }))
   lane.pump()
   const first = bytes()
   assert.ok(first > 1000 && first < 1200, `${first} bytes of the first turn`)
@@ -122,10 +63,36 @@ test('a tick waits until the one before of the same chunk has its answers', asyn
 })
 
 test('a repeat that is longer than a write goes in several', async () => {
-  const { lane, answer, done } = await laneToTest(1 << 20)
-  const { tick, jobs } = turnOf(0, 0, 50_000)
+  const { lane, answer, done } = await laneToTest({ windowBytes: 1 << 20 })
+  const { tick, jobs } = turnOf(0, 0, { valueBytes: 50_000 })
   lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
   lane.pump()
   answer(ok + ok)
   assert.deepEqual(done, ['0: 1', '0: 1'])
+})
+
+test('a window of 3 commands has 3 under way at most, of however many turns they are', async () => {
+  const { lane, sent, answer } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  lane.offer(turnOf(0))
+  lane.offer(turnOf(1, 0, { commands: 4 }))
+  lane.pump()
+  assert.equal(sent(), 3)
+  assert.ok(lane.isShut())
+  answer(ok)
+  assert.equal(sent(), 4, 'one answer makes room for one command')
+  answer(ok + ok + ok)
+  assert.equal(sent(), 6)
+  assert.equal(lane.isShut(), false, 'two of three are under way')
+})
+
+test('a repeat takes its place in the window of commands too', async () => {
+  const { lane, sent, answer, done } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  const { tick, jobs } = turnOf(0, 0, { commands: 5 })
+  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 5, true), held: true })
+  lane.pump()
+  assert.equal(sent(), 3)
+  answer(ok + ok + ok)
+  assert.equal(sent(), 5, 'its rest follows')
+  answer(ok + ok)
+  assert.deepEqual(done, ['0: 3', '0: 2'])
 })

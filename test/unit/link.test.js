@@ -4,7 +4,7 @@ import { linkOf } from '../../lib/transport/link.js'
 
 /** A link whose connections open, fail and end as the test says; timers go off when it says so. */
 const scene = () => {
-  const state = { nowMs: 0, opens: 0, reads: '' }
+  const state = { nowMs: 0, opens: 0, reads: '', owes: false }
   const events = /** @type {string[]} */ ([])
   const waits = /** @type {number[]} */ ([])
   /** @type {(() => void)[]} */
@@ -26,6 +26,8 @@ const scene = () => {
     onRead: () => events.push('read'),
     onUp: () => events.push('up'),
     onDown: (error) => events.push(`down ${error?.message ?? ''}`),
+    owes: () => state.owes,
+    onRenewed: (tookMs) => events.push(`renewed in ${tookMs} ms`),
     clock: () => state.nowMs,
     random: () => 1,
     timers: /** @type {any} */ ({
@@ -138,4 +140,52 @@ test('silence counts from the first byte owed, or the last that came', async () 
   assert.deepEqual([link.silentMs(true), link.silentMs(false)], [1000, 0])
   answers('x')
   assert.equal(link.silentMs(true), 0)
+})
+
+test('one to be renewed takes nothing new, is closed when it owes nothing, and is up again as another', async () => {
+  const { link, state, events, opens, answers } = scene()
+  link.connect()
+  assert.equal(link.renew(), false, 'there is nothing to renew yet')
+  const first = await opens()
+  state.owes = true
+  assert.equal(link.renew(), true)
+  assert.equal(link.isUp(), false)
+  assert.equal(link.renew(), false, 'once at a time')
+  answers('a')
+  assert.deepEqual([first.destroyed, state.opens], [false, 1], 'it still owes')
+  state.owes = false
+  state.nowMs = 100
+  answers('b')
+  assert.deepEqual([first.destroyed, state.opens, link.isUp()], [true, 2, false])
+  state.nowMs = 107
+  await opens()
+  assert.equal(link.isUp(), true)
+  assert.deepEqual(events, ['up', 'read', 'read', 'renewed in 7 ms'])
+})
+
+test('one that owes nothing is renewed at once, and one whose successor is refused is down', async () => {
+  const { link, state, events, waits, opens, fails, later } = scene()
+  link.connect()
+  const first = await opens()
+  link.renew()
+  assert.deepEqual([first.destroyed, state.opens], [true, 2])
+  await fails()
+  assert.deepEqual([events, waits], [['up', 'down refused'], [50]])
+  later()
+  await opens()
+  assert.deepEqual(events, ['up', 'down refused', 'up'])
+})
+
+test('one that is lost while it is to be renewed is made again as any other', async () => {
+  const { link, state, events, opens, ends, later } = scene()
+  link.connect()
+  await opens()
+  state.owes = true
+  link.renew()
+  ends()
+  assert.equal(link.isUp(), false)
+  later()
+  await opens()
+  assert.equal(link.isUp(), true)
+  assert.deepEqual(events, ['up', 'down reset', 'up'])
 })

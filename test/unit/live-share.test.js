@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { liveShareOf } from '../../lib/measure/live-share.js'
-import { hasDead, keptItems, leastAlive } from '../../lib/plan/live-items.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { validityOf } from '../../lib/result/validity.js'
+import { hasDead, keptItems, leastAlive } from '../../lib/traffic/live-items.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const startMs = 1_790_000_000_000

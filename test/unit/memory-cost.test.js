@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { slotsUsed, slotTableBytes } from '../../lib/plan/slot-tables.js'
-import { memoryCost } from '../../lib/run/memory-cost.js'
+import { memoryCost } from '../../lib/measure/memory-cost.js'
 import { slotCount } from '../../lib/wire/slot.js'
+import { slotsUsed, slotTableBytes } from '../../lib/wire/slot-tables.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -35,7 +35,7 @@ describe('what an item takes', () => {
     assert.deepEqual(memory({}, full), { memory_bytes_per_item: 400, memory_note: null })
   })
   test('by what is stored, not by what was planned', () => {
-    assert.equal(memory({}, { ...full, keys: 5002 }).memory_bytes_per_item, 800)
+    assert.equal(memory({}, { ...full, data: 2_500_000, keys: 5002 }).memory_bytes_per_item, 500)
   })
   test('what was there and stays is nobody’s', () => {
     const before = { data: 500_000, keys: 301 }
@@ -84,6 +84,21 @@ describe('or why that cannot be told', () => {
       [{ ttlS: 1, periodMs: 2000 }, full],
       /^--ttl is shorter than --period/,
     ],
+    [
+      'items that expired before the end',
+      [{}, { ...full, keys: 12 }],
+      /^only 10 of 10,000 items had not expired at the end$/,
+    ],
+    [
+      'keys that another application writes meanwhile',
+      [{}, { data: 40_000_000, keys: 20_002 }],
+      /^20,000 items came, and this plan has 10,000 at most: another application wrote meanwhile$/,
+    ],
+    [
+      'a list that another application fills meanwhile',
+      [{}, { ...full, data: 14_000_000, keys: 10_003 }],
+      /^14\.0 MB came, and these items take about 2\.77 MB: another application wrote meanwhile$/,
+    ],
     ['a server that is silent', [{}, { ...full, ids: null }, { ids: undefined }], /^a master did not say/],
   ]
   for (const [name, args, reason] of cases)
@@ -115,7 +130,10 @@ test('a cluster of Redis 8 takes a table for each slot, and says how much of an 
   const { memory_note: note } = memory({}, { ...full, slotTable: 2680 }, {}, facts)
   assert.match(String(note), /^2\.01 kB of it are tables of 7,485 slots, 2\.68 kB each/)
   assert.equal(memory({}, { ...full, slotTable: 0 }, {}, facts).memory_note, null)
-  assert.equal(memory({ strategy: 'stream' }, { ...full, slotTable: 2680 }, {}, facts).memory_note, null)
+  assert.equal(
+    memory({ strategy: 'stream' }, { ...full, data: 1e6, slotTable: 2680 }, {}, facts).memory_note,
+    null,
+  )
   assert.equal(Math.round(slotsUsed(slotCount, 1e6)), slotCount)
   assert.deepEqual(
     ['6.2.14', '7.0.15', '8.2.3', 'valkey 8.0.1', 'valkey 9.1.2', 'unknown'].map(slotTableBytes),

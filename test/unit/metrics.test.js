@@ -12,7 +12,7 @@ const value = (text, start) => {
 
 test('seconds of a writer add up: counters, histograms, and the nodes of the last one', async () => {
   const { seconds } = sampleRecord()
-  const { registry, take } = metricsOf({ run: 'a"\\b', kind: 'producer', nominalHz: 1000 })
+  const { registry, take } = metricsOf({ run: 'a"\\b', kind: 'producer', nominal: 1000 })
   for (const second of seconds) take(second)
   const text = await registry.metrics()
   assert.equal(value(text, 'millrace_items_total{outcome="acked"'), 8000)
@@ -32,7 +32,7 @@ test('seconds of a writer add up: counters, histograms, and the nodes of the las
 
 test('a node that is silent, or gone, has no figures', async () => {
   const { seconds } = sampleRecord()
-  const { registry, take } = metricsOf({ run: 'a', kind: 'producer', nominalHz: null })
+  const { registry, take } = metricsOf({ run: 'a', kind: 'producer', nominal: null })
   take(seconds[2])
   assert.match(await registry.metrics(), /millrace_node_memory_bytes\{node="127\.0\.0\.1:40001"/)
   take(seconds[3])
@@ -41,7 +41,7 @@ test('a node that is silent, or gone, has no figures', async () => {
 
 test('seconds of a consumer', async () => {
   const [, second] = sampleRecord().seconds
-  const { registry, take } = metricsOf({ run: 'a', kind: 'consumer', nominalHz: null })
+  const { registry, take } = metricsOf({ run: 'a', kind: 'consumer', nominal: null })
   const counts = {
     count: 2,
     failed: 1,
@@ -73,7 +73,7 @@ test('seconds of a consumer', async () => {
 
 test('counters are there from the start at 0, and a rate that nobody asked for is not', async () => {
   const text = (/** @type {'producer' | 'consumer'} */ kind) =>
-    metricsOf({ run: 'a', kind, nominalHz: null }).registry.metrics()
+    metricsOf({ run: 'a', kind, nominal: null }).registry.metrics()
   const [writer, reader] = [await text('producer'), await text('consumer')]
   for (const outcome of ['acked', 'failed', 'uncertain', 'dropped', 'unsettled'])
     assert.equal(value(writer, `millrace_items_total{outcome="${outcome}"`), 0)

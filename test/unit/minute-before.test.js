@@ -1,8 +1,8 @@
 // Structures of a minute are counted when their minute is over: what is asked is that of the minute before.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
 import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'

@@ -108,7 +108,7 @@ test('a node that is away holds up nobody, and is not asked again meanwhile', as
 
 test('when nobody answers, that is an error with its cause', async () => {
   const ask = asker(() => Promise.reject(new Error('no')))
-  await assert.rejects(ask(['a:1', 'b:2']), /no node tells the topology: a:1: no$/)
+  await assert.rejects(ask(['a:1', 'b:2']), /no node reports the topology: a:1: no$/)
   const refusal = "NOPERM this user has no permissions to run the 'cluster|slots' command"
   await assert.rejects(
     asker(() => Promise.reject(new Error(refusal)))(['a:1']),

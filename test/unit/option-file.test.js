@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-file-'))
@@ -86,6 +86,7 @@ for (const line of [
   '--pacing smooth -q 5000 --payload sparse --value-size 3kB',
   '--strategy lookup-mix --ratio 3:7 --keys 500 --connections 3 --pipeline 9 --order sequential --fill',
   '--strategy lookup-get --rate 20k --arrivals poisson --duration 5',
+  '--strategy lookup-mix --ttl 30-90 --fill --duration 5',
 ])
   test(`the run.json of a run gives its plan again: ${line}`, () => {
     const first = plan(read(line))
@@ -107,4 +108,15 @@ test('a folder of results stands for its run.json; another kind of run is refuse
     },
   )
   assert.throws(() => read(`-f ${folder}`, 'consumer'), /: the result of a producer, not of a consumer$/)
+})
+
+test('an option of another workload is refused, as on the command line', () => {
+  for (const [text, sentence] of [
+    ['strategy: list\npartitions: 16\n', /^partitions in .* is an option of membership/],
+    ['strategy: lookup-get\nchunks: 4\n', /^chunks in .* is not an option of lookup-get/],
+    ['strategy: counter-loop\nvalue-size: 10B\n', /^value-size in .*: counter-loop stores no values/],
+  ]) {
+    const path = fileOf(String(text))
+    assert.throws(() => read(`-f ${path}`), { name: 'OptionError', message: sentence })
+  }
 })

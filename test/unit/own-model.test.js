@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { typesOf } from '../../lib/plan/ownership.js'
 import { cardFault, cardHash, cardOf, markerS } from '../../lib/plan/plan-card.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
@@ -161,6 +161,7 @@ test('memory per item is reported where a key stands for an item, or one holds e
   assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'ZADD z {time} {key}...'), ['keys', 1])
   assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'HSET h:{n} f {value}'), ['keys', 2])
   assert.deepEqual(countedBy('HSET h f:{n} {value}...'), ['holders', 0])
+  assert.deepEqual(countedBy('SET k:{n} {value}', 'SET old:{n} {value}', 'UNLINK old:{n}'), [null, 2])
   assert.deepEqual(countedBy('INCR c:{random 1 1000}'), [null, 0])
   assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 1000}'), [null, 1])
   assert.deepEqual(countedBy('SETEX {key} {ttl} {value}', 'INCR c:{random 1 10}'), ['keys', 1])

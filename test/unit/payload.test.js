@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { payloadOf, stampBytes } from '../../lib/plan/payload.js'
+import { stampBytes } from '../../lib/traffic/payload.js'
 import { plainArgument, sizeOf } from '../../lib/wire/encode.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
+import { payloadOf } from '../helpers/payload.js'
 
 /** @typedef {'random' | 'sparse' | 'zero'} Payload */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { cardFault, cardIn, cardOf } from '../../lib/plan/plan-card.js'
 import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
 import { strategyNames } from '../../lib/workloads/index.js'

@@ -3,11 +3,10 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { shardAddedChart } from '../../charts/shard-added.js'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { dataFolder, dataOf, documents, runNamed } from '../../scripts/readme/data.js'
 import { changeWords } from '../../scripts/readme/findings.js'
 import { between } from '../../scripts/readme/marks.js'
-import { olderPart } from '../../scripts/readme/measured.js'
 import { answersPart } from '../../scripts/readme/models.js'
 import { envExample } from '../../scripts/readme/options.js'
 import { modelsFinding } from '../../scripts/readme/pictures.js'
@@ -79,16 +78,6 @@ test('what is not a finished result is refused', (t) => {
   const warnings = [{ code: 'unfinished', message: '', invalidates: true }]
   writeFileSync(join(folder, 'experiment.json'), JSON.stringify({ warnings }))
   assert.throws(() => dataOf(folder), /not finished/)
-})
-
-test('an older result is dropped when newer data replace it', () => {
-  const older =
-    '| experiment |\n| --- |\n| list | 1 |\n| set | 2 |\n\n<details><summary><b>list</b>: a</summary>\n\nx\n\n</details>\n\n<details><summary><b>set</b>: b</summary>\n\ny\n\n</details>'
-  const left = olderPart(older, new Map([['list', /** @type {any} */ ({})]]))
-  assert.equal(
-    left,
-    '| experiment |\n| --- |\n| set | 2 |\n\n<details><summary><b>set</b>: b</summary>\n\ny\n\n</details>',
-  )
 })
 
 test('.env.example changes nothing, as it is and with every line in force', () => {

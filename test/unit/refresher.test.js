@@ -77,7 +77,7 @@ test('events: a few a second, whatever happens', () => {
   story.tell()
   assert.deepEqual(told.splice(0), [
     'slots-moved: 1,202 slots from a:1 to b:1',
-    'refused: and sent again: ASK 500, MOVED 4,500',
+    'refused: and retried: ASK 500, MOVED 4,500',
     "epoch: the topology's epoch is 9",
   ])
   story.tell()

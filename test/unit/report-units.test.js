@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { alignedTable, shortened, wrapped } from '../../lib/base/layout.js'
 import {
   bytes,
   clockTime,
@@ -13,7 +14,6 @@ import {
   several,
   share,
 } from '../../lib/base/units.js'
-import { alignedTable, shortened, wrapped } from '../../lib/report/layout.js'
 
 /** @type {[(value: any) => string, [unknown, string][]][]} */
 const formats = [

@@ -1,7 +1,7 @@
 // Whether a load is even or comes in bursts, and when it ends, in words.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { beginningWords, lengthWords, readingWords, rhythmWords } from '../../lib/plan/rhythm.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { lifetimeOf } from '../../lib/traffic/lifetimes.js'
 import { plainCommand } from '../../lib/wire/encode.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../../lib/cli/options.js'
+import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { recordsOf } from '../../lib/run/write-records.js'
 

@@ -71,3 +71,31 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     writing.stop()
   })
 }
+
+test('a tick that comes later than the limit is not sent, and its items are dropped', () => {
+  const plan = samplePlan({ quantity: 10, periodMs: 1000, maxBehindMs: 2000, durationMs: 6000 })
+  const ledger = ledgerOf(plan)
+  let nowMs = 1
+  const offered = /** @type {number[]} */ ([])
+  const driver = /** @type {any} */ ({
+    offer: (/** @type {{ index: number }} */ { index }) => offered.push(index),
+  })
+  /** @type {(() => void)[]} */
+  const due = []
+  const timers = /** @type {any} */ ({
+    ...globalThis,
+    setTimeout: (/** @type {() => void} */ then) => due.push(then),
+    setImmediate: (/** @type {() => void} */ then) => due.push(then),
+    clearTimeout: () => {},
+    clearImmediate: () => {},
+  })
+  const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
+  writing.start()
+  nowMs = 5001 // the process stood still for four periods
+  while (offered.length < 4 && due.length > 0) due.shift()?.()
+  writing.stop()
+  assert.deepEqual(offered, [0, 3, 4, 5])
+  const { dropped, offered: all } = ledger.whole
+  assert.equal(dropped, 20, 'the ticks of seconds 1 and 2, which are more than 2 s late')
+  assert.equal(all, dropped + 10 * offered.length)
+})

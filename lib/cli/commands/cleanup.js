@@ -2,12 +2,12 @@
 import { optionsOf } from '../../../settings.js'
 import { count, plainText, several } from '../../base/units.js'
 import { ExitCode, TargetError } from '../../errors.js'
+import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { accessWarnings } from '../../target/access.js'
 import { clearLeavings, leasesUnder } from '../../target/leavings.js'
 import { openTarget } from '../../target/open.js'
 import { parseInfo } from '../../wire/info.js'
-import { programs } from '../help.js'
 import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
@@ -20,7 +20,7 @@ const words = ({ master, ours, foreign }) => {
   const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
   return [
     `${plainText(master)}: ${several(keys, 'key')} of ours${types.length > 0 ? ` (${types.join(', ')})` : ''}`,
-    ...(foreign > 0 ? [`${several(foreign, 'key')} with such names are not, and stay`] : []),
+    ...(foreign > 0 ? [`${several(foreign, 'key')} with such names are not ours, and stay`] : []),
   ].join('; ')
 }
 

@@ -67,9 +67,9 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   work: async ({ settings: { awsRegion, replicationGroup, cacheClusters }, typed: { words }, as }) => {
-    if (words.length === 0) throw new OptionError(`RESULTS are missing: ${as} results/...`)
+    if (words.length === 0) throw new OptionError(`name folders of results: ${as} RESULTS...`)
     const { runs: folders, experiments } = together(await Promise.all(words.map(foundIn)))
-    if (folders.length === 0) throw new OptionError(`${words.join(', ')}: no run.json in there`)
+    if (folders.length === 0) throw new OptionError(`${words.join(', ')}: contains no run.json`)
     const stop = new AbortController()
     process.on('SIGINT', () => stop.abort())
     const say = (/** @type {string} */ line) =>

@@ -2,6 +2,8 @@
 import { readdir } from 'node:fs/promises'
 import { optionsOf } from '../../../settings.js'
 import { plainText, several } from '../../base/units.js'
+import { millraceVersion } from '../../base/version.js'
+import { programsEnv } from '../../child.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { comparisonFiles } from '../../compare/files.js'
@@ -26,13 +28,11 @@ import { progressOf } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
+import { refuseWords, typedLine } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
-import { millraceVersion } from '../../run/versions.js'
 import { withUndo } from '../../undo.js'
 import { strategyNames } from '../../workloads/index.js'
-import { programsEnv } from '../child.js'
-import { refuseWords, typedLine } from '../command-line.js'
 import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'
 import { terminalText } from '../log.js'
@@ -55,7 +55,7 @@ const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => 
 
 /**
  * The options of both sides, from behind `--` and from in front of it.
- * @param {import('../command-line.js').Typed} typed
+ * @param {import('../../options/command-line.js').Typed} typed
  */
 const commonOf = ({ options, words, separator }) => {
   const behind = typedLine(separator === null ? [] : words.slice(separator), optionsOf('producer'))
@@ -64,7 +64,7 @@ const commonOf = ({ options, words, separator }) => {
   return commonRequest(new Map([...front, ...behind.options]))
 }
 
-/** @param {import('../command-line.js').Typed} typed */
+/** @param {import('../../options/command-line.js').Typed} typed */
 const requestOf = (typed) => {
   const given = typed.separator === null ? typed.words : typed.words.slice(0, typed.separator)
   if (given.length !== 2)
@@ -88,12 +88,80 @@ const earlierOf = async (outDir, id) => {
   return names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
 }
 
+/**
+ * The command line that asks for the same again.
+ * @param {Record<string, any>} values
+ * @param {ReturnType<typeof requestOf>} request
+ * @param {ReturnType<typeof planOf>} plan
+ * @param {readonly string[] | null} shown the target
+ */
+const commandOf = ({ seconds, 'warm-up': warmUpS }, { given, common }, plan, shown) =>
+  typedWords([
+    ...['millrace', 'compare', ...given, '--seconds', String(seconds), '--warm-up', String(warmUpS)],
+    ...(plan.looks.length > 1
+      ? ['--until-sure', '--max-rounds', String(plan.rounds)]
+      : ['--rounds', String(plan.rounds)]),
+    ...argumentsOf(common.load),
+    ...(shown ?? argumentsOf(common.where)),
+  ])
+
+/** @typedef {Awaited<ReturnType<typeof openMatrix>>} Store */
+
+/**
+ * What the rounds so far come to.
+ * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, gate: ReturnType<typeof readGate>, store: Store }} needs
+ */
+const findingsOf = ({ request: { a, b }, plan, gate: { thresholds, effect }, store }) => {
+  const { rounds, ...rest } = roundsOf(store.turns)
+  const comparison = comparisonOfRounds({
+    baseline: a.name,
+    other: b.name,
+    rounds,
+    settings: requestedDifferences(a, b),
+    thresholds,
+    effect,
+    criticals: plan.criticals(rounds.length),
+  })
+  return {
+    rounds,
+    ...rest,
+    comparison: { ...comparison, warnings: [...rest.warnings, ...comparison.warnings] },
+  }
+}
+
+/** @param {Store} store */
+const serversOf = ({ turns }) => [...new Set(turns.flatMap(({ servers = [] }) => servers))]
+
+/**
+ * compare.json
+ * @param {ReturnType<typeof findingsOf>} findings
+ * @param {{ plan: ReturnType<typeof planOf>, store: Store, command: string, spentMs: number, earlier: string[] }} facts
+ */
+const documentOf = ({ comparison, rounds, isValid, factor }, { plan, store, command, spentMs, earlier }) => ({
+  ...comparisonData(comparison),
+  valid: isValid,
+  started: store.started,
+  duration_s: store.spentS + Math.round(spentMs) / 1000,
+  command,
+  versions: { millrace: millraceVersion(), node: process.versions.node, servers: serversOf(store) },
+  hardware: hardware(),
+  rate_factor: factor,
+  rounds: rounds.map(({ round, first }) => ({ round, first })),
+  stopping: plan.looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: plan.looks } : null,
+  earlier,
+})
+
+/** How the rounds were run, in words. @param {number} rounds @param {Record<string, any>} values @param {readonly number[]} looks */
+const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks) =>
+  `${several(rounds, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
+
 /** @param {import('../commands.js').Asked} asked */
 const compare = async ({ settings: values, typed, env }) => {
-  const { thresholds, gate, effect } = readGate(values)
+  const gating = readGate(values)
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
   const plan = planOf(values)
-  const { a, b, common, given, cells } = requestOf(typed)
+  const request = requestOf(typed)
+  const { a, b, common, given, cells } = request
   const { target } = placeOf(common.where)
   const shown = target ? shownTarget(target, env) : null
   const id = idOf(a, b)
@@ -131,51 +199,9 @@ const compare = async ({ settings: values, typed, env }) => {
     say(
       `starting over: the rounds of ${several(earlier.length, 'earlier comparison')} of these sides in ${outDir} do not count`,
     )
-  const command = typedWords([
-    ...['millrace', 'compare', ...given, '--seconds', String(seconds), '--warm-up', String(warmUpS)],
-    ...(plan.looks.length > 1
-      ? ['--until-sure', '--max-rounds', String(plan.rounds)]
-      : ['--rounds', String(plan.rounds)]),
-    ...argumentsOf(common.load),
-    ...(shown ?? argumentsOf(common.where)),
-  ])
-  const found = () => {
-    const { rounds, ...rest } = roundsOf(store.turns)
-    const comparison = comparisonOfRounds({
-      baseline: a.name,
-      other: b.name,
-      rounds,
-      settings: requestedDifferences(a, b),
-      thresholds,
-      effect,
-      criticals: plan.criticals(rounds.length),
-    })
-    return {
-      rounds,
-      ...rest,
-      comparison: { ...comparison, warnings: [...rest.warnings, ...comparison.warnings] },
-    }
-  }
-  const document = () => {
-    const { comparison, rounds, isValid, factor } = found()
-    return {
-      ...comparisonData(comparison),
-      valid: isValid,
-      started: store.started,
-      duration_s: store.spentS + Math.round(clock() - startMs) / 1000,
-      command,
-      versions: {
-        millrace: millraceVersion(),
-        node: process.versions.node,
-        servers: [...new Set(store.turns.flatMap(({ servers = [] }) => servers))],
-      },
-      hardware: hardware(),
-      rate_factor: factor,
-      rounds: rounds.map(({ round, first }) => ({ round, first })),
-      stopping: plan.looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: plan.looks } : null,
-      earlier,
-    }
-  }
+  const command = commandOf(values, request, plan, shown)
+  const found = () => findingsOf({ request, plan, gate: gating, store })
+  const document = () => documentOf(found(), { plan, store, command, spentMs: clock() - startMs, earlier })
   const places = placesOf({ target, env, serverFile: (path) => path, log: say, clock })
   progress.begin(experiment, store)
   await withUndo(async (undo) => {
@@ -209,13 +235,15 @@ const compare = async ({ settings: values, typed, env }) => {
   )
   const facts = {
     command,
-    method: `${several(rounds.length, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${plan.looks.length > 1 ? `, until sure (looks after ${plan.looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`,
-    where: `${[...new Set(store.turns.flatMap(({ servers = [] }) => servers))].join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
+    method: methodWords(rounds.length, values, plan.looks),
+    where: `${serversOf(store)
+      .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
+      .join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
     firsts: rounds.map(({ first }) => first),
     runs,
     isValid,
   }
-  await writeFiles(store.folder, await comparisonFiles(comparison, facts, gate))
+  await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
   process.stdout.write(
     values.json
       ? `${JSON.stringify(document(), null, 2)}\n`
@@ -226,7 +254,7 @@ const compare = async ({ settings: values, typed, env }) => {
   if (missing) say(missing)
   say(`page: ${store.folder}/compare.html${picture}`)
   if (signal.aborted) return ExitCode.interrupted
-  return isValid ? exitCodeOf(comparison.rulings, gate) : ExitCode.invalid
+  return isValid ? exitCodeOf(comparison.rulings, gating.gate) : ExitCode.invalid
 }
 
 /** @type {import('../commands.js').Command} */

@@ -2,17 +2,15 @@
 
 import { plainText } from '../../base/units.js'
 import { OptionError } from '../../errors.js'
-import { namesOf } from '../command-line.js'
-import { commandNamed, commands } from '../commands.js'
+import { namesOf } from '../../options/command-line.js'
 
 const shells = ['bash', 'zsh']
 
 /** @param {Pick<import('../commands.js').Option, 'aliases' | 'name' | 'also'>} option */
 const dashedNames = (option) => namesOf(option).map((name) => `${name.length === 1 ? '-' : '--'}${name}`)
 
-/** One command's branches of the script. @param {string} name */
-const branchOf = async (name) => {
-  const { options, passed = [], words } = await commandNamed(name)
+/** One command's branches of the script. @param {string} name @param {import('../commands.js').Command} command */
+const branchOf = (name, { options, passed = [], words }) => {
   const all = [...options, ...passed].filter(({ hidden }) => !hidden)
   const values = all
     .filter(({ choices }) => choices !== undefined)
@@ -25,14 +23,14 @@ const branchOf = async (name) => {
   return { values, names: `    ${name}) options='${names.join(' ')}' words='${own.join(' ')}' ;;` }
 }
 
-/** @param {{ values: string[], names: string }[]} branches */
-const scriptOf = (branches) => `# millrace completion: eval "$(millrace completion bash)", or zsh
+/** @param {readonly string[]} names of all commands @param {{ values: string[], names: string }[]} branches */
+const scriptOf = (names, branches) => `# millrace completion: eval "$(millrace completion bash)", or zsh
 _millrace() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
   local list='' options='' words=''
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${Object.keys(commands).join(' ')} help --help --version' -- "$current"))
+    COMPREPLY=($(compgen -W '${names.join(' ')} help --help --version' -- "$current"))
     return
   fi
   case "$command $previous" in
@@ -65,18 +63,20 @@ export const command = {
   isPrivate: true,
   takesWords: true,
   words: () => shells,
-  work: async ({ typed: { words } }) => {
+  work: async ({ typed: { words }, commands }) => {
     const [shell] = words
     if (words.length !== 1 || !shells.includes(shell))
       throw new OptionError(
         `completion takes bash or zsh${shell === undefined ? '' : `, not '${plainText(words.join(' ')).slice(0, 40)}'`}`,
       )
-    const branches = await Promise.all(Object.keys(commands).map(branchOf))
-    const load =
+    const branches = await Promise.all(
+      Object.entries(commands).map(async ([name, { load }]) => branchOf(name, (await load()).command)),
+    )
+    const prelude =
       shell === 'zsh'
         ? 'autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n'
         : ''
-    process.stdout.write(`${load}${scriptOf(branches)}`)
+    process.stdout.write(`${prelude}${scriptOf(Object.keys(commands), branches)}`)
     return 0
   },
 }

@@ -1,8 +1,8 @@
 // `millrace demo` and `npm start`: fifteen seconds of writing to a local cluster, at a rate that suits the machine.
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { programsEnv, startChild } from '../../child.js'
 import { ExitCode } from '../../errors.js'
-import { programsEnv, startChild } from '../child.js'
 
 // Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000
@@ -36,8 +36,10 @@ const demo = () =>
     process.on('SIGINT', () => {})
     process.on('SIGTERM', () => child.kill('SIGTERM'))
     child.on('close', (code) => {
+      // npm and npx start it in a clone, where the shell does not find the command itself.
+      const as = process.env.npm_lifecycle_event ? 'npx millrace' : 'millrace'
       if (code === ExitCode.done || code === ExitCode.invalid)
-        process.stderr.write('\nNext: millrace compare sorted-set list -q 50000, or millrace write --help\n')
+        process.stderr.write(`\nNext: ${as} compare sorted-set list -q 50000, or ${as} write --help\n`)
       resolve(code ?? ExitCode.fault)
     })
   })

@@ -1,12 +1,12 @@
 // `millrace diff`: what differs between finished runs or experiments, how sure that is, and what thresholds make of it.
 
+import { ownOptions } from '../../../settings.js'
 import { comparisonOf } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { exitCodeOf } from '../../compare/gates.js'
 import { sidesOf } from '../../compare/sides.js'
 import { comparisonText } from '../../compare/text.js'
 import { OptionError } from '../../errors.js'
-import { ownOptions } from '../commands.js'
 import { gateOptions, readGate } from '../gate-options.js'
 
 /** @param {readonly string[]} words @param {number | null} separator @returns {string[][]} patterns of each side */
@@ -14,7 +14,7 @@ const patternsOf = (words, separator) => {
   const sides =
     separator === null ? words.map((word) => [word]) : [words.slice(0, separator), words.slice(separator)]
   if (sides.length < 2 || sides.some((side) => side.length === 0))
-    throw new OptionError('two sides at least are compared: millrace diff A B (--help explains more)')
+    throw new OptionError('diff takes at least two sides: millrace diff A B (--help explains more)')
   return sides
 }
 
@@ -25,12 +25,12 @@ const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === 
 export const command = {
   about: {
     words: 'A B [...]',
-    does: 'Compares finished runs or experiments: what differs, how sure that is, and what thresholds make of it.',
+    does: 'Compares finished runs or experiments: what differs, how sure that is, and whether thresholds hold.',
     examples: [
       ['two runs, or two experiments', 'results/before results/after'],
       ['several runs of each side', "'results/set-*' 'results/list-*'"],
     ],
-    more: `Each of A, B ... is a side: the folder of a run, of an experiment, or one that contains the runs of several repeats, such as cells/CELL of an experiment; or a pattern in quotes. The first is the baseline. Where the shell spreads a pattern over several words, -- parts two sides:  millrace diff results/set-* -- results/list-*
+    more: `Each of A, B ... is a side: the folder of a run, of an experiment, or one that contains the runs of several repeats, such as cells/CELL of an experiment; or a pattern in quotes. The first is the baseline. Where the shell expands a pattern into several words, put -- between two sides:  millrace diff results/set-* -- results/list-*
 Runs of one side after runs of the other also measure what changed on the machine in between: 'millrace compare' runs both, in turn.`,
   },
   options: [

@@ -5,13 +5,13 @@ import { availableParallelism, cpus, freemem, loadavg, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
 import { bytes, micros, several } from '../../base/units.js'
+import { millraceVersion } from '../../base/version.js'
 import { ExitCode, TargetError } from '../../errors.js'
-import { millraceVersion } from '../../run/versions.js'
+import { twoColumns } from '../../options/help.js'
 import { findServerBinary } from '../../target/embedded-binary.js'
 import { peerPath, peers } from '../../target/peers.js'
 import { strategyNames } from '../../workloads/index.js'
 import { lookedAt } from '../dry-run.js'
-import { twoColumns } from '../help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
@@ -87,7 +87,9 @@ const machine = async () => {
 const serverOfPath = (serverBin) => {
   try {
     const { name, version, file } = findServerBinary(serverBin)
-    return { what: 'local server', found: `${name} ${version}, ${file}` }
+    // redis-tools of Debian has the server under this name alone.
+    const as = file.endsWith('check-rdb') ? ' (it is also the server)' : ''
+    return { what: 'local server', found: `${name} ${version}, ${file}${as}` }
   } catch (error) {
     if (!(error instanceof TargetError)) throw error
     return { what: 'local server', found: 'none', advice: error.message }
@@ -125,6 +127,7 @@ const targetFindings = async (settings, stop) => {
   return { findings, refused: refusal !== null }
 }
 
+const json = 'print what was found as JSON, and nothing else'
 const shown = ['host', 'port', 'url', 'cluster', 'tls', 'ask-password', 'json']
 
 /** @type {import('../commands.js').Command} */
@@ -140,6 +143,7 @@ export const command = {
   options: optionsOf('producer').map((option) => ({
     ...option,
     brief: shown.includes(option.name) ? option.brief : undefined,
+    ...(option.name === 'json' && { help: json, brief: json }),
   })),
   work: async ({ settings: given, redact, env }) => {
     const settings = await withPassword(given, redact)

@@ -1,9 +1,15 @@
 // `millrace experiment`: every published table again, or one of your own.
 import { existsSync, readFileSync } from 'node:fs'
-import { optionsOf } from '../../../settings.js'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { plainText, several } from '../../base/units.js'
+import { millraceVersion } from '../../base/version.js'
+import { programsEnv } from '../../child.js'
 import { ExitCode, OptionError } from '../../errors.js'
+import { boxesAsked, followBoxes, joinBoxes } from '../../experiments/boxes.js'
 import { experimentNamed, fileOf, ids } from '../../experiments/catalogue.js'
+import { runCell } from '../../experiments/cell-run.js'
 import { spanWords } from '../../experiments/duration.js'
 import { figureNames } from '../../experiments/figures.js'
 import { cellsOf } from '../../experiments/matrix.js'
@@ -17,27 +23,13 @@ import { experimentText } from '../../experiments/text.js'
 import { missingFor } from '../../report/draw.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
-import { millraceVersion } from '../../run/versions.js'
 import { modules, peerPath, peers } from '../../target/peers.js'
 import { withUndo } from '../../undo.js'
-import { programsEnv } from '../child.js'
-import { ownOptions } from '../commands.js'
+import { experimentAbout, experimentOptions, targetOptions } from '../experiment-options.js'
 import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
 
 /** @typedef {import('../../experiments/schema.js').Experiment} Experiment */
-
-const targetNames = new Set([
-  'server-bin',
-  'shards',
-  'replicas',
-  'ask-password',
-  'password',
-  'sentinel-password',
-])
-const targetOptions = optionsOf('producer').filter(
-  ({ group, name }) => (group.startsWith('Target') && !targetNames.has(name)) || name === 'allow',
-)
 
 /** @param {string} line */
 const print = (line) => process.stdout.write(`${line}\n`)
@@ -59,7 +51,7 @@ const show = (words) => {
 
 /**
  * The target as typed, or null: servers of our own.
- * @param {import('../command-line.js').Typed} typed
+ * @param {import('../../options/command-line.js').Typed} typed
  * @param {NodeJS.ProcessEnv} env
  */
 const targetOf = (typed, env) => {
@@ -87,8 +79,8 @@ const checkServers = ({ id }, cells) => {
       ['module', modules],
     ])) {
       const known = list.map((each) => each.name)
-      const asked = place[key] ?? null
-      if (asked !== null && !known.includes(asked))
+      const asked = place[key]?.split(',').find((one) => !known.includes(one))
+      if (asked !== undefined)
         throw new OptionError(
           `${id}, "${plainText(name)}": ${key} must be one of ${known.join(', ')}, not '${plainText(asked).slice(0, 40)}'`,
         )
@@ -98,8 +90,14 @@ const checkServers = ({ id }, cells) => {
 /** @param {readonly import('../../experiments/summary.js').TurnResult[]} turns */
 const hasValidRun = (turns) => turns.some(({ legs }) => legs.some(({ valid }) => valid))
 
+/**
+ * @typedef {{ experiment: Experiment, cells: import('../../experiments/matrix.js').Cell[] }} Planned
+ * @typedef {import('../../experiments/boxes.js').Boxes} Boxes
+ * @typedef {ReturnType<typeof seriesOf>} Series experiments, one after the other, and what they are run with
+ */
+
 /** @param {import('../commands.js').Asked} asked @param {readonly string[]} words */
-const run = async ({ settings: values, typed, env }, words) => {
+const seriesOf = ({ settings: values, typed, env }, words) => {
   if (values.all && words.length > 0) throw new OptionError('run takes ids or --all, not both')
   if (!values.all && words.length === 0)
     throw new OptionError('run needs an id, a path, or --all (list names them)')
@@ -113,78 +111,117 @@ const run = async ({ settings: values, typed, env }, words) => {
     seed: values.seed,
     target: target?.shown.join(' ') ?? 'embedded',
   }
-  const outDir = values.out ?? 'results/experiments'
+  const textOf = (/** @type {string} */ name) => typed.options.get(name)?.text
+  const fleet = boxesAsked(
+    values,
+    { url: textOf('control') ?? env.MILLRACE_CONTROL, caFile: textOf('ca') },
+    target !== null && experiments.length === 1,
+  )
   const signal = interruptsOfSeries()
   const clock = () => performance.now()
   const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const places = placesOf({ target: target?.given ?? null, env, serverFile, log: say, clock })
+  /** @type {Planned[]} */
   const plan = experiments.map((experiment) => ({ experiment, cells: cellsOf(experiment, terms) }))
   for (const { experiment, cells } of plan) checkServers(experiment, cells)
   const progress = progressOf({ plan, terms, onTarget: target !== null, startMs: clock(), say })
-  if (values['dry-run']) {
-    for (const { experiment, cells } of plan)
-      print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
-    print(`about ${spanWords(progress.leftMs())} in all`)
-    return ExitCode.done
+  const { out: outDir = 'results/experiments', resume } = values
+  return {
+    ...{ plan, words, terms, target: target?.shown ?? [], fleet, places, progress, outDir, resume },
+    ...{ env: programsEnv(env), signal, clock, say },
   }
+}
+
+/** What would be run, and how long that takes. @param {Series} series */
+const outline = ({ plan, terms, progress }) => {
+  for (const { experiment, cells } of plan)
+    print(`${experiment.id}: ${several(cells.length, 'cell')}, ${several(terms.repeat, 'round')}`)
+  print(`about ${spanWords(progress.leftMs())} in all`)
+  return ExitCode.done
+}
+
+/** A box that has no results. @param {Series} series @param {Boxes} boxes */
+const follow = async ({ plan: [{ cells }], terms, places, env, signal, say }, boxes) => {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-box-'))
+  const timing = { seconds: terms.seconds, warmUpS: terms.warmUpS }
+  const play = async (
+    /** @type {(typeof cells)[number]} */ cell,
+    /** @type {import('../../experiments/boxes.js').Part} */ part,
+  ) => {
+    const { servers } = await places.take(cell.place, 0)
+    await runCell({ cell, folder, timing, factor: 1, servers, env, signal, part })
+  }
+  await followBoxes(boxes, cells, play, say).finally(() => rm(folder, { recursive: true, force: true }))
+}
+
+/** The line that runs one of them again. @param {Series} series @param {Experiment} experiment */
+const commandOf = ({ words, terms, target }, { id }) =>
+  typedWords([
+    ...['millrace', 'experiment', 'run'],
+    words.find((word) => word.endsWith('.json') && experimentNamed(word).id === id) ?? id,
+    ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
+    ...['--warm-up', String(terms.warmUpS), '--repeat', String(terms.repeat), '--seed', String(terms.seed)],
+    ...target,
+  ])
+
+/**
+ * @param {Series} series
+ * @param {Planned} planned
+ * @param {Boxes | null} boxes
+ * @param {(step: () => unknown) => void} undo
+ * @returns {Promise<boolean>} whether it has a valid run
+ */
+const runOne = async (series, { experiment, cells }, boxes, undo) => {
+  const { terms, places, progress, outDir, resume, env, signal, clock, say } = series
+  const store = await openMatrix({ outDir, terms: { experiment, ...terms }, resume, epochMs: Date.now() })
+  undo(store.close)
+  progress.begin(experiment, store)
+  const command = commandOf(series, experiment)
+  await places.keepOnly(cells.map(({ place }) => place))
+  const document = await runMatrix({
+    boxes,
+    matrix: {
+      experiment,
+      cells,
+      ...terms,
+      published: published().experiments[experiment.published ?? ''] ?? null,
+    },
+    ...{ store, places, env, signal, command, clock },
+    millrace: millraceVersion(),
+    onTurn: progress.turn,
+  }).catch((error) => {
+    if (store.turns.length > 0) say(`results so far in ${store.folder}; --resume goes on`)
+    throw error
+  })
+  print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
+  await reportRun(store.folder).catch((error) => {
+    if (error instanceof ResultsError) throw error
+    say(`there is no report.html: ${error.message}`)
+  })
+  const missing = missingFor('svg')
+  if (missing) say(missing)
+  say(`results in ${store.folder}`)
+  return hasValidRun(store.turns)
+}
+
+/** @param {import('../commands.js').Asked} asked @param {readonly string[]} words */
+const run = async (asked, words) => {
+  const series = seriesOf(asked, words)
+  const { plan, terms, fleet, places, signal, say } = series
+  if (asked.settings['dry-run']) return outline(series)
   let isMeasured = true
-  /** @param {(typeof plan)[number]} experiment @param {(step: () => unknown) => void} undo @returns {Promise<boolean>} whether it has a valid run */
-  const runOne = async ({ experiment, cells }, undo) => {
-    const store = await openMatrix({
-      outDir,
-      terms: { experiment, ...terms },
-      resume: values.resume,
-      epochMs: Date.now(),
-    })
-    undo(store.close)
-    progress.begin(experiment, store)
-    const command = typedWords([
-      ...[
-        'millrace',
-        'experiment',
-        'run',
-        words.find((word) => word.endsWith('.json') && experimentNamed(word).id === experiment.id) ??
-          experiment.id,
-      ],
-      ...['--scale', String(terms.scale), '--seconds', String(terms.seconds)],
-      ...['--warm-up', String(terms.warmUpS), '--repeat', String(terms.repeat), '--seed', String(terms.seed)],
-      ...(target?.shown ?? []),
-    ])
-    await places.keepOnly(cells.map(({ place }) => place))
-    const document = await runMatrix({
-      matrix: {
-        experiment,
-        cells,
-        ...terms,
-        published: published().experiments[experiment.published ?? ''] ?? null,
-      },
-      store,
-      places,
-      env: programsEnv(env),
-      signal,
-      command,
-      millrace: millraceVersion(),
-      clock,
-      onTurn: progress.turn,
-    }).catch((error) => {
-      if (store.turns.length > 0) say(`results so far in ${store.folder}; --resume goes on`)
-      throw error
-    })
-    print(experimentText(document, { columns: process.stdout.columns ?? 120 }))
-    await reportRun(store.folder).catch((error) => {
-      if (error instanceof ResultsError) throw error
-      say(`there is no report.html: ${error.message}`)
-    })
-    const missing = missingFor('svg')
-    if (missing) say(missing)
-    say(`results in ${store.folder}`)
-    return hasValidRun(store.turns)
-  }
   await withUndo(async (undo) => {
     undo(() => places.keepOnly([]))
+    const experiments = plan.map(({ experiment }) => experiment)
+    const boxes =
+      fleet &&
+      (await joinBoxes({ ...fleet, terms: { ...terms, experiments, boxes: fleet.boxes }, say, signal }))
+    if (boxes) undo(boxes.close)
+    if (boxes && boxes.number > 1) return follow(series, boxes)
+    if (boxes) undo(boxes.end)
     for (const one of plan) {
       if (signal.aborted) break
-      const isOneMeasured = await withUndo((undoOne) => runOne(one, undoOne))
+      const isOneMeasured = await withUndo((undoOne) => runOne(series, one, boxes, undoOne))
       isMeasured &&= isOneMeasured
     }
   })
@@ -194,62 +231,8 @@ const run = async ({ settings: values, typed, env }, words) => {
 
 /** @type {import('../commands.js').Command} */
 export const command = {
-  about: {
-    words: 'list | show ID | run ID...',
-    does: 'Runs the published experiments again, or one of your own.',
-    examples: [
-      ['what there is, and what each of them asks', 'list'],
-      ['one of them, at a tenth of its rate', 'run list --scale 0.1'],
-      ['the definition: save it, change it, and run the file', 'show list > mine.json'],
-      ['one of your own', 'run ./mine.json --seconds 5'],
-      ['names of what a column or a ratio can have', 'show figures'],
-    ],
-    more: `Without an address every experiment runs on servers started here. An address is taken from the command line alone, never from the environment: --url or --host, --port, --cluster, --username, --tls, --ca and so on, as millrace write has them; the password as REDIS_PASSWORD in the environment, or by --password-file.
-Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code 4: an experiment has no valid run.`,
-  },
-  options: ownOptions('Options', [
-    { name: 'all', type: 'flag', help: 'run all of them' },
-    {
-      name: 'scale',
-      type: 'number',
-      range: ['0.0001', '1000'],
-      default: '1',
-      help: 'quantities times N: with 0.1 a laptop can run what was published from EC2',
-    },
-    {
-      name: 'repeat',
-      type: 'integer',
-      range: ['1', '1000'],
-      default: '3',
-      help: 'rounds, in shuffled, then mirrored order; an interval needs three',
-    },
-    {
-      name: 'seconds',
-      type: 'number',
-      range: ['1', '86400'],
-      default: '20',
-      help: 'measured, of every run or phase',
-    },
-    { name: 'warm-up', type: 'number', range: ['0', '86400'], default: '3', help: 'seconds before that' },
-    {
-      name: 'seed',
-      type: 'integer',
-      range: ['0', '4294967295'],
-      default: '1',
-      help: 'random seed of the order',
-    },
-    { name: 'out', type: 'path', otherwise: 'results/experiments', help: 'folder of the results' },
-    {
-      name: 'dry-run',
-      type: 'flag',
-      help: 'print the cells, the rounds and how long they take; run nothing',
-    },
-    {
-      name: 'resume',
-      type: 'flag',
-      help: 'continue the newest experiment of the same options: its finished runs are kept',
-    },
-  ]),
+  about: experimentAbout,
+  options: experimentOptions,
   passed: targetOptions,
   isPrivate: true,
   takesWords: true,

@@ -1,6 +1,6 @@
 // `millrace read`: the consumer.
 import { optionsOf } from '../../../settings.js'
-import { programs } from '../help.js'
+import { programs } from '../../options/help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 

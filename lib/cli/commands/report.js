@@ -1,12 +1,12 @@
 // `millrace report`: everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
 import { existsSync, statSync } from 'node:fs'
+import { ownOptions } from '../../../settings.js'
 import { bytes, several } from '../../base/units.js'
 import { ExitCode, OptionError } from '../../errors.js'
 import { missingFor } from '../../report/draw.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
 import { codeOf, madeWithParents } from '../../result/files.js'
 import { readRecord } from '../../result/record.js'
-import { ownOptions } from '../commands.js'
 
 /** @type {import('../commands.js').Command} */
 export const command = {
@@ -22,7 +22,7 @@ export const command = {
   takesWords: true,
   work: async ({ settings: { out }, typed: { words }, as }) => {
     const [folder] = words
-    if (words.length !== 1) throw new OptionError(`one folder of results: ${as} RESULTS [--out DIR]`)
+    if (words.length !== 1) throw new OptionError(`name one folder of results: ${as} RESULTS [--out DIR]`)
     if (!existsSync(folder)) throw new OptionError(`${folder}: there is no such folder`)
     const target = out ?? folder
     if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())

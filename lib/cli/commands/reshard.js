@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
 import { count, period, several } from '../../base/units.js'
 import { ExitCode, OptionError, TargetError } from '../../errors.js'
+import { refuseWords } from '../../options/command-line.js'
+import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
 import { addressOf } from '../../target/address.js'
 import { findEmbedded } from '../../target/embedded.js'
@@ -11,8 +13,6 @@ import { isDone, RefusedChange, seenWords, slotsChanged } from '../../target/man
 import { openTarget } from '../../target/open.js'
 import { resharding } from '../../target/reshard.js'
 import { slotsIn } from '../../target/slot-shares.js'
-import { refuseWords } from '../command-line.js'
-import { programs } from '../help.js'
 import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
@@ -138,9 +138,7 @@ const reshard = async (given, word) => {
   const { stop } = interruptsOfRun()
   const settings = /** @type {ReshardSettings} */ ({ ...given, cluster: true })
   if (word === undefined || !changes.includes(word))
-    throw new OptionError(
-      `the first word must be one of ${changes.join(', ')}${word ? `, not '${word}'` : ''}`,
-    )
+    throw new OptionError(`reshard takes one of ${changes.join(', ')}${word ? `, not '${word}'` : ''}`)
   const change = /** @type {Change} */ (word)
   const { say } = screenOf({ logLevel: settings.logLevel, quiet: true, json: false })
   const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { optionsOf } from '../../../settings.js'
 import { count, plainText } from '../../base/units.js'
 import { ExitCode, OptionError, TargetError } from '../../errors.js'
+import { refuseWords } from '../../options/command-line.js'
 import { readPlanOf } from '../../plan/read-plan.js'
 import { readRunFile } from '../../result/record.js'
 import { VERIFIABLE } from '../../result/schemas.js'
@@ -13,7 +14,6 @@ import { findEmbedded } from '../../target/embedded.js'
 import { openTarget } from '../../target/open.js'
 import { socketReadDriver } from '../../transport/read-socket.js'
 import { isStrategy, strategyNamed } from '../../workloads/index.js'
-import { refuseWords } from '../command-line.js'
 import { withPassword } from '../password.js'
 
 /** @typedef {import('../../../settings.js').ReaderSettings} ReaderSettings */
@@ -71,7 +71,7 @@ const namesOfAddress = ['host', 'url', 'port']
 /**
  * Without an address it looks where the run wrote, at the node that was away least. The options are not read yet, so the
  * model of the run may not be known.
- * @param {import('../command-line.js').Typed} typed
+ * @param {import('../../options/command-line.js').Typed} typed
  */
 const placed = async (typed) => {
   const [folder] = typed.words
@@ -146,7 +146,7 @@ const checkedIn = async (document, settings) => {
     })
     const times = await serverTimes(document, {
       servers: driver.servers(),
-      time: async (address) => /** @type {any} */ (await target.control(address).time()),
+      time: target.time,
       epochMs: Date.now,
     })
     const checked = await checkWritten({ plan, written, ...times, driver })

@@ -1,6 +1,6 @@
 // `millrace write`: the producer.
 import { optionsOf } from '../../../settings.js'
-import { programs } from '../help.js'
+import { programs } from '../../options/help.js'
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 

@@ -17,9 +17,11 @@ const packed = promisify(gzip)
 /** @param {string} name beside this file */
 const source = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
+const browserModules = ['element', 'theme', 'figures', 'script'].map((name) => `browser/${name}.js`)
+
 /** The modules of the page as one: what they import of each other stands in front of them. */
 const pageScript = () =>
-  ['../../base/units.js', '../look.js', 'script.js']
+  ['../../base/units.js', '../../chart/look.js', ...browserModules]
     .map(source)
     .join('\n')
     .replace(/^import .*\n/gm, '')
@@ -94,6 +96,12 @@ ${tables}${figures.length > 0 && html`<div class="charts">${figures}</div>`}</de
 /** A number keeps its unit on its line. @param {string} text */
 const unbroken = (text) => text.replace(/(?<=\d) (?=(?:[mµ]?s|%|[kMGT]?B|items)(?![\w]))/g, '\u00a0')
 
+/** Options do not break at their dashes either. @param {string} text */
+const prose = (text) =>
+  unbroken(text)
+    .split(/(?<![\w-])(--?[a-z][a-z-]*)(?![\w-])/)
+    .map((part, at) => (at % 2 === 1 ? html`<span class="option">${part}</span>` : part))
+
 /** @param {{ label: string, text: string }[]} pairs */
 const definitions = (pairs) =>
   pairs.map(({ label, text }) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)
@@ -101,7 +109,7 @@ const definitions = (pairs) =>
 /** @param {{ text: string, serious: boolean }[]} warnings */
 const warningList = (warnings) =>
   warnings.length > 0 &&
-  html`<ul class="warnings">${warnings.map(({ text, serious }) => html`<li${serious && markup(' class="serious"')}>${text}</li>`)}</ul>`
+  html`<ul class="warnings">${warnings.map(({ text, serious }) => html`<li${serious && markup(' class="serious"')}>${prose(text)}</li>`)}</ul>`
 
 /** @param {Sections} sections */
 const tilesOf = ({ highlights, verdict }) =>
@@ -113,7 +121,7 @@ const capital = (/** @type {string} */ text) => text.slice(0, 1).toUpperCase() +
 /** @param {{ label: string, text: string }[]} rows */
 const rowsOf = (rows) =>
   rows.length > 0 &&
-  html`<dl class="facts">${rows.map(({ label, text }) => html`<dt>${label}</dt><dd>${unbroken(text)}</dd>`)}</dl>`
+  html`<dl class="facts">${rows.map(({ label, text }) => html`<dt>${label}</dt><dd>${prose(text)}</dd>`)}</dl>`
 
 /**
  * The answer first: the verdict and its reasons, the tiles, one picture, what else was found; then what is folded.
@@ -139,7 +147,7 @@ const mainOf = (sections, pictures) => {
     parts.filter(({ fold }) => fold === '').map(({ body }) => body)
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
-  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${capital(verdict.sentence)}</p>
+  return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${prose(capital(verdict.sentence))}</p>
 ${answer && html`<p class="question">${question}</p>`}
 ${warningList(early)}
 ${tilesOf(sections)}

@@ -1,5 +1,5 @@
 // The sorted set holds the values themselves: no keys of their own, no lifetime but the purge.
-import { identityWidth } from '../../plan/payload.js'
+import { identityWidth } from '../../traffic/payload.js'
 import { sizeLimits } from '../../traffic/sizes.js'
 import { byCommand, many, strategy } from '../declare.js'
 import {

@@ -1,7 +1,8 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
-import { minuteKeyS } from '../../plan/live-items.js'
-import { payloadBody } from '../../plan/payload.js'
+
 import { lifetimeOf } from '../../traffic/lifetimes.js'
+import { minuteKeyS } from '../../traffic/live-items.js'
+import { payloadBody } from '../../traffic/payload.js'
 import { listedKeys } from '../bind.js'
 import {
   all,
@@ -36,7 +37,7 @@ import { spreadTags } from './terms.js'
 // Bytes an item beside its value, with a key of 10 characters: measured on Redis 7.0.15 with jemalloc, 20,000 items,
 // values of 16 B to 10 kB (all within 3 % of these; small values of hash and stream take less).
 const stringKeyBytes = 122
-export const rankBytes = 123
+const rankBytes = 123
 
 const keepKey = script('keep-key', { calls: ['EXPIRE'], inline: true })
 const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
@@ -52,7 +53,7 @@ export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSort
 /** Seconds that the item lives. @param {import('../../traffic/lifetimes.js').LifetimeTerms} t */
 export const ttl = (t) => (t.ttlLeastS ? number('ttl', lifetimeOf(t)) : t.ttlS)
 
-/** @param {import('../../plan/payload.js').PayloadTerms} t */
+/** @param {import('../../traffic/payload.js').PayloadTerms} t */
 export const valueBody = (t) => {
   const body = payloadBody(t)
   return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)

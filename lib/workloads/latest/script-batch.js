@@ -1,7 +1,7 @@
 // Written through lua/store-items.lua: one call a set and batch. Cut only when --max-members was asked for.
 import { countAndOne, gather, many, script, strategy, time } from '../declare.js'
-import { countersOfSets, itemKeys, keepSets, roles, setKeys, value, workload } from './parts.js'
-import { checkRanked, fetchOfSets } from './sorted-set.js'
+import { itemKeys, keepSets, setKeys, value, workload } from './parts.js'
+import { ofRankedItems } from './sorted-set.js'
 
 /** @param {string} name */
 const storeItems = (name) => script(name, { calls: ['SETEX', 'ZADD'], counts: 'SETEX' })
@@ -30,11 +30,5 @@ export const scriptBatch = strategy({
       k.item,
     ),
   }),
-  roles,
-  modes: ['manual', 'script'],
-  fetch: fetchOfSets,
-  ids: (k) => k.item,
-  check: (_, k) => checkRanked(k, k.item),
-  counters: (_, k) => countersOfSets(k),
-  repeat: 'safe',
+  ...ofRankedItems,
 })

@@ -1,7 +1,7 @@
 // Written through lua/store-item.lua: one call an item.
 import { each, script, strategy, time } from '../declare.js'
-import { countersOfSets, itemKeys, keepSets, roles, setKeys, ttl, value, workload } from './parts.js'
-import { checkRanked, fetchOfSets } from './sorted-set.js'
+import { itemKeys, keepSets, setKeys, ttl, value, workload } from './parts.js'
+import { ofRankedItems } from './sorted-set.js'
 
 const storeItem = script('store-item', { calls: ['SETEX', 'ZADD'] })
 
@@ -28,11 +28,5 @@ export const scriptItem = strategy({
       k.item,
     ),
   }),
-  roles,
-  modes: ['manual', 'script'],
-  fetch: fetchOfSets,
-  ids: (k) => k.item,
-  check: (_, k) => checkRanked(k, k.item),
-  counters: (_, k) => countersOfSets(k),
-  repeat: 'safe',
+  ...ofRankedItems,
 })

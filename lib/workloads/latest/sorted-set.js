@@ -17,7 +17,7 @@ import {
 /** @typedef {import('./terms.js').LatestTerms} Terms */
 
 /** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {Terms} t @param {any} k */
-export const fetchOfSets = (t, k) =>
+const fetchOfSets = (t, k) =>
   t.mode === 'script'
     ? { asks: asksOfScript(t, k), value: null, again: get, dated: true, unique: false }
     : {
@@ -30,6 +30,20 @@ export const fetchOfSets = (t, k) =>
 /** Each item by its id, and its id in the sorted set. @param {any} k @param {import('../declare.js').Family} member */
 export const checkRanked = (k, member) => [byId, byCommand('members', 'ZMSCORE', [k.set, many(member)])]
 
+/** How strategies are read, checked and repeated that keep each value under its own key and the ids in sorted sets. */
+export const ofRankedItems = /** @type {const} */ ({
+  roles,
+  modes: ['manual', 'script'],
+  fetch: fetchOfSets,
+  /** @param {any} k */
+  ids: (k) => k.item,
+  /** @param {Terms} _ @param {any} k */
+  check: (_, k) => checkRanked(k, k.item),
+  /** @param {Terms} _ @param {any} k */
+  counters: (_, k) => countersOfSets(k),
+  repeat: 'safe',
+})
+
 export const sortedSet = strategy({
   workload,
   name: 'sorted-set',
@@ -37,11 +51,5 @@ export const sortedSet = strategy({
   options: ofSortedSets,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t), extra: extraSetKeys(t) }),
   operations: (t, k) => ({ store: rankItems(t, k, k.item, [storeItem(t, k)]) }),
-  roles,
-  modes: ['manual', 'script'],
-  fetch: fetchOfSets,
-  ids: (k) => k.item,
-  check: (_, k) => checkRanked(k, k.item),
-  counters: (_, k) => countersOfSets(k),
-  repeat: 'safe',
+  ...ofRankedItems,
 })

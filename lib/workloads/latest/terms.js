@@ -1,6 +1,7 @@
 // What the strategies of 'latest items' read of a plan, a card of one, or a reader's plan.
-import { hasDead, keptItems, minuteKeyS, newHz, writtenHz } from '../../plan/live-items.js'
+
 import { meanLifetimeS } from '../../traffic/lifetimes.js'
+import { hasDead, keptItems, minuteKeyS, newHz, writtenHz } from '../../traffic/live-items.js'
 import { storedBytes } from '../../traffic/sizes.js'
 import { slotCount, tagsOf } from '../../wire/slot.js'
 

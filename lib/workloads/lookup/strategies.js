@@ -1,6 +1,6 @@
 // GET and SET of single keys of a key space, and both, with DEL, in a ratio.
 import { each, family, strategy } from '../declare.js'
-import { valueBody } from '../latest/parts.js'
+import { ttl, valueBody } from '../latest/parts.js'
 
 // With a key of 10 characters, on Redis 7.0.15 with jemalloc.
 const keyBytes = 72
@@ -22,13 +22,18 @@ const common = {
     'churn',
     'arrivals',
     'reconnectHz',
+    'ttlS',
   ]),
   keys: (/** @type {any} */ t) => ({
-    key: family('key:{n}', 'string', { keys: t.quantity, bytes: keyBytes + t.valueBytesStored }),
+    key: family('key:{n}', 'string', {
+      lifetimeS: t.expires ? t.ttlS : null,
+      keys: t.quantity,
+      bytes: keyBytes + t.valueBytesStored,
+    }),
   }),
   operations: (/** @type {any} */ t, /** @type {any} */ k) => ({
     get: [each('GET', [k.key], { counts: { bulk: 'hit', nil: 'miss' } })],
-    set: [each('SET', [k.key, valueBody(t)])],
+    set: [each('SET', [k.key, valueBody(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
     del: [each('DEL', [k.key], { counts: { one: 'deleted', zero: 'absent' } })],
   }),
   fill: 'set',
@@ -37,11 +42,15 @@ const common = {
       s.fill === 'populate' &&
       s.cluster &&
       `${named('fill')}: a server of a cluster makes keys of every slot; --fill alone writes them`,
+    (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
+      s.fill === 'populate' &&
+      s.given.ttlS !== 'default' &&
+      `${named('ttlS')} with ${named('fill')}: the keys that a server makes have no lifetime; --fill alone writes them`,
   ]),
   anyServer: true,
   keepsKeys: true,
   reasons: (/** @type {Record<string, number>} */ { miss = 0 }, /** @type {any} */ { clients, churn }) =>
-    clients.fill !== 'none' && churn === null && !clients.ratio[2] && miss > 0
+    clients.fill !== 'none' && !clients.expires && churn === null && !clients.ratio[2] && miss > 0
       ? [
           `${miss.toLocaleString('en')} lookups missed although every key was filled: keys were removed or evicted`,
         ]

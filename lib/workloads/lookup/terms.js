@@ -9,11 +9,15 @@ import { storedBytes } from '../../traffic/sizes.js'
  * @property {string | null} [valueSizes]
  * @property {'random' | 'sparse' | 'zero'} payload
  * @property {number} seed
+ * @property {number} ttlS
+ * @property {number | null} [ttlLeastS]
+ * @property {{ expires: boolean } | null} [clients]
  */
 
 /** @param {LookupPlan} plan */
 export const termsOf = (plan) => ({
   ...plan,
   stamp: false,
+  expires: plan.clients?.expires ?? true,
   valueBytesStored: storedBytes(plan),
 })

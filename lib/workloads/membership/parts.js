@@ -55,7 +55,8 @@ export const exact = Object.freeze({
     (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
       typeof s.rate === 'number' && `${named('rate')}: passes go as fast as the server answers`,
     (/** @type {any} */ s, /** @type {(key: string) => string} */ named) =>
-      s.given.durationMs === 'command line' && `${named('durationMs')}: the passes end by themselves`,
+      s.given.durationMs === 'command line' &&
+      `${named('durationMs')}: the passes of ${s.strategy} end by themselves`,
   ]),
   reasons: (/** @type {any} */ _counts, /** @type {any} */ _plan, /** @type {any} */ passes) =>
     unexpected(passes),

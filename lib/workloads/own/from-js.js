@@ -25,7 +25,7 @@ const require = createRequire(import.meta.url)
 
 const { strategy, script, familyOf, partsOf, drawn, ...declaring } = words
 /** What a model's function is given. */
-export const modelWords = Object.freeze({ ...declaring, value, keep, ttl, writer, random })
+const modelWords = Object.freeze({ ...declaring, value, keep, ttl, writer, random })
 
 const fields = /** @type {const} */ ({
   name: 'string',

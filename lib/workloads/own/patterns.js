@@ -39,17 +39,6 @@ const domainOf = (variable, { isItem, isMinute }) => {
   return (n) => n >= from && n <= to
 }
 
-/** The text before the first number, and whether that is all. @param {CardKey} key */
-export const headOfKey = ({ pattern }) => {
-  const pieces = piecesOf(pattern)
-  const first = pieces.findIndex(({ variable }) => variable !== null)
-  const head = pieces
-    .slice(0, first < 0 ? pieces.length : first)
-    .map(({ text }) => text)
-    .join('')
-  return { head, whole: first < 0 }
-}
-
 /**
  * The type that a key of this name has by these patterns; null: none of them is of this name.
  * @param {readonly CardKey[]} keys

@@ -33,7 +33,7 @@ export const placeholders = Object.freeze(
     minute: 'epoch seconds / 60',
     writer: 'the number of the writer that owns the item',
     count: 'number of items that the command carries',
-    random: 'a whole number from a to b, each as likely; always the same for an item and a --seed',
+    random: 'a whole number from a to b, all equally likely; always the same for an item and a --seed',
   }),
 )
 

@@ -1,0 +1,263 @@
+// Lines of charts, most of them over the time of a run: its seconds, its nodes, its events and phases.
+
+import { shortened } from '../base/layout.js'
+import { shortNames } from '../base/node-names.js'
+import { mean } from '../base/sums.js'
+import { isSupported } from '../result/samples.js'
+import { axisLook, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
+
+/**
+ * @typedef {import('../result/record.js').RunRecord} RunRecord
+ * @typedef {import('../result/record.js').Second} Second
+ * @typedef {import('./parts.js').Option} Option
+ * @typedef {(number | null)[]} Point
+ */
+
+// A screen shows no more; a day of seconds would make a page of megabytes.
+const maxPoints = 1200
+
+// Of a node, in a legend.
+const nameWidth = 40
+
+// Counters of the system step by some ms: over a shorter while they make rates of nothing.
+const shortestMs = 400
+
+/**
+ * @typedef {(values: number[]) => number} Merge how neighbouring seconds become one point
+ * @typedef {(second: Second, at: number) => number | null | undefined} FigureOf null: a gap; undefined: no point here
+ */
+
+/** @type {Merge} what must not be averaged away */
+export const highest = (values) => Math.max(...values)
+
+/**
+ * A figure over time, thinned to what a screen can show.
+ * @param {Second[]} seconds
+ * @param {FigureOf} figure
+ * @param {Merge} [merge]
+ * @returns {Point[]} seconds and the figure
+ */
+export const overTime = (seconds, figure, merge = mean) => {
+  const width = Math.ceil(seconds.length / maxPoints) || 1
+  /** @type {Point[]} */
+  const points = []
+  for (let from = 0; from < seconds.length; from += width) {
+    const part = seconds.slice(from, from + width)
+    const figures = part.map((second, at) => figure(second, from + at))
+    if (figures.every((value) => value === undefined)) continue
+    const known = figures.filter((value) => typeof value === 'number' && Number.isFinite(value))
+    const atS = part[part.length - 1].at_ms / 1000
+    points.push([
+      +atS.toFixed(2),
+      known.length ? +merge(/** @type {number[]} */ (known)).toPrecision(4) : null,
+    ])
+  }
+  return points
+}
+
+/** A rate, where the second was long enough for one. @param {FigureOf} figure @returns {FigureOf} */
+export const whereLong = (figure) => (second, at) =>
+  second.over_ms < shortestMs ? undefined : figure(second, at)
+
+/**
+ * What is measured after the warm-up: of the second in which that ends, a moment at most.
+ * @param {RunRecord} record
+ * @param {(second: Second) => number | null | undefined} figure
+ * @returns {typeof figure}
+ */
+export const sinceWarmUp =
+  ({ run }, figure) =>
+  (second) =>
+    second.at_ms - (run.warm_up_s ?? 0) * 1000 < shortestMs ? undefined : figure(second)
+
+/**
+ * A percentile of a second, null where too few samples are beyond it. The median and the highest of few are what they are.
+ * @param {import('../result/record.js').SecondLatency | null | undefined} found
+ * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} key
+ */
+export const supported = (found, key) =>
+  found && (key === 'p50' || isSupported({ count: found.samples }, key)) ? found[key] : null
+
+/** @param {Point[]} points */
+const hasFigures = (points) => points.some(([, value]) => value !== null)
+
+/**
+ * @param {string} name
+ * @param {Point[]} data
+ * @param {{ color: string, dashed?: boolean, width?: number, step?: boolean, unit: string }} look
+ * @returns {Option[]} none without a figure
+ */
+export const line = (name, data, { color, dashed = false, width = 2, step = false, unit }) =>
+  hasFigures(data)
+    ? [
+        {
+          type: 'line',
+          name,
+          data,
+          // A point between two gaps would be invisible without its symbol.
+          showSymbol: data.length < 2,
+          symbol: data.length < 2 ? 'circle' : 'none',
+          symbolSize: 5,
+          // A figure holds for the time before its point.
+          ...(step && { step: 'start' }),
+          color,
+          lineStyle: { color, width, type: dashed ? [6, 4] : 'solid' },
+          itemStyle: { color },
+          emphasis: { disabled: true },
+          tooltip: { valueFormatter: `@${unit}` },
+        },
+      ]
+    : []
+
+/** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
+
+/**
+ * A figure of one node over time.
+ * @param {Second[]} seconds
+ * @param {(row: NodeRow) => boolean} isIt
+ * @param {(row: NodeRow) => number | null | undefined} figure
+ */
+export const nodePoints = (seconds, isIt, figure) =>
+  overTime(seconds, ({ nodes = [] }) => {
+    const row = nodes.find(isIt)
+    if (row?.over_ms !== undefined && row.over_ms < shortestMs) return undefined
+    return row ? (figure(row) ?? null) : null
+  })
+
+/**
+ * A line for each node and role: a node that changes its role goes on as another line.
+ * @param {Second[]} seconds
+ * @param {(row: NodeRow) => number | null | undefined} figure
+ * @param {string} unit
+ */
+export const nodeLines = (seconds, figure, unit) => {
+  const all = seconds.flatMap(({ nodes = [] }) => nodes)
+  const shortName = shortNames([...new Set(all.map(({ address }) => address))])
+  const kinds = new Map(all.map((row) => [`${row.shard} ${row.role} ${row.address}`, row]))
+  return [...kinds.values()]
+    .sort((a, b) => a.shard - b.shard || a.role.localeCompare(b.role))
+    .flatMap(({ address, shard, role }) => {
+      const isIt = (/** @type {NodeRow} */ row) => row.address === address && row.role === role
+      const points = nodePoints(seconds, isIt, figure)
+      const masters = role === 'master'
+      const look = { color: colour(shard - 1), dashed: !masters, width: masters ? 2 : 1.5, unit }
+      return line(
+        `${role} ${shardCount(all) > 1 ? `${shard} ` : ''}· ${shortened(shortName(address), nameWidth)}`,
+        points,
+        look,
+      )
+    })
+}
+
+/** @param {{ shard: number }[]} rows */
+const shardCount = (rows) => new Set(rows.map(({ shard }) => shard)).size
+
+/**
+ * Events as upright lines. Those that lie too close to be read are one mark.
+ * @param {RunRecord} record
+ */
+const eventMarks = ({ run, seconds }) => {
+  const endMs = seconds.at(-1)?.at_ms ?? 0
+  /** @type {{ fromMs: number, toMs: number, kinds: string[] }[]} */
+  const marks = []
+  for (const { at_ms: atMs, kind } of run.events) {
+    if (kind === 'phase') continue // they have areas of their own
+    const last = marks.at(-1)
+    const again = last?.kinds.every((one) => one === kind) && atMs - last.toMs < endMs * 0.15
+    if (last && (again || atMs - last.fromMs < endMs * 0.1)) {
+      last.kinds.push(kind)
+      last.toMs = atMs
+    } else marks.push({ fromMs: atMs, toMs: atMs, kinds: [kind] })
+  }
+  return marks.map(({ fromMs, kinds }) => {
+    const more = kinds.length > 1 ? ` +${kinds.length - 1}` : ''
+    return { xAxis: +(Math.max(0, fromMs) / 1000).toFixed(2), name: `${kinds[0]}${more}` }
+  })
+}
+
+/** Phases by what tells them apart: not the case, and not the variant that all of them have. @param {string[]} labels */
+const phaseNames = (labels) => {
+  const group = labels[0]?.split(' / ').slice(0, -1).join(' / ') ?? ''
+  const shared = labels.every((label) => label.startsWith(`${group} / `)) ? group.length + 3 : 0
+  const [variant = ''] = / \([^()]*\)$/.exec(labels[0] ?? '') ?? []
+  const end = variant && labels.every((label) => label.endsWith(variant)) ? -variant.length : undefined
+  return labels.map((label) => label.slice(shared, end) || label)
+}
+
+/** The warm-up, and the phases of an experiment. @param {RunRecord} record */
+const spans = ({ run, phases }) => {
+  const warmUpS = run.warm_up_s ?? 0
+  const names = phaseNames(phases.map(({ label }) => label))
+  return [
+    ...(warmUpS > 0 && phases.length === 0 ? [{ label: 'warm-up', fromS: 0, toS: warmUpS }] : []),
+    ...phases.map(({ from_ms: fromMs, to_ms: toMs }, at) => ({
+      label: names[at],
+      fromS: fromMs / 1000,
+      toS: toMs / 1000,
+    })),
+  ]
+}
+
+/** @param {RunRecord} record */
+const areas = (record) =>
+  spans(record).map(({ label, fromS, toS }) => [{ xAxis: fromS, name: label }, { xAxis: toS }])
+
+/** @param {RunRecord} record */
+const marksOver = (record) => {
+  const labels = { show: true, color: '@muted', fontSize: 11 }
+  return {
+    ...marksAlone,
+    id: 'marks',
+    markLine: {
+      symbol: 'none',
+      silent: true,
+      lineStyle: { color: '@muted', type: [2, 3], width: 1 },
+      label: { ...labels, formatter: '{b}', position: 'end', distance: 3 },
+      data: eventMarks(record),
+    },
+    markArea: {
+      silent: true,
+      itemStyle: { color: '@shade' },
+      label: { ...labels, position: 'insideTopLeft', lineHeight: 13 },
+      data: areas(record),
+    },
+  }
+}
+
+/**
+ * Lines over the time of a run, with its events.
+ * @param {RunRecord} record
+ * @param {{ axis: Option, series: Option[] }} parts
+ * @returns {Option | null}
+ */
+export const timeChart = (record, { axis, series }) =>
+  series.length === 0
+    ? null
+    : chart({
+        legend: legendOf(series),
+        xAxis: timeAxis(record),
+        yAxis: { ...axis, nameGap: 24 },
+        series: [...series, marksOver(record)],
+      })
+
+/** @param {RunRecord} record */
+export const timeAxis = (record) =>
+  lyingAxis('time, min:s', 'clock', {
+    min: 0,
+    splitLine: { show: false },
+    axisLine: { show: true, lineStyle: { color: '@line' } },
+    ...timeSpan(record),
+  })
+
+/** The whole run, in steps that people count time in. @param {RunRecord} record */
+const timeSpan = ({ seconds }) => {
+  const wholeS = (seconds.at(-1)?.at_ms ?? 1000) / 1000
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200]
+  const interval = steps.find((step) => wholeS / step <= 10) ?? 86_400
+  const ends = wholeS % interval < interval / 100
+  return {
+    max: +wholeS.toFixed(2),
+    interval,
+    axisLabel: { ...axisLook.axisLabel, formatter: '@clock', showMaxLabel: ends },
+  }
+}

@@ -1,0 +1,151 @@
+// How charts look, on the server and in the page alike: this file is part of the page, so it imports nothing but
+// units.js. Options carry names of colours and formats ('@c1', '@us'), which are resolved for a light or dark page.
+import { bytes, clockTime, count, dash, micros, rate, times } from '../base/units.js'
+
+/** @typedef {'light' | 'dark'} LookName */
+
+// After Okabe and Ito: each stands out 3:1 from its page, and all pairs are 12 apart (CIEDE2000) for a deuteranope.
+const palettes = {
+  light: {
+    c1: '#0072b2',
+    c2: '#d66002',
+    c3: '#2f9668',
+    c4: '#a65182',
+    c5: '#64533b',
+    c6: '#4033b5',
+    bad: '#ab1807',
+    ink: '#1c2126',
+    muted: '#5b6570',
+    line: '#c9d0d6',
+    grid: '#e6eaed',
+    shade: '#5b657014',
+    surface: '#ffffff',
+  },
+  dark: {
+    c1: '#56b4e9',
+    c2: '#f48d42',
+    c3: '#4ddba5',
+    c4: '#d378b3',
+    c5: '#f7e34a',
+    c6: '#8673e8',
+    bad: '#f94d72',
+    ink: '#e8ecef',
+    muted: '#9aa5af',
+    line: '#4a545e',
+    grid: '#2b333a',
+    shade: '#9aa5af1a',
+    surface: '#171c21',
+  },
+}
+
+export const colourCount = 6
+
+/** Marks on an axis need no digits that say nothing: 5 ms, not 5.00 ms. @param {string} text */
+const trimmed = (text) => text.replace(/(\.\d*?)0+(?=\s|$)/, '$1').replace(/\.(?=\s|$)/, '')
+
+/** @param {number} beyond one in so many */
+const percentileName = (beyond) => `${+(100 - 100 / beyond).toPrecision(8)} %`
+
+/** @param {number} part at least 0 */
+const changed = (part) =>
+  part >= 9 ? `${count(part * 100)} %` : `${trimmed((part * 100).toFixed(part < 0.0995 ? 1 : 0))} %`
+
+/** @type {Record<string, (value: any) => string>} */
+const formats = {
+  us: (us) => (us === 0 ? '0' : trimmed(micros(us))),
+  ms: (ms) => (ms === 0 ? '0' : trimmed(micros(ms * 1000))),
+  s: (s) => (s === 0 ? '0' : trimmed(micros(s * 1e6))),
+  bytes: (n) => (n === 0 ? '0' : trimmed(bytes(n))),
+  mb: (mb) => (mb === 0 ? '0' : trimmed(bytes(mb * 1e6))),
+  count,
+  number: (n) => (n < 999.5 ? String(+n.toPrecision(3)) : count(n)),
+  rate,
+  pct: (pct) => (typeof pct === 'number' ? `${trimmed(pct.toFixed(pct < 10 ? 2 : 1))} %` : dash),
+  // On logarithmic axes: 0.0953 is 1.1, or ten percent more.
+  logratio: (log) => (typeof log === 'number' ? trimmed(times(Math.exp(log))) : dash),
+  change: (log) =>
+    typeof log === 'number'
+      ? `${log > 5e-4 ? '+' : log < -5e-4 ? '−' : ''}${changed(Math.abs(Math.expm1(log)))}`
+      : dash,
+  ratio: (n) => (typeof n === 'number' ? trimmed(n.toFixed(n < 10 ? 3 : 1)) : dash),
+  // The line of a second is written a little before its end.
+  clock: (s) => clockTime(Math.round(s) * 1000),
+  percentile: percentileName,
+}
+
+/**
+ * A figure in the unit of its column, as charts and their tooltips show it.
+ * @param {string} unit
+ * @param {unknown} value
+ */
+export const formatted = (unit, value) =>
+  value === null || value === undefined ? dash : formats[unit](value)
+
+// Of the charts' small labels in the widest of the usual fonts, about.
+const signPx = 7.4
+const labelGapPx = 10
+// A label in the middle of a mark this near to the edge would lie over the axis.
+const edge = 0.12
+
+/** @param {string} text */
+const longestWord = (text) => Math.max(...text.split(/\s+/).map((word) => word.length))
+
+/**
+ * The labels of marks and areas over time where they have room: within the picture, and never within a word. The cells
+ * of a heat map get their sizes.
+ * @param {any} option of any chart; marks over time are the series of that id
+ * @param {number} plotPx what the picture has between its axis and its edge
+ * @returns {any}
+ */
+export const placedLabels = (option, plotPx) => {
+  const wholeS = [option.xAxis].flat()[0].max
+  if (typeof wholeS !== 'number') return option
+  const marked = (/** @type {any} */ mark) => {
+    const at = mark.xAxis / wholeS
+    const align = at < edge ? 'left' : at > 1 - edge ? 'right' : 'center'
+    return { ...mark, label: { ...mark.label, align } }
+  }
+  const area = (/** @type {[any, any]} */ [from, to]) => {
+    const px = (plotPx * (to.xAxis - from.xAxis)) / wholeS - labelGapPx
+    const wordPx = longestWord(from.name) * signPx
+    // The first may reach beyond its area, where nothing else is written.
+    const show = px >= wordPx || from.xAxis === 0
+    const width = Math.ceil(Math.max(px, wordPx))
+    return [{ ...from, label: { ...from.label, show, width, overflow: 'break' } }, to]
+  }
+  const sized = (/** @type {any} */ cell, /** @type {number} */ heightPx) => ({
+    ...cell,
+    symbolSize: [(plotPx * cell.spanS) / wholeS, heightPx],
+  })
+  const series = option.series.map((/** @type {any} */ one) => {
+    if (one.id === 'cells')
+      return { ...one, data: one.data.map((/** @type {any} */ cell) => sized(cell, one.cellPx)) }
+    if (!one.id?.startsWith('marks')) return one
+    return {
+      ...one,
+      markLine: { ...one.markLine, data: one.markLine.data.map(marked) },
+      markArea: { ...one.markArea, data: one.markArea.data.map(area) },
+    }
+  })
+  return { ...option, series }
+}
+
+// Only these hold names of ours: a series or a row may be called '@us' by somebody else.
+const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter', 'valueFormatter'])
+
+/**
+ * The option with its colours and formats resolved.
+ * @param {any} option
+ * @param {LookName} look
+ * @param {string} [key] under which it stands
+ * @returns {any}
+ */
+export const drawn = (option, look, key = '') => {
+  if (Array.isArray(option)) return option.map((part) => drawn(part, look, key))
+  if (typeof option === 'string' && option.startsWith('@') && resolved.has(key)) {
+    const name = option.slice(1)
+    return /** @type {Record<string, string>} */ (palettes[look])[name] ?? formats[name]
+  }
+  if (option === null || typeof option !== 'object') return option
+  return Object.fromEntries(Object.entries(option).map(([name, value]) => [name, drawn(value, look, name)]))
+}

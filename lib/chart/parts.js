@@ -1,0 +1,209 @@
+// What the charts have in common: axes with their units, legends, bars.
+import { colourCount } from './look.js'
+
+/**
+ * @typedef {Record<string, any>} Option an echarts option; colours and formats as look.js names them
+ */
+
+/**
+ * @template From
+ * @typedef {object} Chart
+ * @property {string} name of its file
+ * @property {string} title
+ * @property {string} note how to read it
+ * @property {(record: From) => Option | null} option null: nothing of the kind was measured
+ */
+
+/** Carries marks: a line without points, which no legend names. */
+export const marksAlone = { type: 'line', name: '', data: [], silent: true }
+
+/** The colour that belongs to a number, from 0 on. @param {number} n */
+export const colour = (n) => `@c${(n % colourCount) + 1}`
+
+export const axisLook = {
+  axisLine: { show: true, lineStyle: { color: '@line' } },
+  axisTick: { show: false },
+  axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true, margin: 10 },
+  nameTextStyle: { color: '@muted', fontSize: 12 },
+  splitLine: { lineStyle: { color: '@grid' } },
+}
+
+/**
+ * An axis of figures.
+ * @param {string} name with its unit
+ * @param {string} format of look.js
+ * @param {Option} [more]
+ */
+const figureAxis = (name, format, more = {}) => ({
+  type: 'value',
+  name,
+  ...axisLook,
+  axisLine: { show: false },
+  axisLabel: { ...axisLook.axisLabel, formatter: `@${format}` },
+  ...more,
+})
+
+/** The upright axis: its name lies above it, where it needs no room. @param {string} name @param {string} format @param {Option} [more] */
+export const uprightAxis = (name, format, more = {}) =>
+  figureAxis(name, format, {
+    nameLocation: 'end',
+    nameGap: 12,
+    ...more,
+    nameTextStyle: { ...axisLook.nameTextStyle, align: 'left' },
+  })
+
+/** @param {string} name with its unit @param {string} format @param {Option} [more] */
+export const lyingAxis = (name, format, more = {}) =>
+  figureAxis(name, format, { nameLocation: 'middle', nameGap: 28, ...more })
+
+/** About what a text takes in the charts' font. @param {string} text */
+const widthOf = (text) => Math.max(...text.split('\n').map((row) => row.length)) * 8.4 + 8
+
+/** Names of rows, the first on top. @param {string[]} names */
+export const namesAxis = (names) => ({
+  type: 'category',
+  data: names,
+  inverse: true,
+  ...axisLook,
+  axisLabel: {
+    ...axisLook.axisLabel,
+    color: '@ink',
+    hideOverlap: false,
+    lineHeight: 16,
+    width: Math.min(190, Math.max(...names.map(widthOf))),
+    // Names that begin alike differ at their ends.
+    overflow: 'break',
+  },
+  splitLine: { show: false },
+})
+
+/** What every chart has. @param {Option} option */
+export const chart = (option) => ({
+  animation: false,
+  textStyle: { fontFamily: 'sans-serif', color: '@ink' },
+  tooltip: { trigger: 'axis', axisPointer: { type: 'line', lineStyle: { color: '@muted' } } },
+  legend: {
+    type: 'plain',
+    top: 0,
+    left: 0,
+    itemWidth: 24,
+    itemGap: 16,
+    textStyle: { color: '@ink', fontSize: 12 },
+  },
+  grid: { left: 4, right: 18, top: 74, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
+  ...option,
+})
+
+/** A legend that shows lines as they are drawn, without a symbol. @param {Option[]} series */
+export const legendOf = (series) => ({
+  ...chart({}).legend,
+  data: series.map(({ name }) => name),
+  itemStyle: { opacity: 0 },
+  lineStyle: { width: 'inherit' },
+})
+
+/** An axis for latencies: what matters lies decades apart. @param {string} name */
+export const latencyAxis = (name) =>
+  uprightAxis(`${name}, log scale`, 'us', {
+    type: 'log',
+    minorTick: { show: false, splitNumber: 9 },
+    minorSplitLine: { show: true, lineStyle: { color: '@shade' } },
+  })
+
+/**
+ * 95 % intervals over the rows of lying figures.
+ * @param {({ low: number | null, high: number | null } | undefined)[]} intervals one a row; none where it is a point
+ * @param {string} color
+ */
+export const whiskers = (intervals, color) => ({
+  silent: true,
+  symbol: ['rect', 'rect'],
+  // Turned with the line.
+  symbolSize: [10, 2],
+  label: { show: false },
+  lineStyle: { color, type: 'solid', width: 1.5 },
+  itemStyle: { color },
+  data: intervals.flatMap((interval, row) => {
+    const { low, high } = interval ?? { low: null, high: null }
+    if (low === null || high === null || low === high) return []
+    return [[{ coord: [Math.max(0, low), row] }, { coord: [high, row] }]]
+  }),
+})
+
+/**
+ * Parts of lying bars, stacked: one row of names, a series a part.
+ * @param {{ axis: string, unit: string, rows: string[], parts: { name: string, color: string, values: (number | null)[] }[] }} bars
+ */
+export const stackedBars = ({ axis, unit, rows, parts }) =>
+  chart({
+    tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },
+    legend: { ...chart({}).legend, data: parts.map(({ name }) => name) },
+    grid: { ...chart({}).grid, top: 40 },
+    xAxis: lyingAxis(axis, unit, { min: 0 }),
+    yAxis: namesAxis(rows),
+    series: parts.map(({ name, color, values }) => ({
+      type: 'bar',
+      name,
+      stack: 'all',
+      data: values,
+      barMaxWidth: 30,
+      color,
+      itemStyle: { color },
+      emphasis: { disabled: true },
+      tooltip: { valueFormatter: `@${unit}` },
+    })),
+  })
+
+/**
+ * The rounds as small dots, below the interval, which they would hide.
+ * @param {readonly object[]} data
+ * @param {string} color
+ * @param {Option} look
+ * @returns {Option[]}
+ */
+export const roundDots = (data, color, look) =>
+  data.length === 0
+    ? []
+    : [
+        {
+          type: 'scatter',
+          name: 'round',
+          data,
+          symbolSize: 6,
+          symbolOffset: [0, 10],
+          itemStyle: { color, opacity: 0.75 },
+          ...look,
+        },
+      ]
+
+/**
+ * The values beside the picture, and the line of no difference.
+ * @param {number} at the right end of the axis
+ * @param {readonly (string | null | undefined)[][]} texts lines of each row
+ */
+export const valuesBeside = (at, texts) => ({
+  type: 'scatter',
+  name: '',
+  silent: true,
+  symbolSize: 0,
+  data: texts.map((lines, row) => ({
+    value: [at, row],
+    label: {
+      show: true,
+      position: 'right',
+      distance: 8,
+      color: '@ink',
+      fontSize: 12,
+      lineHeight: 15,
+      // A page that is too narrow leaves the second line out.
+      formatter: lines.filter(Boolean).join('\n'),
+    },
+  })),
+  markLine: {
+    silent: true,
+    symbol: 'none',
+    label: { show: false },
+    lineStyle: { color: '@muted', type: 'dashed', width: 1 },
+    data: [{ xAxis: 0 }],
+  },
+})

@@ -1,0 +1,33 @@
+// How an answer that was computed is given: as text or JSON, and as a picture in a file.
+import { writeFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { plainData } from '../base/units.js'
+import { OptionError } from '../errors.js'
+
+/** @param {object} answer @param {boolean} json @param {(answer: any, look: { columns?: number }) => string} text */
+export const printAnswer = (answer, json, text) =>
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(plainData(answer), null, 2)}\n`
+      : text(answer, { columns: process.stdout.columns }),
+  )
+
+/**
+ * @template Answer
+ * @param {import('../chart/parts.js').Chart<Answer>} chart
+ * @param {Answer} answer
+ * @param {string} path --chart
+ * @param {boolean} [dark]
+ */
+export const drawAnswer = async ({ title, note, option }, answer, path, dark = false) => {
+  const { missingFor, svgOf, pngOf } = await import('../report/draw.js')
+  const isPng = extname(path) === '.png'
+  if (!isPng && extname(path) !== '.svg') throw new OptionError(`--chart ${path}: must end in .svg or .png`)
+  const missing = missingFor(isPng ? 'png' : 'svg')
+  if (missing) throw new OptionError(`--chart ${path}: ${missing}`)
+  const picture = { title, note, option: /** @type {Record<string, any>} */ (option(answer)) }
+  const svg = svgOf(picture, { look: dark ? 'dark' : 'light' })
+  await writeFile(path, isPng ? await pngOf(svg) : svg).catch((cause) => {
+    throw new OptionError(`--chart ${path} cannot be written (${cause.code})`, { cause })
+  })
+}

@@ -1,0 +1,204 @@
+// `millrace fleet`: a run of many boxes from anywhere: how it goes, its result, and an end to it.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { hostname, userInfo } from 'node:os'
+import { ownOptions } from '../../../settings.js'
+import { several } from '../../base/units.js'
+import { ExitCode, OptionError, TargetError } from '../../errors.js'
+import { controlOf, openControl, stopsInMs } from '../../fleet/control.js'
+import { runsOn, statusOf } from '../../fleet/status.js'
+import { refuseWords } from '../../options/command-line.js'
+import { fleetScreen } from '../../report/fleet-live.js'
+import { runText } from '../../report/text.js'
+import { controlPlace } from '../../run/fleet.js'
+import { documentIn, makeResult, pagesOfSeconds } from '../../run/fleet-result.js'
+import { answerOf } from '../../target/control.js'
+import { disconnect } from '../../target/disconnect.js'
+import { openPage } from '../dashboard.js'
+import { exitCodeOf } from '../ending.js'
+import { mergedResults } from '../fleet-files.js'
+import { watchFleet } from '../fleet-watch.js'
+import { interruptsOfRun } from '../signals.js'
+
+/**
+ * @typedef {import('../../fleet/control.js').Control} Control
+ * @typedef {{ control: Control, place: import('../../fleet/control.js').Place, run: string, settings: any, redact: import('../../redact.js').Redactor }} Asking
+ */
+
+const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
+const actions = /** @type {const} */ (['status', 'watch', 'serve', 'report', 'stop'])
+
+/** @param {Asking} asking */
+const known = async ({ control, run, place: { address, access } }) => {
+  const status = await answerOf(`--control ${address}`, access, statusOf(control, run))
+  if (status) return status
+  const runs = await runsOn(control.client)
+  const there =
+    runs.length > 0
+      ? `; there ${runs.length === 1 ? 'is' : 'are'} ${runs.slice(0, 10).join(', ')}`
+      : '; none has run there in a day'
+  throw new TargetError(`${address} knows no run ${run}${there}`, { code: 'NO_RUN' })
+}
+
+/** @param {Asking} asking */
+const showStatus = async (asking) => {
+  const status = await known(asking)
+  const look = { columns: process.stdout.columns ?? 80, color: process.stdout.isTTY === true }
+  process.stdout.write(
+    asking.settings.json
+      ? `${JSON.stringify(status, null, 2)}\n`
+      : `${fleetScreen(status, look).join('\n')}\n`,
+  )
+  return ExitCode.done
+}
+
+/** Until the run has ended; then with its exit code. @param {Asking} asking */
+const watch = async (asking) => {
+  const status = await watchFleet({ look: () => known(asking), json: asking.settings.json })
+  return status.refused ? ExitCode.target : conclude(asking, false)
+}
+
+/** @param {Asking} asking @param {import('../../result/document.js').RunDocument} document */
+const stored = async ({ control, settings, run, redact }, document) => {
+  const warn = (/** @type {import('../../result/ruling.js').Warning} */ { message }) =>
+    void process.stderr.write(`${message}\n`)
+  const seconds = () => pagesOfSeconds(control)
+  const results = await mergedResults(
+    { outDir: settings.out, run, strategy: document.plan.strategy },
+    { all: { document, seconds }, redact: redact.data, warn },
+  )
+  if (!results) throw new OptionError(`--out ${settings.out}: results of ${run} exist there`)
+  await results.finish(redact.data(document))
+  await results.discard()
+  const { reportRun } = await import('../../report/write-report.js')
+  await reportRun(results.folder)
+  return results.folder
+}
+
+/** @param {Asking} asking @param {boolean} store the files of the run too */
+const conclude = async (asking, store) => {
+  const { control, settings } = asking
+  const document = documentIn(await control.result())
+  if (!document) throw new TargetError(`the result of ${asking.run} is no longer on the control`)
+  const folder = store ? await stored(asking, document) : undefined
+  const { columns, isTTY } = process.stdout
+  process.stdout.write(
+    settings.json
+      ? `${JSON.stringify(document, null, store ? 2 : 0)}\n`
+      : runText(document, { columns, color: isTTY === true, report: folder && `${folder}/report.html` }),
+  )
+  return exitCodeOf(document)
+}
+
+/** Of a run that its boxes have left it is made here. @param {Asking} asking */
+const report = async (asking) => {
+  const status = await known(asking)
+  const { control, place, run } = asking
+  if (status.state === 'joining')
+    throw new TargetError(`${run} has not begun${status.refused ? `: ${status.refused}` : ''}`)
+  if (status.state !== 'done') {
+    const there = status.boxes.filter(({ state }) => state !== 'lost' && state !== 'done')
+    if (there.length > 0 || status.leader !== null)
+      throw new TargetError(
+        `${run} is under way, ${several(there.length, 'box')}${there.length > 1 ? 'es' : ''} at work: millrace fleet watch ${run} shows it`.replace(
+          ' boxs',
+          ' boxe',
+        ),
+      )
+    const box = randomUUID()
+    if (!(await control.lead(box))) throw new TargetError(`a box of ${run} makes the result now; try again`)
+    await makeResult({ control, address: place.address, run, box })
+  }
+  return conclude(asking, true)
+}
+
+/** @param {Asking} asking */
+const stop = async (asking) => {
+  const { state } = await known(asking)
+  if (state === 'done') throw new TargetError(`${asking.run} has ended already`)
+  await asking.control.stop(`${userInfo().username}@${hostname()}`)
+  process.stdout.write(
+    `${asking.run}: the boxes stop together in ${stopsInMs / 1000} s, and make the result of what there is\n`,
+  )
+  return ExitCode.done
+}
+
+/** Until it is interrupted: the page has the whole run afterwards as well. @param {Asking} asking */
+const serve = async (asking) => {
+  const { settings, run } = asking
+  await known(asking)
+  const place = controlPlace(settings.control, { caFile: settings.controlCa })
+  const page = await openPage(settings.dashboard ?? anyPort, { place, run })
+  process.stdout.write(settings.json ? `${JSON.stringify({ url: page.address })}\n` : `${page.address}\n`)
+  const { stop } = interruptsOfRun()
+  if (!stop.aborted) await once(stop, 'abort')
+  await page.close()
+  return ExitCode.done
+}
+
+const works = { status: showStatus, watch, serve, report, stop }
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'status|watch|serve|report|stop RUN --control URL',
+    does: 'Shows, watches, serves (a live page) or stops a run of many boxes, or writes its result, from anywhere that reaches the control server. Without RUN, status lists the runs of the last day.',
+    examples: [
+      ['how the boxes do', 'status spring-test --control redis://control:6379'],
+      ['a live page in a browser', 'serve spring-test --control redis://control:6379'],
+      ['the result, page and charts', 'report spring-test --control redis://control:6379'],
+    ],
+  },
+  options: ownOptions('Options', [
+    {
+      name: 'control',
+      type: 'server',
+      secret: true,
+      env: 'MILLRACE_CONTROL',
+      help: 'the Redis or Valkey where the boxes meet, redis://user:password@host:port/db',
+    },
+    {
+      name: 'ca',
+      key: /** @type {any} */ ('controlCa'),
+      type: 'path',
+      help: 'certificate of the authority of a rediss:// control',
+    },
+    {
+      name: 'dashboard',
+      type: 'listener',
+      bare: 'auto',
+      help: 'where serve has its page: a port of this machine, or address:port; any free port without it',
+    },
+    { name: 'out', type: 'path', default: 'results', help: 'folder of the results that report writes' },
+    { name: 'json', type: 'flag', help: 'print JSON on stdout, and nothing else' },
+  ]),
+  takesWords: true,
+  words: () => actions,
+  work: async ({ settings, typed: { words, behind }, redact, as }) => {
+    const [action, run] = words
+    if (!actions.some((name) => name === action))
+      throw new OptionError(`a command is missing: ${as} ${actions.join('|')} RUN --control URL`)
+    if (!settings.control) throw new OptionError(`${as} ${action} needs --control URL`)
+    refuseWords({ words: words.slice(2), behind: behind.slice(2) })
+    if (run === undefined && action !== 'status')
+      throw new OptionError(`one run: ${as} ${action} RUN --control URL`)
+    if (run !== undefined && !/^[A-Za-z0-9][\w.-]{0,99}$/.test(run))
+      throw new OptionError(`${as} ${action}: a run is named by letters, digits, dots and dashes`)
+    redact.learn(settings.control.password)
+    const place = controlPlace(settings.control, { caFile: settings.controlCa })
+    const client = await openControl(place)
+    try {
+      if (run === undefined) {
+        const runs = await runsOn(client)
+        process.stdout.write(
+          settings.json ? `${JSON.stringify(runs)}\n` : runs.map((name) => `${name}\n`).join(''),
+        )
+        return ExitCode.done
+      }
+      const asking = { control: controlOf(client, run), place, run, settings, redact }
+      return await works[/** @type {keyof typeof works} */ (action)](asking)
+    } finally {
+      disconnect(client)
+    }
+  },
+}

@@ -1,0 +1,54 @@
+// `millrace scale`: how many workers a rate needs, by finished runs of workers.
+import { scalingChart } from '../../../charts/scaling.js'
+import { ownOptions } from '../../../settings.js'
+import { scalingAnswer } from '../../answers/scaling-answer.js'
+import { scalingText } from '../../answers/scaling-text.js'
+import { countUnits, scaled } from '../../base/scaled.js'
+import { ExitCode, OptionError } from '../../errors.js'
+import { drawAnswer, printAnswer } from '../answer.js'
+
+/** @param {string} text */
+const ratesIn = (text) =>
+  text.split(',').map((part) => {
+    const rate = scaled(part, countUnits)
+    if (rate === undefined || rate <= 0)
+      throw new OptionError(`--rates must be jobs a second such as 5000,30k, not '${part.slice(0, 40)}'`)
+    return rate
+  })
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'RESULTS...',
+    does: 'Fits the universal scalability law to the runs of workers in these folders: how the rate grows with the number of workers, where it stops growing, and how many workers each rate needs.',
+    examples: [['of an experiment', 'results/queues --rates 5000,30000']],
+  },
+  options: ownOptions('Options', [
+    {
+      name: 'rates',
+      type: 'text',
+      place: 'RATES',
+      default: '5000,30000',
+      help: 'jobs a second that the workers must do',
+    },
+    {
+      name: 'box-workers',
+      key: /** @type {any} */ ('boxWorkers'),
+      type: 'integer',
+      range: ['1', '100000'],
+      otherwise: 'as many as were measured',
+      help: 'most workers on a box',
+    },
+    { name: 'chart', type: 'path', help: 'draw it, as .svg or .png' },
+    { name: 'json', type: 'flag', help: 'print the answer as JSON' },
+  ]),
+  isPrivate: true,
+  takesWords: true,
+  work: async ({ settings: { rates, boxWorkers, chart, json }, typed: { words }, as }) => {
+    if (words.length === 0) throw new OptionError(`name folders of results: ${as} RESULTS...`)
+    const answer = await scalingAnswer(words, { rates: ratesIn(rates), boxWorkers: boxWorkers ?? null })
+    if (chart) await drawAnswer(scalingChart, answer, chart)
+    printAnswer(answer, json, scalingText)
+    return ExitCode.done
+  },
+}

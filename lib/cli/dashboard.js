@@ -1,0 +1,107 @@
+// --dashboard: the live page of a run. Nothing of it is loaded without its option.
+import { hostname } from 'node:os'
+import { plainData } from '../base/units.js'
+import { OptionError, TargetError } from '../errors.js'
+import { listenReasons } from './listen-reasons.js'
+
+/**
+ * @typedef {import('../dashboard/state.js').About} About
+ * @typedef {{ interval: (line: any) => void, event: (line: any) => void }} Lines
+ *
+ * @typedef {object} Needs
+ * @property {(line: string) => void} say
+ * @property {(data: any) => any} redact
+ * @property {readonly import('../result/ruling.js').Warning[]} warnings all so far
+ */
+
+/** Where a browser finds it; a machine that listens on all of its addresses is known by its name. @param {string} host */
+const shownHost = (host) => {
+  if (host === '0.0.0.0' || host === '::') return hostname()
+  return host.includes(':') ? `[${host}]` : host
+}
+
+const nothing = {
+  /** @template {Lines} R @param {R} lines @returns {R} */
+  watching: (lines) => lines,
+  ended: () => {},
+  close: async () => {},
+}
+
+/**
+ * A page and its address.
+ * @param {import('../dashboard/service.js').Listener} listener
+ * @param {{ place: import('../fleet/control.js').Place, run: string }} [fleet]
+ */
+export const openPage = async (listener, fleet) => {
+  const { dashboardThread } = await import('../dashboard/thread.js')
+  const page = await dashboardThread({ listener, fleet })
+  if ('failed' in page) {
+    const why = listenReasons[page.failed]
+    if (!why && fleet) throw new TargetError(page.message ?? page.failed)
+    throw new OptionError(`--dashboard ${shownHost(listener.host)}:${listener.port}: ${why ?? page.failed}`)
+  }
+  return { ...page, address: `http://${shownHost(listener.host)}:${page.port}/${page.token}/` }
+}
+
+/**
+ * @param {Pick<import('../../settings.js').Settings, 'dashboard' | 'control' | 'run' | 'caFile' | 'certFile' | 'keyFile' | 'tlsInsecure'>} settings
+ * @param {Needs} needs
+ */
+export const openDashboard = async (settings, { say, redact, warnings }) => {
+  const { dashboard: listener, control, run } = settings
+  if (!listener) return nothing
+  // A box of a fleet shows all of it.
+  const fleet = control && {
+    place: (await import('../run/fleet.js')).controlPlace(control, settings),
+    run: String(run),
+  }
+  const page = await openPage(listener, fleet)
+  say(`live page: ${page.address}`)
+  let warned = 0
+  let hasEnded = false
+  const end = (/** @type {import('../dashboard/state.js').Verdict} */ verdict) => {
+    if (hasEnded) return
+    hasEnded = true
+    page.tell({ end: redact(verdict) })
+  }
+  const tellWarnings = () => {
+    for (const { message } of warnings.slice(warned)) page.tell({ warning: redact(message) })
+    warned = warnings.length
+  }
+  return {
+    /**
+     * The results, with every line on the page as well.
+     * @template {Lines} R
+     * @param {R} lines
+     * @param {About} about
+     * @returns {R}
+     */
+    watching(lines, about) {
+      if (fleet) return lines
+      page.tell({ about: redact(plainData(about)) })
+      return {
+        ...lines,
+        interval(line) {
+          lines.interval(line)
+          tellWarnings()
+          page.tell({ second: redact(plainData(line)) })
+        },
+        event(line) {
+          lines.event(line)
+          page.tell({ event: redact(plainData(line)) })
+        },
+      }
+    },
+    /** @param {import('../result/document.js').RunDocument} document */
+    async ended(document) {
+      if (fleet) return
+      const { runSections } = await import('../report/run-sections.js')
+      end(runSections(document).verdict)
+    },
+    async close() {
+      tellWarnings()
+      end({ good: false, word: 'Ended', sentence: 'the run ended without a result; its log says why' })
+      await page.close()
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// `millrace fleet watch`: how a run goes, once a second until it has ended; a control that is away is waited for.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fleetLine, fleetScreen } from '../report/fleet-live.js'
+
+/** @typedef {import('../fleet/status.js').Status} Status */
+
+const everyMs = 1000
+// A control that does not answer for so long is no news, and for so long is gone.
+const lateMs = 2000
+const awayLimitMs = 300_000
+
+/** A screen in the place of the one before: without a blank one in between, which flickers. @param {readonly string[]} lines */
+const redrawn = (lines) => `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`
+
+/** @param {NodeJS.WriteStream} stdout @returns {(status: Status, silentMs: number) => void} */
+const screenOn = (stdout) => {
+  let isFirst = true
+  return (status, silentMs) => {
+    const look = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24, color: true, silentMs }
+    // What was there before goes to the terminal's history, and the result takes the place of the last screen.
+    if (isFirst) stdout.write('\x1b[H\x1b[2J')
+    isFirst = false
+    stdout.write(redrawn(status.state === 'done' ? [] : fleetScreen(status, look)))
+  }
+}
+
+/** A line of JSON for each new status. @param {NodeJS.WriteStream} stdout @returns {(status: Status) => void} */
+const dataOn = (stdout) => {
+  /** @type {Status | null} */
+  let last = null
+  return (status) => {
+    if (status !== last) stdout.write(`${JSON.stringify(status)}\n`)
+    last = status
+  }
+}
+
+/** @param {NodeJS.WriteStream} stdout @returns {(status: Status, silentMs: number) => void} */
+const linesOn = (stdout) => (status, silentMs) => void stdout.write(`${fleetLine(status, silentMs)}\n`)
+
+/**
+ * @param {object} needs
+ * @param {() => Promise<Status>} needs.look rejects where the control does not answer, or does not know the run
+ * @param {boolean} needs.json
+ * @param {NodeJS.WriteStream} [needs.stdout]
+ * @returns {Promise<Status>} of a run that has ended, or was refused
+ */
+export const watchFleet = async ({ look, json, stdout = process.stdout }) => {
+  const show = json ? dataOn(stdout) : stdout.isTTY ? screenOn(stdout) : linesOn(stdout)
+  let status = await look()
+  let heardMs = performance.now()
+  const silentMs = () => {
+    const ms = performance.now() - heardMs
+    return ms < lateMs ? 0 : ms
+  }
+  for (;;) {
+    show(status, silentMs())
+    if (status.refused || status.state === 'done') return status
+    await sleep(everyMs)
+    const timer = setInterval(() => show(status, silentMs()), lateMs)
+    try {
+      status = await look()
+      heardMs = performance.now()
+    } catch (error) {
+      if (silentMs() > awayLimitMs) throw error
+    } finally {
+      clearInterval(timer)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// What the live page says of a run before its first second.
+import { hostname } from 'node:os'
+import { loadWords } from '../report/words.js'
+import { kindOf } from '../result/kind.js'
+import { lengthMs } from '../run/second.js'
+
+const titles = { producer: 'Writes', consumer: 'Reads', workers: 'Works off' }
+
+/** What the charts read of a plan. */
+const drawnOf = [
+  'strategy',
+  'flow',
+  'pacing',
+  'rate',
+  'arrivals',
+  'spacingMs',
+  'items',
+  'chunks',
+  'ticks',
+  'periodMs',
+]
+
+/**
+ * @param {'producer' | 'consumer'} kind
+ * @param {string} run
+ * @param {any} plan of a writer or a reader
+ * @returns {import('./state.js').About}
+ */
+export const aboutOf = (kind, run, plan) => {
+  const isReader = kind === 'consumer'
+  const consumers = isReader ? plan.agents.length * plan.consumers : 0
+  return {
+    run,
+    kind,
+    title: `${titles[kindOf({ kind, plan })]} ${plan.strategy} · ${run}`,
+    question: `${plan.strategy}: ${loadWords({ kind, plan, consumers })}`,
+    plan: Object.fromEntries(drawnOf.filter((name) => name in plan).map((name) => [name, plan[name]])),
+    nominal: isReader ? null : plan.nominalHz,
+    totalMs: isReader ? plan.durationMs : lengthMs(plan),
+    warmUpS: (plan.warmUpMs ?? 0) / 1000,
+    box: hostname(),
+  }
+}

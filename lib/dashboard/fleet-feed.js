@@ -1,0 +1,154 @@
+// The live page of a fleet: what the control server has of a run, as messages for the page. It reads only, and costs the
+// control a few commands a second.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { plainData, several } from '../base/units.js'
+import { controlOf, openControl } from '../fleet/control.js'
+import { statusOf } from '../fleet/status.js'
+import { whoIs } from '../report/fleet-words.js'
+import { disconnect } from '../target/disconnect.js'
+import { aboutOf } from './about.js'
+
+/**
+ * @typedef {import('../fleet/status.js').Status} Status
+ * @typedef {import('./worker.js').Order} Order
+ */
+
+const everyMs = 1000
+const linesAtOnce = 200
+const lastLookMs = 1000
+
+/** A box as the page shows it. @param {Status['boxes'][number]} box */
+const boxRow = ({ state, silent_s: silentS, ...box }) => ({
+  name: box.host,
+  role: whoIs(box),
+  ...(state === 'silent' && { trouble: `silent for ${Math.round(silentS)} s` }),
+  ...(state === 'lost' && { trouble: 'lost' }),
+  ...(!['writing', 'reading'].includes(state) && { health: state }),
+  achieved: box.achieved,
+  p99_us: box.p99_us,
+  cpu_pct: box.cpu_pct,
+  busy_pct: box.busy_pct,
+  loop_delay_ms_p99: box.loop_delay_ms_p99,
+  clock_ms: box.offset_ms,
+})
+
+/** What happens to boxes is what the page's events are. */
+const boxEvents = () => {
+  /** @type {Map<string, string>} */
+  const states = new Map()
+  return (/** @type {Status} */ { boxes, elapsed_s: elapsedS }) =>
+    boxes.flatMap((box) => {
+      const { id, host, state } = box
+      const before = states.get(id)
+      states.set(id, state)
+      const isNews = ['silent', 'lost', 'done'].includes(state) || before === 'silent' || before === 'lost'
+      if (state === before || !isNews) return []
+      const text = `${whoIs(box)} (${host}) is ${['writing', 'reading'].includes(state) ? 'back' : state}`
+      return [{ at_ms: Math.round((elapsedS ?? 0) * 1000), kind: 'box', text }]
+    })
+}
+
+/** How it ended. @param {import('../fleet/control.js').Control} control */
+const verdictOf = async (control) => {
+  const { documentIn } = await import('../run/fleet-result.js')
+  const { runSections } = await import('../report/run-sections.js')
+  const document = documentIn(await control.result())
+  return document
+    ? runSections(document).verdict
+    : { good: false, word: 'Ended', sentence: 'the result is no longer on the control' }
+}
+
+/** @param {Status} status */
+const titleOf = ({ run, writers, readers, strategy }) => {
+  const whose = [writers > 0 && several(writers, 'writer'), readers > 0 && several(readers, 'reader')]
+  return `Writes ${strategy} · ${[run, ...whose.filter(Boolean)].join(', ')}`
+}
+
+/** What a page needs to know before the first second. @param {Record<string, string>} fields @param {Status} status */
+const aboutFleet = (fields, status) => {
+  const told = fields.about === undefined ? null : JSON.parse(fields.about)
+  return told && { ...aboutOf('producer', status.run, told.plan), title: titleOf(status), box: '' }
+}
+
+/**
+ * Follows a run until it has ended.
+ * @param {object} needs
+ * @param {import('../fleet/control.js').Control} needs.control
+ * @param {string} needs.run
+ * @param {(order: Exclude<Order, 'close'>) => void} needs.tell
+ */
+const follower = ({ control, run, tell }) => {
+  const eventsIn = boxEvents()
+  let title = ''
+  let next = 0
+  /** Seconds that are new. @param {any[]} boxes */
+  const tellSeconds = async (boxes) => {
+    for (;;) {
+      const texts = await control.client.lrange(control.keys.seconds, next, next + linesAtOnce - 1)
+      next += texts.length
+      for (const text of texts) tell({ second: plainData({ ...JSON.parse(text), boxes }) })
+      if (texts.length < linesAtOnce) return
+    }
+  }
+  /** @returns {Promise<boolean>} whether the run has ended */
+  return async () => {
+    const status = await statusOf(control, run)
+    if (!status) return false
+    // Readers may come later than the first look.
+    if (title !== titleOf(status)) {
+      const about = aboutFleet(await control.run(), status)
+      if (about) tell({ about: plainData(about) })
+      if (about) title = about.title
+    }
+    const boxes = plainData(status.boxes.map(boxRow))
+    tell({ boxes })
+    for (const event of eventsIn(status)) tell({ event: plainData(event) })
+    await tellSeconds(boxes)
+    if (status.refused)
+      tell({ end: { good: false, word: 'Refused', sentence: String(plainData(status.refused)) } })
+    else if (status.state === 'done') tell({ end: plainData(await verdictOf(control)) })
+    return status.refused !== null || status.state === 'done'
+  }
+}
+
+/**
+ * Asks once a second until the run has ended.
+ * @param {object} needs
+ * @param {import('../fleet/control.js').Place} needs.place of the control
+ * @param {string} needs.run
+ * @param {(order: Exclude<Order, 'close'>) => void} needs.tell
+ * @returns ends it
+ */
+export const fleetFeed = async ({ place, run, tell }) => {
+  const client = await openControl(place)
+  const look = follower({ control: controlOf(client, run), run, tell })
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  let isOver = false
+  /** A control that is away is asked again: the page says that it is silent meanwhile. */
+  const turn = async () => {
+    isOver ||= await look().catch(() => false)
+  }
+  let underWay = turn()
+  const again = async () => {
+    await underWay
+    if (isOver) return
+    timer = setTimeout(() => {
+      underWay = turn()
+      again()
+    }, everyMs)
+  }
+  // A page that is opened now has what there is.
+  await Promise.race([underWay, delay(lastLookMs)])
+  again()
+  return async () => {
+    clearTimeout(timer)
+    // What came last is shown as well.
+    const last = underWay.then(() => (isOver ? undefined : turn()))
+    await Promise.race([last, delay(lastLookMs)])
+    isOver = true
+    clearTimeout(timer)
+    disconnect(client)
+  }
+}

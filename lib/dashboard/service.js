@@ -1,0 +1,160 @@
+// The live page over HTTP: the page, its modules, and a stream of server-sent events. It can be read only, and only by
+// those who have the token of its address. A reader that stops reading is cut off.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import { dashboardFiles } from './files.js'
+
+/**
+ * @typedef {import('node:http').ServerResponse} Response
+ * @typedef {{ host: string, port: number }} Listener port 0: any that is free
+ *
+ * @typedef {object} Limits
+ * @property {number} viewers pages that are open at the same time
+ * @property {number} stalledMs a reader that takes nothing for so long is cut off
+ */
+
+/** @type {Limits} */
+const usualLimits = { viewers: 32, stalledMs: 10_000 }
+const lastAnswerMs = 300
+
+// Nothing of another origin, nothing inline, and no page of others around this one.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:', // the page's icon, which is none
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const headers = {
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+
+const digest = (/** @type {string} */ text) => createHash('sha256').update(text).digest()
+
+/**
+ * Whether a request was made to this machine by its own name: a page elsewhere whose name is made to lead here (DNS
+ * rebinding) has another. It never has an address instead of a name.
+ * @param {string | undefined} header Host
+ * @param {string} listening
+ */
+export const isOwnHost = (header, listening) => {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(header ?? '') ?? []
+  const name = (bracketed ?? plain ?? '').toLowerCase()
+  return isIP(name) > 0 || [listening.toLowerCase(), 'localhost', hostname().toLowerCase()].includes(name)
+}
+
+/** Pages that are open. @param {Limits} limits */
+const viewersOf = ({ viewers: most, stalledMs }) => {
+  /** @type {Map<Response, { waitsSinceMs: number | null }>} */
+  const viewers = new Map()
+  let cut = 0
+  const drop = (/** @type {Response} */ response) => {
+    viewers.delete(response)
+    response.destroy()
+  }
+  /** @param {Response} response @param {{ waitsSinceMs: number | null }} viewer @param {number} nowMs */
+  const hasStalled = (response, viewer, nowMs) => {
+    if (response.writableLength === 0) viewer.waitsSinceMs = null
+    else viewer.waitsSinceMs ??= nowMs
+    return viewer.waitsSinceMs !== null && nowMs - viewer.waitsSinceMs >= stalledMs
+  }
+  return {
+    isFull: () => viewers.size >= most,
+    count: () => viewers.size,
+    cut: () => cut,
+    /** @param {Response} response @param {string} whole */
+    add(response, whole) {
+      response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
+      viewers.set(response, { waitsSinceMs: null })
+      response.on('close', () => viewers.delete(response))
+      response.write(whole)
+    },
+    /** @param {string} frame */
+    send(frame) {
+      const bytes = Buffer.from(frame)
+      const nowMs = performance.now()
+      for (const [response, viewer] of viewers) {
+        if (hasStalled(response, viewer, nowMs)) {
+          cut++
+          drop(response)
+        } else response.write(bytes)
+      }
+    },
+    end() {
+      for (const response of viewers.keys()) response.end()
+    },
+  }
+}
+
+const frameOf = (/** @type {object} */ message) => `data: ${JSON.stringify(message)}\n\n`
+
+/**
+ * @param {object} needs
+ * @param {Listener} needs.listener
+ * @param {() => object} needs.whole all that a page needs that is opened now
+ * @param {Partial<Limits>} [needs.limits]
+ */
+export const dashboardService = async ({ listener, whole, limits }) => {
+  const token = randomBytes(16).toString('base64url')
+  const known = digest(token)
+  const files = dashboardFiles()
+  const viewers = viewersOf({ ...usualLimits, ...limits })
+
+  /** @param {Response} response @param {number} status @param {string} text */
+  const refuse = (response, status, text) =>
+    response.writeHead(status, { ...headers, 'content-type': 'text/plain' }).end(`${text}\n`)
+
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+    const { method, url = '', headers: asked } = request
+    if (!isOwnHost(asked.host, listener.host)) return refuse(response, 403, 'this page has another host')
+    if (method !== 'GET' && method !== 'HEAD') return refuse(response, 405, 'this page can only be read')
+    const [, first = '', path] = /^\/([^/?]*)(?:\/([^?]*))?/.exec(url) ?? []
+    if (!timingSafeEqual(digest(first), known) || path === undefined)
+      return refuse(response, 404, 'the address of the live page is in the log of the run')
+    if (path === 'events') {
+      if (viewers.isFull()) return refuse(response, 503, 'too many pages are open')
+      return viewers.add(response, `retry: 1000\n${frameOf(whole())}`)
+    }
+    const file = files.get(path)
+    if (!file) return refuse(response, 404, 'no such file')
+    const { type, text } = file
+    response.writeHead(200, { ...headers, 'content-type': type, 'content-length': Buffer.byteLength(text) })
+    response.end(method === 'HEAD' ? undefined : text)
+  })
+  server.maxConnections = 256
+  await new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ ...listener, exclusive: true }, () => resolve(undefined))
+  })
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return {
+    port,
+    token,
+    viewers: viewers.count,
+    cut: viewers.cut,
+    /** @param {object} message for all pages */
+    send: (message) => viewers.send(frameOf(message)),
+    /** What was sent is given a moment to arrive. */
+    async close() {
+      viewers.end()
+      await new Promise((resolve) => {
+        server.close(() => resolve(undefined))
+        server.closeIdleConnections()
+        setTimeout(() => server.closeAllConnections(), lastAnswerMs).unref()
+      })
+    },
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof dashboardService>>} DashboardService */

@@ -1,0 +1,185 @@
+// All that the live page shows, kept up to date second by second: lines of intervals.ndjson and events in, messages for
+// the page out. Its size does not depend on how long the run lasts.
+import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { bucketsIn } from '../measure/latency.js'
+import { historyOf, pointOf } from './history.js'
+
+/**
+ * @typedef {import('../base/buckets.js').Buckets} Buckets
+ * @typedef {import('./history.js').Point} Point
+ * @typedef {{ at_ms: number, kind: string, text: string }} Event
+ * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} Verdict
+ *
+ * @typedef {object} About what is known before the first second
+ * @property {string} run
+ * @property {'producer' | 'consumer'} kind
+ * @property {string} title
+ * @property {string} question what was asked, in a sentence
+ * @property {Record<string, any>} plan what the charts need of it
+ * @property {number | null} nominal items or operations a second
+ * @property {number | null} totalMs null: until somebody ends it
+ * @property {number} warmUpS
+ * @property {string} box this process
+ *
+ * @typedef {object} Latest the last second as it came, without its histograms
+ */
+
+const mostEvents = 200
+const lateMs = 500
+// One in 1, 1.3, 1.8 ... 1,000,000: as the report draws a distribution, with fewer points.
+const depths = Array.from({ length: 49 }, (_, at) => 10 ** (at / 8))
+const fewestBeyond = 10
+
+/** Sums of a whole run. */
+const distributionOf = () => {
+  /** @type {Buckets} */
+  let buckets = []
+  let max = 0
+  let samples = 0
+  return {
+    /** @param {{ hdr: string, max: number, samples?: number, count: number } | null | undefined} found */
+    add(found) {
+      if (!found) return
+      buckets = mergedBuckets([buckets, bucketsIn(found.hdr)])
+      max = Math.max(max, found.max)
+      samples += found.samples ?? found.count
+    },
+    curve: () =>
+      depths
+        .filter((beyond) => beyond * fewestBeyond <= samples)
+        .map((beyond) => ({ beyond, us: exceededBy(buckets, beyond, max) })),
+    times: () => ({
+      p99: samples >= fewestBeyond * 100 ? exceededBy(buckets, 100, max) : null,
+      max: samples > 0 ? max : null,
+    }),
+  }
+}
+
+/** A latency without what only merging needs. @param {any} found */
+const bare = (found) => {
+  if (!found) return found
+  const { buckets, hdr, ...rest } = found
+  return rest
+}
+
+const withoutBuckets = /** @type {const} */ (['bystander_us', 'ids_us', 'values_us', 'freshness_us'])
+
+/** A point as the page gets it: buckets are for the heat map alone. @param {Point} point */
+const shownPoint = (point) => ({
+  ...point,
+  ...Object.fromEntries(
+    withoutBuckets.filter((name) => name in point).map((name) => [name, bare(point[name])]),
+  ),
+})
+
+/** @param {any} line */
+const latestOf = ({ latency_us: latency, ...line }) => ({
+  ...Object.fromEntries(
+    Object.entries(line).map(([key, value]) => [key, key.endsWith('_us') ? bare(value) : value]),
+  ),
+  ...(latency && { latency_us: { intended: bare(latency.intended), service: bare(latency.service) } }),
+  nodes: (line.nodes ?? []).map((/** @type {any} */ { commands, ...row }) => row),
+})
+
+/** @param {Record<string, number>} sums @param {Record<string, number>} more */
+const addTo = (sums, more) => {
+  for (const [name, n] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + Number(n)
+}
+
+/** @param {{ limit?: number, recent?: number }} [size] of the history */
+export const stateOf = (size) => {
+  const history = historyOf(size)
+  const intended = distributionOf()
+  const service = distributionOf()
+  /** @type {About | null} */
+  let about = null
+  /** @type {Event[]} */
+  let events = []
+  let earlierEvents = 0
+  /** @type {string[]} */
+  const warnings = []
+  /** @type {Record<string, number>} */
+  const sums = {}
+  /** @type {any} */
+  let latest = null
+  /** @type {object[]} */
+  let boxes = []
+  /** @type {Verdict | null} */
+  let verdict = null
+  let atMs = 0
+  const measured = { n: 0, ms: 0 }
+
+  const now = () => ({
+    latest,
+    boxes,
+    sums,
+    distribution: { intended: intended.curve(), service: service.curve() },
+    whole: { ...intended.times(), rate: measured.ms > 0 ? (measured.n * 1000) / measured.ms : null },
+  })
+  return {
+    /** What a page needs that is opened now. */
+    all: () => ({
+      ...{ kind: 'whole', about, events, earlierEvents, warnings, verdict },
+      points: history.points.map(shownPoint),
+      ...now(),
+    }),
+    /** @param {About} given */
+    about(given) {
+      about = given
+      return { kind: 'about', about }
+    },
+    /** @param {any} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
+    second(line) {
+      // A box that could not reach the control sends its seconds later.
+      const late = line.at_ms < atMs - lateMs
+      const point = pointOf(line, late ? line.at_ms - 1000 : atMs)
+      atMs = Math.max(atMs, line.at_ms)
+      if (line.phase === undefined || line.phase === 'measuring') {
+        measured.n += line.items?.acked ?? line.jobs?.done ?? line.fetches?.items ?? 0
+        measured.ms += late ? 0 : point.over_ms
+      }
+      const merged = late ? history.addLate(point) : history.add(point)
+      intended.add(line.latency_us?.intended ?? line.duration_us)
+      service.add(line.latency_us?.service)
+      addTo(sums, line.items ?? line.fetches ?? {})
+      // Of a fleet that reads too, the outcomes of its fetches are beside those of its items.
+      if (line.items && line.fetches) {
+        const { failed = 0, overrun = 0 } = line.fetches
+        addTo(sums, { fetches_failed: failed, fetches_missed: overrun })
+      }
+      if (!late) latest = latestOf(line)
+      boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]
+      return {
+        kind: 'second',
+        point: late ? null : shownPoint(point),
+        merged: merged && { ...merged, point: shownPoint(merged.point) },
+        ...now(),
+      }
+    },
+    /** Boxes of a fleet, before its first second too. @param {object[]} given */
+    boxes(given) {
+      boxes = given
+      return { kind: 'boxes', boxes }
+    },
+    /** @param {Event} event */
+    event(event) {
+      events = [...events, event]
+      if (events.length > mostEvents) {
+        events = events.slice(-mostEvents)
+        earlierEvents++
+      }
+      return { kind: 'event', event, earlierEvents }
+    },
+    /** @param {string} text */
+    warning(text) {
+      if (warnings.length < mostEvents) warnings.push(text)
+      return { kind: 'warning', text }
+    },
+    hasEnded: () => verdict !== null,
+    /** @param {Verdict} given */
+    end(given) {
+      verdict = given
+      return { kind: 'end', verdict }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// The thread of the live page: whatever browsers do, the sender's event loop has one message a second.
+import { parentPort, workerData } from 'node:worker_threads'
+import { dashboardService } from './service.js'
+import { stateOf } from './state.js'
+
+/**
+ * @typedef {{ about: import('./state.js').About } | { second: object } | { boxes: object[] } | { event: import('./state.js').Event }
+ *   | { warning: string } | { end: import('./state.js').Verdict } | 'close'} Order
+ */
+
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
+/** @type {{ listener: import('./service.js').Listener, limits?: object, size?: object, fleet?: { place: import('../fleet/control.js').Place, run: string } }} */
+const { listener, limits, size, fleet } = workerData
+const state = stateOf(size)
+
+/** @param {import('./service.js').DashboardService} service @param {Exclude<Order, 'close'>} order */
+const follow = (service, order) => {
+  if ('second' in order) service.send(state.second(order.second))
+  else if ('event' in order) service.send(state.event(order.event))
+  else if ('warning' in order) service.send(state.warning(order.warning))
+  else if ('boxes' in order) service.send(state.boxes(order.boxes))
+  else if ('about' in order) service.send(state.about(order.about))
+  else service.send(state.end(order.end))
+}
+
+/** Of a fleet the control says how it ended; this is for a page whose run left before. @type {import('./state.js').Verdict | null} */
+let otherwise = null
+
+/** Of a fleet, this thread itself asks the control server. @param {import('./service.js').DashboardService} service */
+const feeding = async (service) => {
+  if (!fleet) return async () => {}
+  const { fleetFeed } = await import('./fleet-feed.js')
+  return fleetFeed({ ...fleet, tell: (order) => follow(service, order) })
+}
+
+try {
+  const service = await dashboardService({ listener, limits, whole: state.all })
+  const endFeed = await feeding(service)
+  port.postMessage({ port: service.port, token: service.token })
+  port.on('message', async (/** @type {Order} */ order) => {
+    if (order !== 'close') {
+      if (fleet && 'end' in order) otherwise = order.end
+      else follow(service, order)
+      return
+    }
+    await endFeed()
+    if (otherwise && !state.hasEnded()) follow(service, { end: otherwise })
+    await service.close()
+    port.close()
+  })
+} catch (error) {
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  port.postMessage({ failed: code ?? message, message })
+  port.close()
+}

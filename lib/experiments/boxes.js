@@ -1,0 +1,184 @@
+// An experiment on many boxes: box 1 has the matrix and its results, and announces each turn on the control; every box
+// plays its part of the turn's writers, as one run of the fleet.
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MillraceError, OptionError, TargetError } from '../errors.js'
+import { boxMs, fleetKeys, openControl } from '../fleet/control.js'
+import { VALUE_TYPES } from '../options/values.js'
+import { leased } from '../run/agents.js'
+import { controlPlace, meetingAt } from '../run/fleet.js'
+import { disconnect } from '../target/disconnect.js'
+import { leaseKey } from '../target/leases.js'
+import { writerFlow } from '../workloads/index.js'
+import { NotHere } from './places.js'
+import { NoResult } from './programs.js'
+
+/**
+ * @typedef {import('./matrix.js').Cell} Cell
+ * @typedef {import('./matrix.js').Turn} Turn
+ *
+ * @typedef {object} Part what a box plays of a turn
+ * @property {string} run of the fleet
+ * @property {number} number of the box, from 1
+ * @property {number} boxes
+ * @property {string} control its URL
+ *
+ * @typedef {{ at: number, cell: string, round: number, run: string }} Announced
+ * @typedef {Awaited<ReturnType<typeof joinBoxes>>} Boxes
+ */
+
+const lookEveryMs = 300
+const keptMs = 24 * 3600 * 1000
+const goneMs = 3 * boxMs
+
+/** Why a cell is for one box; null: it is not. @param {Cell} cell @param {string} strategy */
+const refusal = ({ legs }, strategy) => {
+  if (legs.length > 1 || legs[0].action) return 'its phases follow each other on one box'
+  if (legs[0].consumer) return 'its readers are started by one box'
+  return writerFlow(strategy).inBatches ? null : 'it has no writers that boxes could share'
+}
+
+/** @param {Cell} cell @param {string} strategy */
+export const refuseOneBox = (cell, strategy) => {
+  const why = refusal(cell, strategy)
+  if (why) throw new NotHere(`on one box only: ${why}`)
+}
+
+/**
+ * Of an experiment on many boxes, what each of them typed.
+ * @param {any} values
+ * @param {{ url?: string, caFile?: string }} control
+ * @param {boolean} isOne an experiment, on a target of its own
+ */
+export const boxesAsked = (values, { url = '', caFile }, isOne) => {
+  const { boxes, run: name, resume } = values
+  if (boxes === undefined) {
+    if (values.control || name)
+      throw new OptionError('--control and --run need --boxes: how many play the experiment')
+    return null
+  }
+  /** @type {Parameters<typeof controlPlace>[0] | undefined} */
+  const control = /** @type {any} */ (VALUE_TYPES.server.read(url, /** @type {any} */ ({})))
+  if (!control || !name)
+    throw new OptionError('--boxes needs --control (or MILLRACE_CONTROL) and --run, the same on every box')
+  if (!isOne)
+    throw new OptionError('--boxes needs one experiment, and the address of a target: --host or --url')
+  if (resume) throw new OptionError('--resume with --boxes: begin again with another --run')
+  return {
+    place: controlPlace(control, { caFile }),
+    url,
+    run: String(name),
+    boxes: Number(boxes),
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {import('../fleet/control.js').Place} needs.place of the control
+ * @param {string} needs.url of it
+ * @param {string} needs.run
+ * @param {number} needs.boxes
+ * @param {object} needs.terms that all boxes must have typed
+ * @param {(line: string) => void} needs.say
+ * @param {AbortSignal} needs.signal
+ */
+export const joinBoxes = async ({ place, url, run, boxes, terms, say, signal }) => {
+  const client = await openControl(place)
+  const { head } = fleetKeys(run)
+  const numbers = { prefix: head, totalAgents: boxes, readers: 'box' }
+  const office = await leased(
+    { target: meetingAt(place), run, say, onLost: say, signal, token: randomUUID(), lastMs: boxMs },
+    numbers,
+    'next',
+  ).catch((error) => {
+    disconnect(client)
+    throw error
+  })
+  const [number] = office.agents
+  const close = async () => {
+    await office.release()
+    disconnect(client)
+  }
+  const digest = createHash('sha1').update(JSON.stringify(terms)).digest('hex')
+  const [termsKey, turnKey] = [`${head}experiment`, `${head}turn`]
+  let at = 0
+  /** @param {object} turn */
+  const tell = async (turn) => {
+    await client.set(turnKey, JSON.stringify(turn), 'PX', keptMs)
+  }
+  /** A control that is away for a while is asked again. @param {string} key @returns {Promise<string | null>} */
+  const ask = (key) => client.get(key).catch(() => null)
+  const begin = async () => {
+    if (number > 1) return
+    if ((await client.set(termsKey, digest, 'PX', keptMs, 'NX')) === null)
+      throw new TargetError(`--run ${run} has been played already; take another --run`, { code: 'RUN_ENDED' })
+  }
+  await begin().catch(async (error) => {
+    await close()
+    throw error
+  })
+  say(`box ${number} of ${boxes}${number > 1 ? ': plays what box 1 announces, which keeps the results' : ''}`)
+
+  return {
+    number,
+    close,
+    /** Box 1 plays a turn. @param {Turn} turn @returns {Promise<Part>} */
+    async announce({ cell, round }) {
+      at++
+      const name = `${run}.${at}.${cell.id}`.slice(0, 60).replace(/[^\w.-]/g, '-')
+      await tell({ at, cell: cell.id, round, run: name })
+      return { run: name, number, boxes, control: url }
+    },
+    end: () => tell({ at: -1 }),
+    /**
+     * Another box waits for the next turn.
+     * @returns {Promise<(Announced & { part: Part }) | null>} null: the experiment has ended
+     */
+    async next() {
+      let seenMs = performance.now()
+      for (; !signal.aborted; await sleep(lookEveryMs)) {
+        const theirs = await ask(termsKey)
+        if (theirs !== null && theirs !== digest)
+          throw new OptionError(
+            `--run ${run}: box 1 plays another experiment, or other --scale, --seconds, --warm-up, --boxes; type the same on every box`,
+          )
+        if ((await ask(leaseKey(numbers, 1))) !== null) seenMs = performance.now()
+        const text = await ask(turnKey)
+        const turn = /** @type {Announced | null} */ (
+          theirs === null || text === null ? null : JSON.parse(text)
+        )
+        if (turn?.at === -1) return null
+        if (turn && turn.at > at) {
+          at = turn.at
+          return { ...turn, part: { run: turn.run, number, boxes, control: url } }
+        }
+        if (performance.now() - seenMs > goneMs)
+          throw new TargetError(`--run ${run}: box 1, which has the experiment, is gone`, {
+            code: 'LEADER_GONE',
+          })
+      }
+      return null
+    },
+  }
+}
+
+/**
+ * Plays what box 1 announces, to its end.
+ * @param {Boxes} boxes
+ * @param {readonly Cell[]} cells
+ * @param {(cell: Cell, part: Part) => Promise<unknown>} play
+ * @param {(line: string) => void} say
+ */
+export const followBoxes = async (boxes, cells, play, say) => {
+  for (let turn = await boxes.next(); turn; turn = await boxes.next()) {
+    const { cell: id, run, part } = turn
+    const cell = cells.find((one) => one.id === id)
+    if (!cell) throw new OptionError(`box 1 plays ${id}, which is not of this experiment`)
+    await play(cell, part).catch((error) => {
+      // What a turn came to is in the results of box 1.
+      if (!(error instanceof NoResult || error instanceof NotHere || error instanceof MillraceError))
+        throw error
+      say(`${run}: ${error.message}`)
+    })
+  }
+}

@@ -1,0 +1,82 @@
+// Items that no box accounts for: those of writers that were never there, came late, or died. Never given to others.
+import { chunkRange } from '../base/ranges.js'
+import { isScheduled } from '../plan/pacer.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../measure/ledger.js').Counts} Counts
+ */
+
+/**
+ * Items that a writer's schedule has in the ticks from one to before another.
+ * @param {Plan} plan
+ * @param {{ first: number, count: number }} share
+ * @param {number} from
+ * @param {number} to
+ */
+export const plannedItems = ({ chunks }, share, from, to) => {
+  if (to <= from) return 0
+  const upTo = (/** @type {number} */ ticks) => {
+    let items = Math.floor(ticks / chunks) * share.count
+    for (let k = 0; k < ticks % chunks; k++) items += chunkRange(share, chunks, k).count
+    return items
+  }
+  return upTo(to) - upTo(from)
+}
+
+/** @param {Counts} counts */
+const settled = ({ acked, failed, uncertain, dropped }) => acked + failed + uncertain + dropped
+
+/**
+ * What each writer's boxes have counted, and what is missing of its part. What a box that died had under way is missing
+ * too: nobody knows what became of it.
+ * @param {object} known
+ * @param {Plan} known.plan of all writers
+ * @param {number} known.ticks that the run had
+ * @param {readonly { sums: import('./interval.js').Sums, isLost: boolean }[]} known.boxes
+ */
+export const absentOf = ({ plan, ticks, boxes }) => {
+  const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))
+  const scheduled = isScheduled(plan)
+  const measuredShare = (/** @type {typeof boxes[number]} */ { sums }) =>
+    sums.whole.offered > 0 ? sums.measured.offered / sums.whole.offered : 0
+  /** @type {Map<number, { accounted: number, offered: number, measured: number, unsettled: number }>} */
+  const by = new Map(
+    plan.agents.map(({ agent }) => [agent, { accounted: 0, offered: 0, measured: 0, unsettled: 0 }]),
+  )
+  for (const box of boxes) {
+    for (const counts of box.sums.agents) {
+      const one = by.get(counts.agent)
+      if (!one) continue
+      const unsettled = box.isLost ? 0 : counts.unsettled
+      const accounted = settled(counts) + unsettled
+      one.accounted += accounted
+      one.offered += counts.offered
+      one.unsettled += unsettled
+      // A box's numbers share its fate, so their parts of the window are those of the box.
+      one.measured += accounted * measuredShare(box)
+    }
+  }
+  const agents = plan.agents.map((share) => {
+    const { accounted, offered, measured } =
+      /** @type {{ accounted: number, offered: number, measured: number }} */ (by.get(share.agent))
+    const planned = scheduled ? Math.max(plannedItems(plan, share, 0, ticks), accounted) : offered
+    const window = scheduled ? plannedItems(plan, share, warmTicks, ticks) : measured
+    return {
+      agent: share.agent,
+      planned,
+      absent: Math.max(0, planned - accounted),
+      window,
+      absentInWindow: Math.max(0, window - measured),
+    }
+  })
+  const sum = (/** @type {(one: typeof agents[number]) => number} */ of) =>
+    agents.reduce((total, one) => total + of(one), 0)
+  const absent = sum((one) => one.absent)
+  const window = sum((one) => one.window)
+  return {
+    agents,
+    absent,
+    share: absent === 0 || window === 0 ? 0 : Math.min(1, sum((one) => one.absentInWindow) / window),
+  }
+}

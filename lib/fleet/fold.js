@@ -1,0 +1,195 @@
+// The fold of a run's stream: intervals of boxes in, seconds of the whole fleet and one checkpoint out. Pure but for its
+// histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
+import { histogramSum } from '../measure/latency.js'
+import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.js'
+
+/**
+ * @typedef {import('./interval.js').Interval} Interval
+ * @typedef {import('./interval.js').ReadInterval} ReadInterval
+ * @typedef {import('./interval.js').Series} Series
+ *
+ * @typedef {object} BoxFold what is known of a box by its intervals
+ * @property {number} seq the last interval
+ * @property {number} skipped intervals that never came
+ * @property {number} from_ms when its first interval began
+ * @property {number} at_ms end of its last interval
+ * @property {number} epoch_ms the same, by the control's clock
+ * @property {number} writers
+ * @property {number | null} achieved in its last interval; of a reader, items that it read
+ * @property {number | null} p99_us in its last interval; of a reader, whole fetches
+ * @property {Record<string, number | null>} client in its last interval
+ * @property {Record<string, number>} worst the highest of each in any interval
+ * @property {number} longest_ms between the ends of two intervals
+ * @property {import('./interval.js').Sums} [sums]
+ * @property {import('./interval.js').ReadSums} [reads] of a reader, which has no other sums
+ *
+ * @typedef {object} Checkpoint plain data
+ * @property {1} v
+ * @property {string} last id of the last entry folded
+ * @property {{ name: string, n: number }} [commit] that put it there
+ * @property {Record<string, BoxFold>} boxes
+ * @property {Partial<Record<Series, { hdr: string | null, samples: number }>>} sums of all seconds that were given out
+ * @property {Record<string, any>} open seconds that are not yet complete
+ * @property {{ at_ms: number, state: object } | null} sampler what the last leader knew of the nodes
+ * @property {number} closed_to the last second that was given out
+ */
+
+// A second is given out once this many later ones have begun, even if boxes are missing in it.
+const patienceSeconds = 3
+
+/** @param {Record<string, number>} worst @param {Record<string, number | null>} client */
+const addWorst = (worst, client) => {
+  for (const [name, n] of Object.entries(client)) if (n !== null) worst[name] = Math.max(worst[name] ?? 0, n)
+}
+
+/** What a writer and a reader have apart. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
+const ownOf = (interval) => {
+  if ('kind' in interval) {
+    const { items_per_s: read, duration_us: duration, sums: reads } = interval
+    return { writers: 0, achieved: read, p99_us: duration?.p99 ?? null, reads }
+  }
+  const { writers, achieved, latency_us: latency } = interval
+  const { whole, measured, agents, failed_by, commands, errors_by, repeated_by, ticks } = interval
+  const sums = { whole, measured, agents, failed_by, commands, errors_by, repeated_by, ticks }
+  return { writers: writers ?? 0, achieved, p99_us: latency.intended?.p99 ?? null, sums }
+}
+
+/** @param {Interval | ReadInterval} interval @param {BoxFold | undefined} before @returns {BoxFold} */
+const boxAfter = (interval, before) => {
+  const { seq, at_ms, epoch_ms, client } = interval
+  const worst = before?.worst ?? {}
+  addWorst(worst, client)
+  return /** @type {BoxFold} */ ({
+    seq,
+    skipped: (before?.skipped ?? 0) + seq - 1 - (before?.seq ?? 0),
+    from_ms: before?.from_ms ?? Math.max(0, at_ms - 1000),
+    at_ms,
+    epoch_ms,
+    client,
+    worst,
+    longest_ms: Math.max(before?.longest_ms ?? 0, before ? at_ms - before.at_ms : 0),
+    ...ownOf(interval),
+  })
+}
+
+// The rest of a second at the end of a box is of a box that is there already; its rate and its CPU, of a few
+// milliseconds, are those of no second.
+const ofNoSecond = { writers: 0, boxes: 0, achieved: null, items_per_s: null, client: {} }
+
+/** @param {Interval | ReadInterval} rest @param {BoxFold} before @returns {BoxFold} */
+const boxAtEnd = (rest, before) => {
+  const { client, achieved, p99_us } = before
+  return { ...boxAfter({ ...rest, client }, before), achieved, p99_us }
+}
+
+/** @param {Checkpoint | null} [from] */
+export const foldOf = (from = null) => {
+  let last = from?.last ?? '0-0'
+  let closedTo = from?.closed_to ?? -1
+  /** @type {Record<string, BoxFold>} */
+  const boxes = { ...from?.boxes }
+  const sums = new Map(
+    seriesOfInterval.map(([name]) => {
+      const known = from?.sums[name]
+      return [name, { sum: histogramSum(known?.hdr ?? null), samples: known?.samples ?? 0 }]
+    }),
+  )
+  /** @type {Map<number, ReturnType<typeof mergedSecond>>} */
+  const open = new Map(
+    Object.entries(from?.open ?? {}).map(([second, kept]) => [Number(second), mergedSecond(kept)]),
+  )
+  let newest = Math.max(closedTo, ...open.keys())
+  let sampler = from?.sampler ?? null
+
+  /** @param {number} second */
+  const take = (second) => {
+    const merged = open.get(second)
+    open.delete(second)
+    closedTo = Math.max(closedTo, second)
+    // Decoding is what a fold costs: each histogram is decoded once, into its second.
+    merged?.addTo(sums)
+    const line = merged?.line()
+    merged?.close()
+    return line ?? null
+  }
+
+  return {
+    /**
+     * @param {string} id of the stream's entry
+     * @param {Interval | ReadInterval | null} interval null: an entry of something else
+     * @returns {boolean} whether it counts
+     */
+    add(id, interval) {
+      last = id
+      if (!interval) return false
+      const before = boxes[interval.box]
+      if (before && interval.seq <= before.seq) return false
+      // A box that led before may send later what it sampled then.
+      if ('sampler' in interval && interval.sampler && interval.at_ms >= (sampler?.at_ms ?? 0))
+        sampler = { at_ms: interval.at_ms, state: interval.sampler }
+      const second = secondOf(interval.at_ms)
+      const merged = open.get(second) ?? mergedSecond()
+      const isRest = before !== undefined && secondOf(before.at_ms) === second
+      boxes[interval.box] = isRest ? boxAtEnd(interval, before) : boxAfter(interval, before)
+      merged.add(isRest ? { ...interval, ...ofNoSecond } : interval)
+      open.set(second, merged)
+      newest = Math.max(newest, second)
+      return true
+    },
+    /**
+     * The lines of seconds that are complete, or waited for long enough; of a second that was given out before, what
+     * came of it since.
+     * @param {number} expected boxes that are at work
+     */
+    closed(expected) {
+      return [...open.keys()]
+        .filter((second) => {
+          const isWhole = (open.get(second)?.boxes() ?? 0) >= expected && newest > second
+          return second <= closedTo || isWhole || newest - second >= patienceSeconds
+        })
+        .sort((a, b) => a - b)
+        .map(take)
+        .filter((line) => line !== null)
+    },
+    /** All that are left, at the end of the run. */
+    rest: () =>
+      [...open.keys()]
+        .sort((a, b) => a - b)
+        .map(take)
+        .filter((line) => line !== null),
+    boxes: () => boxes,
+    /** Of the last entry folded. */
+    checkpointId: () => last,
+    /** @returns {Checkpoint} */
+    checkpoint: () => ({
+      v: 1,
+      last,
+      boxes: { ...boxes },
+      sums: Object.fromEntries(
+        [...sums].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
+      ),
+      open: Object.fromEntries([...open].map(([second, merged]) => [second, merged.kept()])),
+      sampler,
+      closed_to: closedTo,
+    }),
+    close() {
+      for (const { sum } of sums.values()) sum.close()
+      for (const merged of open.values()) merged.close()
+    },
+  }
+}
+
+/** All of a fleet's writers: items, causes and commands, added up. @param {readonly (import('./interval.js').Sums | undefined)[]} boxes */
+export const sumOfBoxes = (boxes) => {
+  const all = boxes.flatMap((sums) => sums ?? [])
+  /** @param {(sums: import('./interval.js').Sums) => Record<string, number>} of @returns {Record<string, number>} */
+  const total = (of) => all.reduce((sum, one) => addCounts(sum, of(one)), {})
+  return {
+    whole: total(({ whole }) => /** @type {any} */ (whole)),
+    measured: total(({ measured }) => /** @type {any} */ (measured)),
+    failed_by: total(({ failed_by: by }) => by),
+    commands: total(({ commands }) => commands),
+    errors_by: total(({ errors_by: by }) => by),
+    repeated_by: total(({ repeated_by: by }) => by),
+  }
+}

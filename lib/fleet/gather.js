@@ -1,0 +1,94 @@
+// Who is there before a run begins, and who is missing: one decision, which the leader makes from what the boxes say.
+import { rangesText } from '../base/ranges.js'
+import { period, several } from '../base/units.js'
+import { leaseKey } from '../target/leases.js'
+
+/**
+ * @typedef {object} Card what a box says of itself
+ * @property {string} id
+ * @property {'producer' | 'consumer'} kind
+ * @property {readonly number[]} agents numbers of its writers, or readers
+ * @property {string} host
+ * @property {number} pid
+ * @property {string} version of Millrace
+ * @property {number} cores
+ * @property {number} offset_ms how far the control's clock is ahead of its own
+ * @property {number} uncertainty_ms
+ * @property {boolean} ready
+ *
+ * @typedef {Readonly<{ start: true, missing: readonly number[] } | { refused: string } | { wait: true }>} Decision
+ */
+
+/** Texts of other programs are left out. @param {Record<string, string>} texts @returns {Card[]} */
+export const cardsIn = (texts) =>
+  Object.values(texts).flatMap((text) => {
+    try {
+      const card = JSON.parse(text)
+      return Array.isArray(card?.agents) && typeof card.id === 'string' ? [card] : []
+    } catch {
+      return []
+    }
+  })
+
+/** The boxes whose leases are theirs. @param {readonly Card[]} cards @param {readonly (string | null)[]} holders texts of leases */
+const liveBoxes = (cards, holders) => {
+  const tokens = holders.flatMap((text) => {
+    try {
+      return JSON.parse(text ?? 'null')?.token ?? []
+    } catch {
+      return []
+    }
+  })
+  return cards.filter(({ id }) => tokens.includes(id))
+}
+
+/** Readers share no numbers with the writers. */
+export const readersName = 'run'
+
+/** Keys of all numbers of a run. @param {string} head @param {number} writers @param {number} readers */
+const leasesIn = (head, writers, readers) => {
+  const keysOf = (/** @type {number} */ totalAgents, /** @type {string} */ name) =>
+    Array.from({ length: totalAgents }, (_, i) =>
+      leaseKey({ prefix: head, totalAgents, ...(name && { readers: name }) }, i + 1),
+    )
+  return [...keysOf(writers, ''), ...keysOf(readers, readersName)]
+}
+
+/** How many readers a run has. @param {string | null | undefined} text of their terms */
+export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 0)
+
+/**
+ * Who has said what of itself, and who holds the numbers now.
+ * @param {import('./control.js').Control} control
+ * @param {number} writers
+ */
+export const liveNow = async ({ keys, client, boxes, holders }, writers) => {
+  const readers = readersIn(await client.hget(keys.run, 'readers'))
+  const [texts, held] = await Promise.all([boxes(), holders(leasesIn(keys.head, writers, readers))])
+  const cards = cardsIn(texts)
+  return { cards, live: liveBoxes(cards, held) }
+}
+
+/**
+ * @param {object} known
+ * @param {readonly Card[]} known.live boxes that hold leases
+ * @param {number} known.writers
+ * @param {number} known.waitedMs since the first box joined
+ * @param {number} known.withinMs
+ * @param {boolean} known.partial may begin without all of them
+ * @returns {Decision}
+ */
+export const decisionOf = ({ live, writers, waitedMs, withinMs, partial }) => {
+  const there = new Set(
+    live.flatMap(({ kind, ready, agents }) => (kind === 'producer' && ready ? agents : [])),
+  )
+  const missing = Array.from({ length: writers }, (_, i) => i + 1).filter((n) => !there.has(n))
+  if (missing.length === 0) return { start: true, missing }
+  if (waitedMs < withinMs) return { wait: true }
+  if (partial && there.size > 0) return { start: true, missing }
+  const unready = live.filter(({ kind, ready }) => kind === 'producer' && !ready)
+  const slow = unready.length > 0 ? `; not ready: ${unready.map(({ host }) => host).join(', ')}` : ''
+  return {
+    refused: `after ${period(withinMs)} (--join-within) ${several(there.size, 'writer')} of ${writers} ${there.size === 1 ? 'is' : 'are'} ready, and ${missing.length === 1 ? 'writer' : 'writers'} ${rangesText(missing)} ${missing.length === 1 ? 'is' : 'are'} missing${slow}; start them, or begin without them with --partial`,
+  }
+}

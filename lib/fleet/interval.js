@@ -1,0 +1,202 @@
+// One box's second as it travels to the control server: the line of its intervals.ndjson, and sums since the box began,
+// so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
+// histograms are encoded and merge bucket by bucket.
+import { histogramSum } from '../measure/latency.js'
+
+/**
+ * @typedef {import('../measure/ledger.js').Counts} Counts
+ * @typedef {import('../result/record.js').SecondLatency} Latency
+ *
+ * @typedef {object} Sums of a box since it began
+ * @property {Counts} whole
+ * @property {Counts} measured after the warm-up
+ * @property {({ agent: number } & Counts)[]} agents
+ * @property {Record<string, number>} failed_by
+ * @property {{ sent: number, repeated: number, carried: number }} commands
+ * @property {Record<string, number>} errors_by
+ * @property {Record<string, number>} repeated_by
+ * @property {{ count: number, late: number, next: number }} ticks next: of the schedule, the first not offered
+ *
+ * @typedef {object} Line as intervals.ndjson of one box, or merged of all
+ * @property {number} at_ms end of the second
+ * @property {number} epoch_ms
+ * @property {string} phase
+ * @property {Counts} items
+ * @property {number | null} achieved
+ * @property {{ intended: Latency | null, service: Latency | null }} latency_us
+ * @property {Latency | null} bystander_us from the leader alone
+ * @property {Record<string, number | null>} client of a fleet: the busiest thread, the sum of the CPU
+ * @property {number | null} writers at work
+ * @property {import('../measure/node-sampler.js').NodeRow[]} nodes from the leader alone
+ * @property {Record<string, number>} [fetches] of all readers, as are the times of fetches and the items they read
+ * @property {number | null} [items_per_s]
+ *
+ * @typedef {{ v: 1, box: string, seq: number, lateness_us: Latency | null, sampler?: object } & Line & Sums} Interval
+ *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
+ *
+ * @typedef {{ v: 1, box: string, seq: number, kind: 'consumer', at_ms: number, epoch_ms: number, items_per_s: number | null,
+ *   fetches: Record<string, number>, client: Record<string, number | null>, sums: ReadSums, [time: string]: any }} ReadInterval
+ *   of a box that reads
+ * @typedef {{ fetches: Record<string, number>, failed_by: Record<string, number>, verify: Record<string, number> | null }} ReadSums
+ *   since it began
+ */
+
+/** Of readers. @type {readonly import('../result/record.js').FetchTime[]} */
+const fetchTimes = ['duration_us', 'ids_us', 'values_us', 'freshness_us']
+
+/** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: Series, of: (interval: any) => Latency | null])[]} */
+export const seriesOfInterval = [
+  ['intended', ({ latency_us: latency }) => latency?.intended ?? null],
+  ['service', ({ latency_us: latency }) => latency?.service ?? null],
+  ['bystander', ({ bystander_us: bystander }) => bystander ?? null],
+  ['lateness', ({ lateness_us: lateness }) => lateness ?? null],
+  ...fetchTimes.map(
+    (name) => /** @type {const} */ ([name, (/** @type {any} */ interval) => interval[name] ?? null]),
+  ),
+]
+/** @typedef {'intended' | 'service' | 'bystander' | 'lateness' | import('../result/record.js').FetchTime} Series */
+
+/** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
+export const secondOf = (atMs) => Math.round(atMs / 1000)
+
+/** @param {Interval | ReadInterval} interval */
+export const encodeInterval = (interval) => JSON.stringify(interval)
+
+/**
+ * What a stream's entry holds; null where it is no interval of this version.
+ * @param {string} text
+ * @returns {Interval | ReadInterval | null}
+ */
+export const decodeInterval = (text) => {
+  try {
+    const found = JSON.parse(text)
+    const isOne = found?.v === 1 && typeof found.box === 'string' && Number.isInteger(found.seq)
+    return isOne && Number.isFinite(found.at_ms) ? found : null
+  } catch {
+    return null
+  }
+}
+
+/** Adds each count of one to the other. @param {Record<string, number>} sum @param {Record<string, number>} more */
+export const addCounts = (sum, more) => {
+  for (const [name, n] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + n
+  return sum
+}
+
+/** What of a client is summed over boxes; of everything else the worst counts. */
+const summed = ['cpu_pct', 'waiting_bytes']
+
+/** @param {Record<string, number | null>} sum @param {Record<string, number | null>} more */
+const addClient = (sum, more) => {
+  for (const [name, n] of Object.entries(more)) {
+    const was = sum[name] ?? null
+    if (n === null) sum[name] = was
+    else if (was === null) sum[name] = n
+    else sum[name] = summed.includes(name) ? was + n : Math.max(was, n)
+  }
+  return sum
+}
+
+/**
+ * One second of all boxes, which come one at a time and in any order.
+ * @param {any} [kept] what `kept()` gave
+ */
+export const mergedSecond = (kept = null) => {
+  /** @type {any} */
+  const line = kept?.line ?? {
+    at_ms: 0,
+    epoch_ms: 0,
+    phase: '',
+    items: {},
+    achieved: null,
+    bystander_us: null,
+    client: {},
+    writers: 0,
+    boxes: 0,
+    nodes: [],
+  }
+  /** @type {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} */
+  const sums = new Map()
+  for (const [name, { hdr, samples }] of Object.entries(kept?.sums ?? {}))
+    sums.set(name, { sum: histogramSum(hdr), samples })
+
+  /** @param {string} name @returns {Latency | null} */
+  const latencyIn = (name) => {
+    const known = sums.get(name)
+    const found = known?.sum.percentiles()
+    if (!known || !found) return null
+    return { ...found, count: known.sum.count(), samples: known.samples, hdr: String(known.sum.encoded()) }
+  }
+  return {
+    /** @param {Record<string, any>} interval of a box, or a merged line */
+    add(interval) {
+      line.at_ms = Math.max(line.at_ms, interval.at_ms)
+      line.epoch_ms = Math.max(line.epoch_ms, interval.epoch_ms)
+      if (line.phase !== 'measuring') line.phase = interval.phase ?? line.phase
+      addCounts(line.items, interval.items ?? {})
+      if (interval.achieved != null) line.achieved = (line.achieved ?? 0) + interval.achieved
+      if (interval.fetches) line.fetches = addCounts(line.fetches ?? {}, interval.fetches)
+      if (interval.items_per_s != null) line.items_per_s = (line.items_per_s ?? 0) + interval.items_per_s
+      // The client of a second is that of the writers.
+      if (interval.kind !== 'consumer') addClient(line.client, interval.client ?? {})
+      line.writers += interval.writers ?? 0
+      line.boxes += interval.boxes ?? 1
+      if (interval.nodes?.length) line.nodes = interval.nodes
+      for (const [name, of] of seriesOfInterval) {
+        const one = of(interval)
+        if (!one) continue
+        const known = sums.get(name) ?? { sum: histogramSum(), samples: 0 }
+        known.sum.add(one.hdr)
+        known.samples += one.samples ?? 0
+        sums.set(name, known)
+      }
+    },
+    boxes: () => line.boxes,
+    /** Its histograms, added to those of the whole run. @param {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} whole */
+    addTo(whole) {
+      for (const [name, { sum, samples }] of sums) {
+        const known = whole.get(name)
+        if (!known) continue
+        known.sum.addSum(sum)
+        known.samples += samples
+      }
+    },
+    /** A line of intervals.ndjson. @returns {Line & { boxes: number }} */
+    line: () => ({
+      ...line,
+      latency_us: { intended: latencyIn('intended'), service: latencyIn('service') },
+      bystander_us: latencyIn('bystander'),
+      ...(line.fetches && Object.fromEntries(fetchTimes.map((name) => [name, latencyIn(name)]))),
+    }),
+    /** Plain data that the second can be taken up from. */
+    kept: () => ({
+      line,
+      sums: Object.fromEntries(
+        [...sums].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
+      ),
+    }),
+    close() {
+      for (const { sum } of sums.values()) sum.close()
+    },
+  }
+}
+
+/**
+ * The lines of a run in order: a box that could not reach the control sends its seconds later, as further lines.
+ * @param {readonly (Line & { boxes: number })[]} lines
+ */
+export const joinedSeconds = (lines) => {
+  /** @type {Map<number, any[]>} */
+  const by = new Map()
+  for (const line of lines) by.set(secondOf(line.at_ms), [...(by.get(secondOf(line.at_ms)) ?? []), line])
+  return [...by]
+    .sort(([a], [b]) => a - b)
+    .map(([, [first, ...more]]) => {
+      if (more.length === 0) return first
+      const second = mergedSecond()
+      for (const line of [first, ...more]) second.add(line)
+      const joined = second.line()
+      second.close()
+      return joined
+    })
+}

@@ -1,0 +1,35 @@
+// The leader's thread: to decode 200 boxes' histograms takes 0.1 s each second, which the sending thread does not have.
+import { parentPort, workerData } from 'node:worker_threads'
+import { controlClient, controlOf } from './control.js'
+import { leaderOf } from './lead.js'
+
+const everyMs = 500
+
+const { place, run, box, boxes } = workerData
+let { data } = workerData
+const client = controlClient(place, 'millrace-fleet-leader')
+await client.connect().catch(() => {})
+const leader = leaderOf({ control: controlOf(client, run), box, data: () => data, boxes: () => boxes })
+let isEnding = false
+
+const turn = async () => {
+  // The control is away, or another box leads: the next turn finds out.
+  await leader.turn().catch(() => {})
+  if (!isEnding) setTimeout(work, everyMs)
+}
+let work = () => {
+  underWay = turn()
+}
+let underWay = turn()
+
+parentPort?.on('message', async (message) => {
+  if (message.data) data = message.data
+  if (!message.end) return
+  isEnding = true
+  work = () => {}
+  await underWay
+  leader.close()
+  client.disconnect()
+  parentPort?.postMessage('ended')
+  parentPort?.close()
+})

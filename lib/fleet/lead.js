@@ -1,0 +1,85 @@
+// The leader's part: reads the stream, folds it, and commits the fold with the last entry folded. Whatever goes wrong,
+// it begins again at the checkpoint that the control has, as the next leader would.
+import { randomUUID } from 'node:crypto'
+import { foldOf } from './fold.js'
+import { decodeInterval, secondOf } from './interval.js'
+
+// So many entries are read at once: 200 boxes give as many a second.
+const entriesARead = 400
+// A box that is this many seconds behind the others is not waited for in a second.
+const silentSeconds = 3
+
+/**
+ * @param {object} needs
+ * @param {Pick<import('./control.js').Control, 'read' | 'commit' | 'checkpoint'>} needs.control
+ * @param {string} needs.box who leads
+ * @param {() => string} needs.data id of the run's data
+ * @param {() => number} [needs.boxes] how many there are
+ */
+export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
+  /** @type {ReturnType<typeof foldOf> | null} */
+  let fold = null
+  let committed = { name: '', last: '0-0', n: 0 }
+
+  const begin = async () => {
+    const text = await control.checkpoint()
+    const from = text === null ? null : JSON.parse(text)
+    // Each commit has a name of its own: one that is executed late must not be taken for its repetition.
+    committed = { name: from?.commit.name ?? '', last: from?.last ?? '0-0', n: from?.commit.n ?? 0 }
+    return foldOf(from)
+  }
+  const drop = () => {
+    fold?.close()
+    fold = null
+  }
+  /** @param {ReturnType<typeof foldOf>} current */
+  const expected = (current) => {
+    const known = Object.values(current.boxes())
+    const newest = Math.max(0, ...known.map(({ at_ms: atMs }) => secondOf(atMs)))
+    const silent = known.filter(({ at_ms: atMs }) => newest - secondOf(atMs) > silentSeconds).length
+    return Math.max(known.length, boxes()) - silent
+  }
+  /** @param {ReturnType<typeof foldOf>} current @param {readonly object[]} seconds */
+  const commit = async (current, seconds) => {
+    const checkpoint = current.checkpoint()
+    if (checkpoint.last === committed.last && seconds.length === 0) return true
+    const n = committed.n + 1
+    const name = `${n} ${box} ${randomUUID()}`
+    const isTaken = await control.commit({
+      ...{ data: data(), box, before: committed.name, name, last: checkpoint.last },
+      checkpoint: JSON.stringify({ ...checkpoint, commit: { name, n } }),
+      seconds: seconds.map((line) => JSON.stringify(line)),
+    })
+    if (isTaken) committed = { name, last: checkpoint.last, n }
+    return isTaken
+  }
+
+  return {
+    /**
+     * Folds what the stream holds.
+     * @param {{ isLast?: boolean }} [how] isLast: seconds that are not complete will never be
+     * @returns {Promise<import('./fold.js').Checkpoint | null>} what is committed; null: not led by this box any more
+     */
+    async turn({ isLast = false } = {}) {
+      try {
+        fold ??= await begin()
+        for (;;) {
+          const entries = await control.read(fold.checkpointId(), entriesARead)
+          for (const [id, text] of entries) fold.add(id, decodeInterval(text))
+          const more = entries.length === entriesARead
+          const seconds = isLast && !more ? fold.rest() : fold.closed(expected(fold))
+          if (!(await commit(fold, seconds))) {
+            drop()
+            return null
+          }
+          if (!more) return fold.checkpoint()
+        }
+      } catch (error) {
+        // Whether it was committed is known only from the control.
+        drop()
+        throw error
+      }
+    },
+    close: drop,
+  }
+}

@@ -1,0 +1,231 @@
+// A box of a fleet, as its run sees it: joins, is given numbers, waits for the start, sends its seconds, leads when it is
+// its turn, and has the result of all at the end.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { TargetError } from '../errors.js'
+import { disconnect } from '../target/disconnect.js'
+import { boxOf } from './box.js'
+import { cardOf } from './card.js'
+import { clockRefusal, fleetClock } from './clock.js'
+import { controlOf, openControl } from './control.js'
+import { factsOf } from './facts.js'
+import { liveNow } from './gather.js'
+import { encodeInterval } from './interval.js'
+import { leadingOf } from './leading.js'
+import { pulseOf } from './pulse.js'
+import { begunRun, runEnded, startOfRun } from './starting.js'
+import { stoppingOf } from './stopping.js'
+import { readingOfRun } from './terms.js'
+
+/**
+ * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
+ *
+ * @typedef {object} Asked how a fleet gathers
+ * @property {number} withinMs
+ * @property {boolean} partial
+ *
+ * @typedef {object} Terms what all boxes of a kind have in common
+ * @property {string} digest
+ * @property {string} text
+ * @property {(theirs: string) => string} differing options
+ *
+ * @typedef {object} Needs
+ * @property {import('./control.js').Place} place
+ * @property {string} run
+ * @property {'producer' | 'consumer'} kind
+ * @property {string} version of Millrace
+ * @property {Asked} asked
+ * @property {number} writers of readers: unknown before they join
+ * @property {number} spacingMs of the ticks
+ * @property {boolean} isEven ticks are due at even distances, on all boxes at the same moments
+ * @property {Terms} terms
+ * @property {readonly { address: string, runId: string | null }[]} targets
+ * @property {import('./box.js').Kept} kept
+ * @property {boolean} stagger
+ * @property {(line: string) => void} say
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {AbortSignal} stop
+ * @property {AbortSignal} stopNow nothing is waited for any more
+ * @property {boolean} stopsAll the box that is stopped stops all
+ */
+
+/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {import('./pulse.js').Pulse} pulse */
+const secondsOf = (box, pulse) => {
+  let seq = 0
+  return (/** @type {any} */ second) => {
+    seq++
+    box.append(encodeInterval({ v: 1, box: box.id, seq, ...second }))
+    pulse.beat()
+    return seq
+  }
+}
+
+/**
+ * @param {Needs} needs
+ * @param {ReturnType<typeof boxOf>} box
+ * @param {Terms} terms
+ */
+const join = async ({ run, kind }, box, terms) => {
+  const joined = await box.join()
+  if (joined.state === 'done') throw runEnded(run)
+  if (joined.state !== 'other') return joined
+  const why =
+    kind === 'producer'
+      ? `the boxes of this run write another plan, with ${terms.differing(joined.plan)}`
+      : 'its writers began another plan just now'
+  throw new TargetError(`--run ${run}: ${why}; type the same on every box, or take another --run`, {
+    code: 'RIVAL_PLAN',
+  })
+}
+
+/**
+ * A box put together: nothing of it is known to the others yet.
+ * @param {Needs} needs
+ * @param {import('ioredis').Redis} client
+ */
+const boxFor = async (needs, client) => {
+  const { place, run, kind, say, warn } = needs
+  const control = controlOf(client, run)
+  const clock = fleetClock({ time: control.time, clock: () => performance.now() })
+  const id = randomUUID()
+  const card = cardOf(needs, id, clock)
+  await clock.first()
+  card.measured()
+  const refusal = kind === 'producer' ? clockRefusal(clock.uncertaintyMs(), needs.spacingMs) : null
+  if (refusal) throw new TargetError(`--run ${run}: ${refusal}`, { code: 'CLOCK' })
+
+  const facts = factsOf(control)
+  const { terms, writers } =
+    kind === 'producer' ? needs : await readingOfRun(await begunRun(control, needs), needs, control, facts)
+  const joining = { data: randomUUID(), digest: terms.digest, plan: terms.text, writers }
+  const mayLead = kind === 'producer'
+  const box = boxOf({ control, id, joining, card: card.text, mayLead, kept: needs.kept })
+  const leading = leadingOf({ place, run, id, data: box.data, warn })
+  const staggerMs = () => (needs.stagger ? ((card.agents()[0] - 1) / writers) * needs.spacingMs : 0)
+  const ticks = () => ({ spacingMs: needs.isEven ? needs.spacingMs : 0, staggerMs: staggerMs() })
+  const stopping = stoppingOf({ control, nowMs: clock.now, ticks, say })
+  const measureClock = () => clock.again().then(card.measured)
+  const pulse = pulseOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
+  return { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, pulse }
+}
+
+/** @typedef {Awaited<ReturnType<typeof boxFor>>} Parts */
+
+/**
+ * Ends the load of this box: a stop of all, or, but for --all, an interrupt of its own; at once by a second one.
+ * @param {Needs} needs
+ * @param {Parts} parts
+ */
+const signalOf = ({ stop, stopNow, stopsAll }, { stopping, pulse }) => {
+  if (!stopsAll) return AbortSignal.any([stop, stopNow, stopping.signal])
+  const stopAll = async () => {
+    await stopping.all(hostname())
+    // A beat that is under way does not know it yet.
+    for (let i = 0; i < 2; i++) await pulse.beat()
+  }
+  if (stop.aborted) stopAll()
+  else stop.addEventListener('abort', stopAll, { once: true })
+  return AbortSignal.any([stopNow, stopping.signal])
+}
+
+/**
+ * Waits until the run begins.
+ * @param {Needs} needs
+ * @param {Parts} parts
+ * @param {{ begunMs: number, signal: AbortSignal, known: () => Promise<Record<string, string>> }} joined known: what the leader has
+ *   measured before the first write
+ * @returns {Promise<number>} epoch by the control's clock
+ */
+const begun = async (needs, { control, pulse, writers, clock, facts, card, leading }, joined) => {
+  const { begunMs, signal, known } = joined
+  const live = async () => (await liveNow(control, writers)).live
+  card.ready()
+  const startMs = await startOfRun(needs, {
+    ...{ control, pulse, signal, writers, begunMs, nowMs: clock.now, live },
+    onLead: async () => {
+      facts.add(await known())
+      await facts.tell()
+    },
+  })
+  leading.begin((await live().catch(() => [])).length)
+  await leading.follow(pulse.leads()).catch(() => {})
+  return startMs
+}
+
+/** @param {Needs} needs @param {import('ioredis').Redis} client */
+const memberOf = async (needs, client) => {
+  const { place, run } = needs
+  const parts = await boxFor(needs, client)
+  const { control, clock, id, card, facts, terms, writers, box, leading, staggerMs, stopping, pulse } = parts
+  const { begunMs } = await join(needs, box, terms)
+  // A run must be there before all of it can be stopped.
+  const signal = signalOf(needs, parts)
+  await pulse.beat()
+  const isLate = pulse.answer()?.startMs != null
+
+  return {
+    id,
+    run,
+    place,
+    control,
+    clock,
+    leads: pulse.leads,
+    /** Of all writers, as JSON. */
+    plan: terms.text,
+    /** Where its numbers are leased. */
+    leasing: { terms: { prefix: control.keys.head }, token: id, place },
+    signal,
+    /** All boxes were stopped. */
+    isStopped: () => stopping.signal.aborted,
+    onLead: leading.onLead,
+    /** @param {readonly number[]} numbers leased */
+    async named(numbers) {
+      card.named(numbers)
+      await pulse.beat()
+      pulse.start()
+    },
+    live: () => liveNow(control, writers),
+    /** What the result says of the run, the same on every box. @param {Record<string, object>} about */
+    describe: (about) =>
+      facts.add(
+        Object.fromEntries(Object.entries(about).map(([field, data]) => [field, JSON.stringify(data)])),
+      ),
+    /** Says so at once; where the control is away, later. */
+    tell: () => facts.tell().catch(() => {}),
+    /** @param {() => Promise<Record<string, string>>} [known] what the leader has measured before the first write */
+    async ready(known = async () => ({})) {
+      const startMs = await begun(needs, parts, { begunMs, signal, known })
+      return { startMs, atMs: clock.clockAt(startMs) + staggerMs(), isLate }
+    },
+    /** @param {Omit<import('./interval.js').Interval, 'v' | 'box' | 'seq'>} second */
+    second: secondsOf(box, pulse),
+    /** The last word of this box. @param {object} end */
+    end: (/** @type {object} */ end) => box.end(JSON.stringify(end)),
+    beat: pulse.beat,
+    isDone: box.isDone,
+    answer: pulse.answer,
+    silentMs: pulse.silentMs,
+    ending: pulse.ending,
+    isHeadless: pulse.isHeadless,
+    /** Folding ends here, and goes on where it is needed. */
+    endThread: leading.end,
+    async close() {
+      pulse.stop()
+      stopping.close()
+      await leading.end()
+      if (pulse.leads()) await client.del(control.keys.leader).catch(() => {})
+      disconnect(client)
+    },
+  }
+}
+
+/** @param {Needs} needs */
+export const joinFleet = async (needs) => {
+  const client = await openControl(needs.place, needs)
+  try {
+    return await memberOf(needs, client)
+  } catch (error) {
+    disconnect(client)
+    throw error
+  }
+}

@@ -1,0 +1,295 @@
+// The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
+
+import { serverCosts } from '../measure/costs.js'
+import { mergedPercentiles } from '../measure/latency.js'
+import { memoryCost } from '../measure/memory-cost.js'
+import { isScheduled } from '../plan/pacer.js'
+import { absentOf } from './absent.js'
+import { sumOfBoxes } from './fold.js'
+
+/**
+ * @typedef {import('./gather.js').Card} Card
+ * @typedef {import('./fold.js').Checkpoint} Checkpoint
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ *
+ * @typedef {object} BoxEnd the last word of a box
+ * @property {number} seq its last interval
+ * @property {import('./interval.js').Sums} sums
+ * @property {number} end_ms of its part
+ * @property {number} measured_s
+ * @property {boolean} interrupted
+ * @property {Record<string, any>} client
+ * @property {{ intended: any, service: any }} latency_us
+ * @property {number | null} behind_ms how late its first byte was sent
+ * @property {readonly any[]} clocks
+ * @property {readonly { at_ms: number, kind: string, text: string }[]} events
+ * @property {readonly import('../result/ruling.js').Warning[]} warnings
+ * @property {any} written
+ *
+ * @typedef {object} Known
+ * @property {Plan} plan of all writers
+ * @property {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} strategy
+ * @property {string} control its address
+ * @property {number} startMs
+ * @property {readonly Card[]} cards of boxes that have numbers
+ * @property {Readonly<Record<string, BoxEnd>>} ends
+ * @property {Checkpoint} checkpoint
+ * @property {(from: number, to: number) => import('../measure/presence.js').Presence} presence
+ * @property {{ nodes: any[], totals: import('../measure/node-sampler.js').NodeTotals }} sampled
+ * @property {import('../measure/memory-cost.js').Held | null} before
+ * @property {import('../measure/memory-cost.js').Held | null} after
+ * @property {number} slotTable
+ * @property {any} idle
+ */
+
+const mostEvents = 500
+const noHeld = { dataBytes: null, keys: null, gathered: null }
+
+/** @typedef {ReturnType<typeof boxesOf>[number]} Box */
+
+/** Boxes in the order of their numbers. @param {Known} known */
+const boxesOf = ({ cards, ends, checkpoint }) =>
+  cards
+    .filter(({ kind, agents }) => kind === 'producer' && agents.length > 0)
+    .map((card) => {
+      const folded = checkpoint.boxes[card.id] ?? null
+      const end = ends[card.id] ?? null
+      const sums = end?.sums ?? folded?.sums ?? null
+      return { card, folded, end, sums, isLost: end === null }
+    })
+    .sort(
+      (a, b) => a.card.agents[0] - b.card.agents[0] || (a.folded?.from_ms ?? 0) - (b.folded?.from_ms ?? 0),
+    )
+
+/** `box 3 (host-b)` @param {Card} card @param {number} at */
+const nameOf = ({ host }, at) => `box ${at + 1} (${host})`
+
+/** @param {Box} box @param {number} at @param {number} runMs */
+const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
+  const client = end?.client ?? folded?.worst ?? {}
+  const { offered = 0, acked = 0 } = sums?.whole ?? {}
+  const fromMs = folded?.from_ms ?? 0
+  const toMs = isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)
+  return {
+    box: at + 1,
+    host: card.host,
+    pid: card.pid,
+    writers: card.agents,
+    state: isLost ? 'lost' : end?.interrupted ? 'interrupted' : 'done',
+    version: card.version,
+    cores: card.cores,
+    clock: { offset_ms: card.offset_ms, uncertainty_ms: card.uncertainty_ms },
+    from_s: fromMs / 1000,
+    to_s: toMs / 1000,
+    offered,
+    acked,
+    achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null,
+    latency_us: { p50: end?.latency_us.intended?.p50 ?? null, p99: end?.latency_us.intended?.p99 ?? null },
+    busy_pct: client.busy_pct ?? null,
+    cpu_pct: client.cpu_pct ?? null,
+    rss_mb_max: client.rss_mb_max ?? client.rss_mb ?? null,
+    loop_delay_ms_p99: client.loop_delay_ms_p99 ?? null,
+    stopped_ms: client.stopped_ms ?? 0,
+    behind_ms: end?.behind_ms ?? null,
+    intervals: folded?.seq ?? 0,
+    intervals_lost: folded?.skipped ?? 0,
+  }
+}
+
+/** The worst of each, and the sum of what adds up. @param {readonly Box[]} boxes @param {number} stored */
+const clientOf = (boxes, stored) => {
+  const all = boxes.flatMap(({ end }) => (end ? [end.client] : []))
+  const numbers = (/** @type {string} */ name) =>
+    all.map((client) => client[name]).filter((n) => typeof n === 'number')
+  const most = (/** @type {string} */ name) => (numbers(name).length > 0 ? Math.max(...numbers(name)) : null)
+  const total = (/** @type {string} */ name) =>
+    numbers(name).length > 0 ? numbers(name).reduce((sum, n) => sum + n, 0) : null
+  // Busy and of its own CPU are those of one thread: the busiest.
+  const busiest = all.toSorted((a, b) => (b.busy_pct ?? 0) - (a.busy_pct ?? 0))[0] ?? {}
+  const cpuS = total('cpu_s')
+  return {
+    cpu_s: cpuS,
+    cpu_pct: total('cpu_pct'),
+    cpu_us_per_item: cpuS !== null && stored > 0 ? (cpuS * 1e6) / stored : null,
+    rss_mb_max: most('rss_mb_max'),
+    loop_delay_ms_p99: most('loop_delay_ms_p99'),
+    busy_pct: busiest.busy_pct ?? null,
+    thread_cpu_pct: busiest.thread_cpu_pct ?? null,
+    stopped_ms: most('stopped_ms'),
+    encode_ms: most('encode_ms'),
+    tape_bytes: total('tape_bytes'),
+    waiting_bytes_max: most('waiting_bytes_max'),
+  }
+}
+
+/** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */
+const warningsOf = (boxes) => {
+  /** @type {Map<string, { warning: import('../result/ruling.js').Warning, by: number[] }>} */
+  const all = new Map()
+  boxes.forEach(({ end }, at) => {
+    for (const warning of end?.warnings ?? []) {
+      const key = `${warning.code} ${warning.message}`
+      const known = all.get(key) ?? { warning, by: [] }
+      known.by.push(at + 1)
+      all.set(key, known)
+    }
+  })
+  return [...all.values()].map(({ warning, by }) => ({
+    ...warning,
+    message:
+      by.length === boxes.length
+        ? warning.message
+        : `box${by.length > 1 ? 'es' : ''} ${by.join(', ')}: ${warning.message}`,
+  }))
+}
+
+/** @param {readonly Box[]} boxes */
+const eventsOf = (boxes) =>
+  boxes
+    .flatMap(({ card, end, folded, isLost }, at) => [
+      ...(end?.events ?? []).map((event) => ({ ...event, text: `box ${at + 1}: ${event.text}` })),
+      ...(isLost
+        ? [{ at_ms: folded?.at_ms ?? 0, kind: 'fleet', text: `the last sign of ${nameOf(card, at)}` }]
+        : []),
+    ])
+    .sort((a, b) => a.at_ms - b.at_ms)
+    .slice(0, mostEvents)
+
+/** Which items were acknowledged, where each is written only once. @param {readonly Box[]} boxes */
+const writtenOf = (boxes) => {
+  const parts = boxes.flatMap(({ end }) => (end?.written ? [end.written] : []))
+  if (parts.length === 0) return null
+  return {
+    ...parts[0],
+    agents: parts.flatMap(({ agents }) => agents),
+    not_acked: parts.flatMap(({ not_acked: lost }) => lost),
+    complete: parts.length === boxes.length && parts.every(({ complete }) => complete),
+  }
+}
+
+/** @param {Checkpoint['sums']} sums @param {'intended' | 'service' | 'bystander' | 'lateness'} name */
+const percentilesIn = (sums, name) => {
+  const found = sums[name]?.hdr ? mergedPercentiles([sums[name].hdr]) : null
+  return found && { ...found, count: Number(sums[name]?.samples) }
+}
+
+/** @param {readonly Box[]} boxes */
+const startOf = (boxes) => {
+  const behind = boxes.flatMap(({ end, folded }) =>
+    // Who joined later did not begin with the others.
+    end?.behind_ms != null && (folded?.from_ms ?? 0) < 1000 ? [end.behind_ms] : [],
+  )
+  const uncertainties = boxes.map(({ card }) => card.uncertainty_ms)
+  return {
+    // What is left of the clocks' differences, and what the boxes' own event loops added.
+    clock_skew_ms:
+      boxes.length > 1
+        ? uncertainties
+            .toSorted((a, b) => b - a)
+            .slice(0, 2)
+            .reduce((a, b) => a + b)
+        : 0,
+    loop_skew_ms: behind.length > 1 ? Math.max(...behind) - Math.min(...behind) : 0,
+  }
+}
+
+/** @param {Known} known @returns {Omit<import('../result/document.js').RunParts, 'kind' | 'run' | 'versions' | 'target'>} */
+export const partsOfFleet = (known) => {
+  const { plan, strategy, checkpoint, startMs, sampled, idle } = known
+  const boxes = boxesOf(known)
+  const counted = boxes.flatMap(({ sums, isLost }) => (sums ? [{ sums, isLost }] : []))
+  const interrupted = boxes.some(({ end }) => end?.interrupted)
+  const mostTicks = Math.max(0, ...counted.map(({ sums }) => sums.ticks.next))
+  const ticks = plan.ticks === null || interrupted ? mostTicks : plan.ticks
+  const runMs = Math.max(0, ...boxes.map(({ end, folded }) => end?.end_ms ?? folded?.at_ms ?? 0))
+  const absent = absentOf({ plan, ticks, boxes: counted })
+  const all = sumOfBoxes(counted.map(({ sums }) => sums))
+  const unsettled = counted.reduce((sum, { sums, isLost }) => sum + (isLost ? 0 : sums.whole.unsettled), 0)
+  const items = /** @type {any} */ ({
+    ...all.whole,
+    unsettled,
+    offered: absent.agents.reduce((sum, { planned }) => sum + planned, 0),
+    absent: absent.absent,
+    failed_by: all.failed_by,
+  })
+  const measuredS = Math.max(0, runMs - plan.warmUpMs) / 1000
+  const seconds = [Math.round(plan.warmUpMs / 1000) + 1, Math.floor(runMs / 1000) + 1]
+  const writers = known.presence(seconds[0], seconds[1])
+  const answered = Math.round((all.commands.carried ?? 0) / strategy.commandsAnItem)
+  const scheduled = isScheduled(plan)
+  const stored = scheduled ? all.measured.acked : answered
+  const unsure =
+    (all.measured.offered ?? 0) -
+    (all.measured.acked ?? 0) +
+    (all.commands.repeated ?? 0) +
+    Math.max(0, answered - stored)
+  const steady = writers.steady && absent.absent === 0
+  const memory = memoryCost({
+    plan,
+    strategy,
+    before: known.before ?? noHeld,
+    after: known.after ?? noHeld,
+    elapsedMs: runMs,
+    slotTable: known.slotTable,
+    writersBefore: 0,
+  })
+  const client = clientOf(boxes, stored)
+  return {
+    startedEpochMs: startMs,
+    durationS: runMs / 1000,
+    measuredS,
+    warmUpS: plan.warmUpMs / 1000,
+    interrupted,
+    plan,
+    writers,
+    clocks: boxes.find(({ end }) => end)?.end?.clocks ?? [],
+    items,
+    written: writtenOf(boxes),
+    agents: absent.agents.map(({ agent, planned, absent: missing }) => {
+      const own = counted.flatMap(({ sums, isLost }) =>
+        sums.agents
+          .filter((one) => one.agent === agent)
+          .map((one) => (isLost ? { ...one, unsettled: 0 } : one)),
+      )
+      const total = (/** @type {'acked' | 'failed' | 'uncertain' | 'dropped' | 'unsettled'} */ name) =>
+        own.reduce((sum, one) => sum + one[name], 0)
+      return {
+        agent,
+        offered: planned,
+        ...{ acked: total('acked'), failed: total('failed'), uncertain: total('uncertain') },
+        ...{ dropped: total('dropped'), unsettled: total('unsettled'), absent: missing },
+      }
+    }),
+    commands: {
+      sent: all.commands.sent,
+      repeated: all.commands.repeated,
+      errors_by: all.errors_by,
+      repeated_by: all.repeated_by,
+    },
+    rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
+    latency_us: {
+      intended: percentilesIn(checkpoint.sums, 'intended'),
+      service: percentilesIn(checkpoint.sums, 'service'),
+    },
+    bystander_us: percentilesIn(checkpoint.sums, 'bystander'),
+    ticks: {
+      count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),
+      late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),
+      lateness_us: percentilesIn(checkpoint.sums, 'lateness'),
+    },
+    client,
+    server: serverCosts({
+      ...{ plan, strategy, stored, unsure, idle, memory },
+      ...{ totals: sampled.totals, nodes: sampled.nodes, writers: { ...writers, steady } },
+    }),
+    nodes: sampled.nodes,
+    events: eventsOf(boxes),
+    warnings: warningsOf(boxes),
+    fleet: {
+      control: known.control,
+      boxes: boxes.map((box, at) => rowOf(box, at, runMs)),
+      start: startOf(boxes),
+      absent: { items: absent.absent, share: absent.share },
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// The beats of a box: one at a time, and what the control's answers change. The control's clock is measured anew
+// meanwhile.
+import { period } from '../base/units.js'
+
+const gatherEveryMs = 200
+const beatEveryMs = 1000
+const clockEveryMs = 10_000
+// A silence shorter than this is no news.
+const awayMs = 3000
+// A box that dies is followed by another in 3 s; after this none is left that writes.
+const headlessLimitMs = 15_000
+
+/**
+ * @param {object} needs
+ * @param {ReturnType<typeof import('./box.js').boxOf>} needs.box
+ * @param {string} needs.address of the control
+ * @param {ReturnType<typeof import('./leading.js').leadingOf>} needs.leading
+ * @param {Pick<import('./facts.js').Facts, 'again'>} needs.facts what the run's data says besides
+ * @param {Pick<import('./stopping.js').Stopping, 'again' | 'heard'>} needs.stopping
+ * @param {() => Promise<unknown>} needs.measureClock
+ * @param {(line: string) => void} needs.say
+ */
+export const pulseOf = ({ box, address, leading, facts, stopping, measureClock, say }) => {
+  const clock = () => performance.now()
+  const ending = new AbortController()
+  /** @type {import('./control.js').Answer | null} */
+  let last = null
+  /** @type {number | null} */
+  let silentSince = null
+  /** @type {number | null} since when no box leads */
+  let headlessSince = null
+  const isHeadless = () => headlessSince !== null && clock() - headlessSince > headlessLimitMs
+  const leads = () => last?.leader === box.id
+
+  const heard = (/** @type {import('./control.js').Answer} */ answer) => {
+    const silentMs = silentSince === null ? 0 : clock() - silentSince
+    if (silentMs > awayMs)
+      say(`the control ${address} answers again after ${period(Math.round(silentMs / 1000) * 1000)}`)
+    silentSince = null
+    headlessSince = answer.known && answer.leader === '' ? (headlessSince ?? clock()) : null
+  }
+  const exchange = async () => {
+    const before = box.data()
+    const answer = await box.beat().catch(() => null)
+    if (!answer) {
+      silentSince ??= clock()
+      return false
+    }
+    if (box.data() !== before) leading.moved()
+    heard(answer)
+    await facts.again(!answer.known)
+    await stopping.again(!answer.known)
+    if (answer.known) {
+      last = answer
+      stopping.heard(answer)
+      if (['ending', 'done'].includes(answer.state) || isHeadless()) ending.abort()
+      await leading.follow(leads()).catch(() => {})
+    }
+    return true
+  }
+  /** @type {Promise<boolean> | null} */
+  let underWay = null
+  /** Resolves with whether the control answered. */
+  const beat = () => {
+    underWay ??= exchange().finally(() => {
+      underWay = null
+    })
+    return underWay
+  }
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  let isClosed = false
+  let nextClockMs = clock() + clockEveryMs
+  const beating = async () => {
+    await beat()
+    if (clock() > nextClockMs) {
+      nextClockMs = clock() + clockEveryMs
+      await measureClock()
+    }
+    const isCalm = leading.isAtWork() && box.waiting() === 0
+    if (!isClosed) timer = setTimeout(beating, isCalm ? beatEveryMs : gatherEveryMs)
+  }
+  return {
+    beat,
+    leads,
+    /** All writers have ended, or none of them is left. */
+    ending: ending.signal,
+    isHeadless,
+    start() {
+      timer = setTimeout(beating, gatherEveryMs)
+    },
+    stop() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+    /** The last answer of the control. */
+    answer: () => last,
+    silentMs: () => (silentSince === null ? 0 : clock() - silentSince),
+  }
+}
+
+/** @typedef {ReturnType<typeof pulseOf>} Pulse */

@@ -1,0 +1,138 @@
+// How a run of a fleet is going, from what its control has: plain data, for people and programs.
+
+import { sumOfBoxes } from './fold.js'
+import { liveNow, readersIn } from './gather.js'
+import { addCounts } from './interval.js'
+
+// A box that has not been heard of for longer than this is shown as silent.
+const silentMs = 2500
+
+/** @typedef {NonNullable<Awaited<ReturnType<typeof statusOf>>>} Status */
+
+/** The runs that a control knows. @param {import('ioredis').Redis} client */
+export const runsOn = async (client) => {
+  /** @type {string[]} */
+  const runs = []
+  let cursor = '0'
+  do {
+    const [next, keys] = await client.scan(cursor, 'MATCH', 'millrace:fleet:*:run', 'COUNT', 1000)
+    cursor = next
+    runs.push(...keys.map((key) => key.slice('millrace:fleet:'.length, -':run'.length)))
+  } while (cursor !== '0')
+  return runs.sort()
+}
+
+/**
+ * @param {import('./gather.js').Card} card
+ * @param {{ isLive: boolean, hasEnded: boolean, folded: import('./fold.js').BoxFold | undefined, quietMs: number | null, state: string }} seen
+ */
+const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
+  const isSilent = state === 'started' && !hasEnded && quietMs !== null && quietMs > silentMs
+  return {
+    id: card.id,
+    host: card.host,
+    pid: card.pid,
+    kind: card.kind,
+    writers: card.kind === 'producer' ? card.agents : [],
+    readers: card.kind === 'consumer' ? card.agents : [],
+    state: hasEnded
+      ? 'done'
+      : !isLive
+        ? 'lost'
+        : isSilent
+          ? 'silent'
+          : folded
+            ? card.kind === 'producer'
+              ? 'writing'
+              : 'reading'
+            : card.ready
+              ? 'ready'
+              : 'joining',
+    silent_s: isSilent ? Number(quietMs) / 1000 : 0,
+    achieved: folded?.achieved ?? null,
+    p99_us: folded?.p99_us ?? null,
+    busy_pct: folded?.client.busy_pct ?? null,
+    cpu_pct: folded?.client.cpu_pct ?? null,
+    loop_delay_ms_p99: folded?.client.loop_delay_ms_p99 ?? null,
+    offset_ms: card.offset_ms,
+    uncertainty_ms: card.uncertainty_ms,
+    items: folded?.sums?.whole ?? null,
+    fetches: folded?.reads?.fetches ?? null,
+  }
+}
+
+/** Writers first. @param {{ writers: readonly number[], readers: readonly number[] }} box */
+const orderOf = ({ writers, readers }) => writers[0] ?? 1e6 + readers[0]
+
+/**
+ * @param {import('./control.js').Control} control
+ * @param {string} run
+ */
+export const statusOf = async (control, run) => {
+  const fields = await control.run()
+  if (fields.data === undefined) return null
+  const writers = Number(fields.writers)
+  const [nowMs, { cards: all, live }, ends, beats, checkpointText, lastText, bytes] = await Promise.all([
+    control.time(),
+    liveNow(control, writers),
+    control.ends(),
+    control.beats(),
+    control.checkpoint(),
+    control.client.lindex(control.keys.seconds, -1),
+    control.bytes(),
+  ])
+  /** @type {import('./fold.js').Checkpoint | null} */
+  const checkpoint = checkpointText === null ? null : JSON.parse(checkpointText)
+  const last = lastText === null ? null : JSON.parse(lastText)
+  const cards = all.filter(({ agents }) => agents.length > 0)
+  const { state } = fields
+  const boxes = cards
+    .map((card) =>
+      boxStatus(card, {
+        isLive: live.includes(card),
+        hasEnded: card.id in ends,
+        folded: checkpoint?.boxes[card.id],
+        quietMs: card.id in beats ? Math.max(0, nowMs - Number(beats[card.id])) : null,
+        state,
+      }),
+    )
+    .sort((a, b) => orderOf(a) - orderOf(b))
+  const known = Object.values(checkpoint?.boxes ?? {})
+  const plan = JSON.parse(fields.plan)
+  const startMs = fields.start === undefined ? null : Number(fields.start)
+  return {
+    run,
+    state,
+    stopped_by: fields.stop ?? null,
+    refused: fields.refused ?? null,
+    started: startMs === null ? null : new Date(startMs).toISOString(),
+    elapsed_s: startMs === null ? null : Math.max(0, (Number(fields.ended ?? nowMs) - startMs) / 1000),
+    duration_s: plan.durationMs === null ? null : plan.durationMs / 1000,
+    strategy: String(plan.strategy),
+    writers,
+    readers: readersIn(fields.readers),
+    nominal: plan.nominalHz,
+    leader: await control.client.get(control.keys.leader),
+    items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
+    fetches: known.reduce(
+      (sum, { reads }) => addCounts(sum, reads?.fetches ?? {}),
+      /** @type {Record<string, number>} */ ({}),
+    ),
+    second: last && {
+      at_s: last.at_ms / 1000,
+      achieved: last.achieved,
+      writers: last.writers,
+      latency_us: last.latency_us,
+      bystander_us: last.bystander_us,
+      ...(last.fetches && {
+        fetches: last.fetches,
+        items_per_s: last.items_per_s,
+        duration_us: last.duration_us,
+        freshness_us: last.freshness_us,
+      }),
+      nodes: last.nodes,
+    },
+    boxes,
+    control_bytes: bytes,
+  }
+}

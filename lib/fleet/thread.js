@@ -1,0 +1,27 @@
+// The leader's thread, seen from the box.
+import { Worker } from 'node:worker_threads'
+
+const program = new URL('./lead-worker.js', import.meta.url)
+const endLimitMs = 3000
+
+/**
+ * @param {{ place: import('./control.js').Place, run: string, box: string, data: string, boxes: number }} about
+ * @param {(error: Error) => void} onFailed it ended by itself
+ */
+export const leadThread = (about, onFailed) => {
+  // Neither is any business of its; the defaults hand over copies.
+  const worker = new Worker(program, { workerData: about, env: {}, argv: [], execArgv: [], name: 'leader' })
+  const exited = new Promise((resolve) => worker.once('exit', resolve))
+  worker.once('error', onFailed)
+  worker.unref()
+  return {
+    /** The control lost its data, and the run goes on under another id. @param {string} data */
+    follow: (data) => worker.postMessage({ data }),
+    async end() {
+      worker.postMessage({ end: true })
+      const limit = new Promise((resolve) => setTimeout(resolve, endLimitMs).unref())
+      await Promise.race([exited, limit])
+      await worker.terminate()
+    },
+  }
+}

@@ -1,0 +1,123 @@
+// When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
+
+/**
+ * @param {import('./clients.js').ClientsNeeds & { timers: import('../base/timers.js').Timers }} needs
+ * @param {import('./clients-outcomes.js').Outcomes} outcomes
+ * @param {import('./clients-retries.js').Retries} retries
+ * @param {import('./clients-sending.js').Sending} sending
+ * @param {ReturnType<typeof import('../transport/renewals.js').renewalsOf>} renewals
+ */
+export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
+  const { plan, schedule, ledger, onSent, clock, timers } = needs
+  let { draw, pick } = needs
+  let startMs = 0
+  let running = false
+  let next = 0 // of a schedule
+  let turn = 0 // whose client it is at an open rate
+  /** @type {() => void} */
+  let finish = () => {}
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  const untilFinished = () =>
+    new Promise((resolve) => {
+      finish = () => resolve(undefined)
+    })
+  const close = () => {
+    running = false
+    renewals.stop()
+    timers.clearTimeout(timer)
+  }
+  const stop = () => {
+    close()
+    finish()
+  }
+
+  /** Fills one client in a closed loop. @param {number} client @param {number} nowMs */
+  const fill = (client, nowMs) => {
+    if (pausedUntilMs[client] > nowMs) return
+    const measured = ledger.isMeasured()
+    let count = 0
+    for (const room = plan.pipeline - inFlight[client]; count < room; count++) {
+      const n = draw(nowMs - startMs, client)
+      if (n < 0) {
+        stop()
+        break
+      }
+      sending.begin(client, pick(), n, nowMs, nowMs, measured)
+    }
+    ledger.offered(count, measured)
+  }
+
+  const withRoom = (/** @type {number} */ nowMs) => {
+    for (let k = 0; k < plan.clients; k++) {
+      const one = (turn + k) % plan.clients
+      if (inFlight[one] < plan.pipeline && pausedUntilMs[one] <= nowMs) return one
+    }
+    return -1
+  }
+
+  /** What is due at an open rate, each to a client that has room. @param {number} nowMs */
+  const due = (nowMs) => {
+    if (!schedule) return
+    for (; !schedule.isOver(next); next++) {
+      const dueMs = startMs + schedule.due(next)
+      if (dueMs > nowMs) break
+      const measured = ledger.isMeasured()
+      if (nowMs - dueMs > plan.maxBehindMs) {
+        ledger.offered(1, measured)
+        ledger.lost('dropped', '', measured)
+        continue
+      }
+      const client = withRoom(nowMs)
+      if (client < 0) return
+      turn = (client + 1) % plan.clients
+      const n = draw(dueMs - startMs, client)
+      if (n < 0) return stop()
+      onSent(nowMs - dueMs)
+      sending.begin(client, pick(), n, dueMs, nowMs, measured)
+      ledger.offered(1, measured)
+    }
+    if (schedule.isOver(next)) stop()
+  }
+
+  const tick = () => {
+    if (!running) return
+    const nowMs = clock()
+    due(nowMs)
+    sending.end()
+    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next) : nowMs
+    timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
+  }
+
+  return {
+    offered: untilFinished(),
+    stop,
+    /** Nothing is offered any more, and who waits for the end is not told. */
+    close,
+    elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
+    /** @param {number} atMs by the clock */
+    sinceStart: (atMs) => atMs - startMs,
+    /** A client may have room. @param {number} client @param {number} nowMs */
+    more(client, nowMs) {
+      if (!running) return
+      if (schedule) due(nowMs)
+      else fill(client, nowMs)
+    },
+    /** Time is counted from now. */
+    start() {
+      startMs = clock()
+    },
+    play() {
+      running = true
+      renewals.start()
+      if (schedule) tick()
+    },
+    /** What is offered by the next play; resolves when all is. @param {(client: number) => number} nextDraw @param {() => number} nextPick */
+    anew(nextDraw, nextPick) {
+      draw = nextDraw
+      pick = nextPick
+      return untilFinished()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// The work of a job: a core that computes, or a wait. Computing is a number of steps, not a time: where others take the core
+// it takes longer, as real work does.
+
+// As many as a millisecond has, so that one measurement is short.
+const trialSteps = 100_000
+const trials = 60
+
+/** @param {number} steps */
+const compute = (steps) => {
+  let x = 1
+  for (let i = 0; i < steps; i++) x = (Math.imul(x, 1_103_515_245) + 12_345) | 0
+  return x
+}
+
+/**
+ * Steps that a core of this box does in a microsecond: the most of many short trials, as others may have taken the core.
+ * @param {() => number} clock ms
+ */
+export const stepsPerUs = (clock) => {
+  let best = 0
+  // What nobody needs, an optimising compiler leaves out.
+  let kept = 0
+  for (let i = 0; i < trials; i++) {
+    const fromMs = clock()
+    kept ^= compute(trialSteps)
+    const tookUs = (clock() - fromMs) * 1000
+    if (tookUs > 0) best = Math.max(best, trialSteps / tookUs)
+  }
+  return kept === 0.5 ? 0 : best
+}
+
+/**
+ * @param {{ kind: 'cpu' | 'sleep', us: number }} work
+ * @param {number} perUs steps
+ * @param {() => number} clock ms
+ * @returns {(() => Promise<number>) | null} resolves with how long it took, in ms; null: there is none
+ */
+export const labourOf = ({ kind, us }, perUs, clock) => {
+  if (us === 0) return null
+  if (kind === 'sleep')
+    return () =>
+      new Promise((resolve) => {
+        const fromMs = clock()
+        setTimeout(() => resolve(clock() - fromMs), us / 1000)
+      })
+  const steps = Math.round(us * perUs)
+  const labour = { kept: 0 }
+  return () => {
+    const fromMs = clock()
+    labour.kept ^= compute(steps)
+    const tookMs = clock() - fromMs
+    // The other workers of this process have their turn.
+    return new Promise((resolve) => {
+      setImmediate(resolve, tookMs)
+    })
+  }
+}

@@ -1,0 +1,111 @@
+// What an item cost the servers: their figures divided by what all writers stored.
+
+import { isScheduled } from '../plan/pacer.js'
+import { netCost } from './idle-cost.js'
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('./node-sampler.js').NodeTotals} NodeTotals
+ * @typedef {import('./idle-cost.js').Idle} Idle
+ * @typedef {import('./idle-cost.js').Unknown} Unknown
+ */
+
+const disturbed = { why: 'the servers used more while idle than while items were written' }
+// What others may run of our commands before it is worth a word.
+const foreignPart = 0.05
+
+// What a run sends beside its items: the bystander, the sampler, leases, the plan, clocks and what reads the account of a
+// queue. Replicas acknowledge by REPLCONF.
+const besideItems = new Set(
+  (
+    'ping info replconf psync auth hello select asking readonly time eval evalsha get getrange set setrange del unlink ' +
+    'exists hget hgetall hset hdel hlen pttl pexpire type scan dbsize multi exec'
+  ).split(' '),
+)
+// More calls a second than this are none of those.
+const besideHz = 50
+
+/**
+ * The command of others that took most of the servers' time, where that is worth a word.
+ * @param {NodeTotals['commands']} commands of the masters in the window
+ * @param {ReadonlySet<string>} own
+ * @param {readonly { overS: number }[]} watched for how long each node was
+ */
+const foreignWork = (commands, own, watched) => {
+  // What a script runs is not always known.
+  if (own.has('eval') || own.has('evalsha') || own.has('fcall')) return null
+  const mostCalls = besideHz * Math.max(1, ...watched.map(({ overS }) => overS))
+  const known = (/** @type {string} */ name, /** @type {number} */ calls) =>
+    own.has(name) || name.includes('|') || name === 'ping' || (besideItems.has(name) && calls < mostCalls)
+  const all = Object.entries(commands)
+  const usec = all.reduce((sum, [, use]) => sum + use.usec, 0)
+  const others = all.filter(([name, { calls }]) => !known(name, calls))
+  const took = others.reduce((sum, [, use]) => sum + use.usec, 0)
+  const [most] = others.toSorted(([, a], [, b]) => b.usec - a.usec)
+  return most && took > foreignPart * usec ? { command: most[0], calls: most[1].calls } : null
+}
+
+/**
+ * What all writers stored in the window, and our part of it. The leases tell, each second, how many writers there were;
+ * where a command stands for an item, the servers cannot have stored more items than they ran of it. Where the leases
+ * are not certain (writers came or went, or write as fast as they can), the servers' count decides.
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
+ * @param {number} known.stored items that we stored in the window
+ * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
+ * @param {NodeTotals['commands']} known.commands of the masters in the window
+ * @param {import('./presence.js').Presence} known.writers
+ */
+export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) => {
+  const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
+  const counting = strategy.countingCommand
+  const calls = counting === null ? 0 : (commands[counting]?.calls ?? 0)
+  if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
+  // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
+  // ours, and no other writer's. Between these bounds the leases decide.
+  const least = Math.min(1, stored / calls)
+  const most = Math.min(1, (stored + unsure) / calls)
+  if (!isScheduled(plan) || !writers.steady)
+    return { share: Math.min(most, Math.max(least, byLeases)), all: Math.max(stored, calls), foreign: null }
+  const all = Math.max(stored, Math.min(calls, (stored + unsure) / byLeases))
+  const foreign =
+    calls - all > foreignPart * calls ? { command: counting, calls: Math.round(calls - all) } : null
+  return { share: Math.max(least, byLeases), all, foreign }
+}
+
+/**
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
+ * @param {number} known.stored
+ * @param {number} known.unsure
+ * @param {Omit<NodeTotals, 'carried'>} known.totals over the window
+ * @param {Idle | Unknown} known.idle
+ * @param {readonly { address: string, sampled_s: number }[]} known.nodes
+ * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
+ * @param {import('./presence.js').Presence} known.writers
+ */
+export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, nodes, memory, writers }) => {
+  const { commands } = totals
+  const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
+  // Of a run that stored nothing the servers' work has no item to be divided by.
+  const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
+  const watched = nodes.map(({ address, sampled_s: overS }) => ({ address, overS }))
+  const net = netCost({ cpuS: totals.cpu_s, items: stored === 0 ? 0 : all, idle, nodes: watched })
+  return {
+    share,
+    cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
+    cpu_us_per_item_net: net?.net ?? null,
+    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
+    fixed_cpu_share: net?.fixed_share ?? null,
+    idle: net === null && stored > 0 && totals.cpu_s !== null && !('why' in idle) ? disturbed : idle,
+    ...memory,
+    net_bytes_per_item: per(totals.net_bytes),
+    evicted: totals.evicted,
+    foreign_calls: foreign ?? foreignWork(commands, strategy.runCommands, watched),
+    commands: Object.fromEntries(
+      Object.entries(totals.commands).filter(([name]) => strategy.commandNames.has(name)),
+    ),
+  }
+}

@@ -1,0 +1,148 @@
+// What an item takes of the servers' memory: how much the data set grew, divided by the items that came; or why that
+// cannot be told.
+import { bytes, count, period, several } from '../base/units.js'
+import { isDrawn } from '../traffic/items.js'
+import { shortestS } from '../traffic/lifetimes.js'
+
+/** Tables and buffers that a server grows by itself: below this, on each master, they would pass for the items'. */
+const leastBytes = 100_000
+
+/** What the masters' data grew by, where it is more than they grow by themselves. @param {{ topology: { masters: readonly string[] } }} target @param {number | null} bytes */
+export const told = ({ topology: { masters } }, bytes) =>
+  bytes === null || bytes < leastBytes * masters.length ? null : bytes
+
+/**
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {Pick<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>, 'holders' | 'slots'>} Strategy
+ *
+ * @typedef {object} Held what the masters hold at a moment
+ * @property {number | null} dataBytes
+ * @property {number | null} keys
+ * @property {number[] | null} gathered members of the keys that gather items, as lib/target/stored.js counts them
+ */
+
+// More than these shares of what was there before would be in the result.
+const keysShare = 1 / 20
+const idsShare = 1 / 100
+const shownSlotShare = 1 / 20
+// Keys that have expired may be counted for a while.
+const mostItems = 1.5
+// A forecast is between 0.9 and 1.4 of what a run then takes.
+const mostForecast = 2
+// Below this part of the ids, the items were not written for a while and have expired.
+const leastAlive = 1 / 10
+
+const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
+
+/**
+ * @param {Strategy} strategy
+ * @param {Held} before
+ * @param {Held} after
+ * @param {number} elapsedMs
+ */
+const storedItems = (strategy, before, after, elapsedMs) => {
+  const { countedBy, keysAnItem, others, aMinute } = strategy.holders()
+  if (countedBy === 'keys') {
+    if (after.keys === null || before.keys === null) return null
+    // Beside them what gathers the items; the plan's key was there before.
+    const minutes = aMinute * Math.min(4, 1 + Math.floor(elapsedMs / 60_000))
+    return Math.round((after.keys - before.keys - others - minutes) / keysAnItem)
+  }
+  return after.gathered === null || before.gathered === null ? null : after.gathered[0] - before.gathered[0]
+}
+
+/** Seconds until the data set has its full size, after which no item comes that another does not make room for. @param {Plan} plan @param {Strategy} strategy */
+const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().minutesS : 0)
+
+/**
+ * Why there is no figure; null where there is one.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {Held} before
+ * @param {Held} after
+ * @param {number | null} stored
+ * @param {number | null} grown
+ * @param {number} elapsedMs
+ * @param {number | null} writersBefore others that were at work before our first item
+ * @param {number} slotTable
+ */
+const reasonAgainst = (plan, strategy, before, after, stored, grown, elapsedMs, writersBefore, slotTable) => {
+  const { once, periodMs, masters, agents } = plan
+  if (strategy.holders().countedBy === null)
+    return 'no key of the model stands for an item, and none holds each item once'
+  if (stored === null || grown === null || before.keys === null || before.gathered === null)
+    return 'a master did not say what it holds'
+  if (!once && shortestS(plan) * 1000 < periodMs)
+    return '--ttl is shorter than --period: items die before they are written again'
+  if (elapsedMs < fullS(plan, strategy) * 1000)
+    return `with --once the data set has its full size after ${period(fullS(plan, strategy) * 1000)}; run for longer (--duration)`
+  if (writersBefore) return 'items of other writers were there before the first write'
+  if (stored <= 0) return 'no items came: they were there before the first write'
+  const ids = sum(before.gathered)
+  if (ids > stored * idsShare)
+    return `${several(ids, 'id')} of an earlier run ${ids === 1 ? 'was' : 'were'} there before the first write; wait until they expire, or take another --prefix`
+  // A lease for each of our agents, and perhaps the plan of an earlier run.
+  const keys = before.keys - agents.length - 1
+  if (keys > stored * keysShare)
+    return `${several(keys, 'key')} ${keys === 1 ? 'was' : 'were'} there before the first write`
+  const [own = 0] = after.gathered ?? []
+  if (!isDrawn(plan) && stored < own * leastAlive)
+    return `only ${count(stored)} of ${several(own, 'item')} had not expired at the end`
+  const { most, bytes: forecast } = strategy.holders()
+  if (stored > most * mostItems)
+    return `${count(stored)} items came, and this plan has ${count(most)} at most: another application wrote meanwhile`
+  const expected = forecast === null ? null : stored * forecast + strategy.slots(stored) * slotTable
+  if (expected !== null && grown > mostForecast * (expected + leastBytes * masters))
+    return `${bytes(grown)} came, and these items take about ${bytes(expected)}: another application wrote meanwhile`
+  if (grown < leastBytes * masters)
+    return `${bytes(Math.max(0, grown))} more are too little: below ${bytes(leastBytes)} a master its own tables would pass for the items'`
+  return null
+}
+
+/**
+ * How much of it is a table for each slot that was used for the first time, where that is not little.
+ * @param {Plan} plan
+ * @param {Strategy} strategy
+ * @param {number} slotTable bytes
+ * @param {number} stored
+ * @param {number} perItem
+ */
+const slotNote = ({ cluster }, strategy, slotTable, stored, perItem) => {
+  if (!cluster) return null
+  const slots = strategy.slots(stored)
+  const share = (slots * slotTable) / stored
+  if (share < perItem * shownSlotShare) return null
+  return `${bytes(share)} of it are tables of ${count(slots)} slots, ${bytes(slotTable)} each, whatever the number of items`
+}
+
+/**
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {Strategy} known.strategy
+ * @param {Held} known.before the first write
+ * @param {Held} known.after the last
+ * @param {number} known.elapsedMs of the whole run
+ * @param {number | null} [known.writersBefore] others that were at work before our first item
+ * @param {number} known.slotTable bytes that a server takes for each slot that holds a key
+ * @returns {{ memory_bytes_per_item: number | null, memory_note: string | null }}
+ */
+export const memoryCost = ({ plan, strategy, before, after, elapsedMs, slotTable, writersBefore = null }) => {
+  const stored = storedItems(strategy, before, after, elapsedMs)
+  const grown =
+    after.dataBytes === null || before.dataBytes === null ? null : after.dataBytes - before.dataBytes
+  const reason = reasonAgainst(
+    plan,
+    strategy,
+    before,
+    after,
+    stored,
+    grown,
+    elapsedMs,
+    writersBefore,
+    slotTable,
+  )
+  if (reason !== null || stored === null || grown === null)
+    return { memory_bytes_per_item: null, memory_note: reason }
+  const perItem = grown / stored
+  return { memory_bytes_per_item: perItem, memory_note: slotNote(plan, strategy, slotTable, stored, perItem) }
+}

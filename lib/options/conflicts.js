@@ -1,0 +1,334 @@
+// What must not stand together: one function a rule, which returns the sentence to say, or nothing.
+import { stampBytes } from '../traffic/payload.js'
+import { sizeLimits } from '../traffic/sizes.js'
+import { allStrategies, strategyNamed, writerFlow } from '../workloads/index.js'
+import { trafficRules } from './traffic-rules.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
+ * @typedef {import('../../settings.js').SettingKey} SettingKey
+ * @typedef {import('../../settings.js').AnyKey} AnyKey
+ *
+ * @callback Rule
+ * @param {Settings} settings
+ * @param {(key: SettingKey) => string} named the option or the variable that gave the setting
+ * @returns {string | false | undefined}
+ */
+
+/** @param {Settings} s */
+const smallestShare = (s) => Math.floor(s.quantity / s.totalAgents)
+
+/** @param {Settings} s */
+const highestAgent = (s) => (Array.isArray(s.agent) ? s.agent[s.agent.length - 1] : 1)
+
+/**
+ * @param {'placement' | 'sortedSets' | 'extraSortedSets'} key
+ * @param {string | number} plain the value that asks for nothing
+ * @returns {Rule}
+ */
+const needsSortedSet = (key, plain) => (s, named) =>
+  s[key] !== plain &&
+  !strategyNamed(s.strategy).options.includes(key) &&
+  (strategyNamed(s.strategy).oneSlot
+    ? `${named(key)}: the script of ${named('strategy')} writes no further sets`
+    : `${named(key)}: ${named('strategy')} keeps no sorted set`)
+
+// What only writers in ticks have, and what only clients have.
+const ofTicks = /** @type {const} */ ([
+  'periodMs',
+  'chunks',
+  'totalAgents',
+  'agent',
+  'pacing',
+  'intervals',
+  'once',
+  'stamp',
+  'ttlS',
+  'maxMembers',
+])
+const ofClients = /** @type {const} */ ([
+  'fill',
+  'snapshot',
+  'connections',
+  'pipeline',
+  'reconnectHz',
+  'ratio',
+  'partitions',
+  'ids',
+  'falsePositives',
+  'counters',
+  'structure',
+  'maxQueue',
+  'whenFull',
+  'chunkSize',
+  'delayMs',
+  'loseEvery',
+  'selectivity',
+  'queries',
+  'sortBy',
+  'pageSize',
+  'pageOffset',
+  'scanCount',
+  'indexWhen',
+  'indexes',
+  'searchTimeoutMs',
+  'requests',
+  'queryTimeoutMs',
+  'updateWriters',
+  'updateRateHz',
+])
+
+// Of clients only where numbers are drawn.
+const ofItems = /** @type {const} */ (['order', 'shift', 'churn', 'arrivals'])
+
+// These, writers in ticks have as well.
+const ofBoth = /** @type {readonly SettingKey[]} */ (['connections', 'pipeline', 'reconnectHz'])
+
+/** @param {readonly Rule[]} rules @param {Settings} s @param {(key: SettingKey) => string} named */
+const firstOf = (rules, s, named) => {
+  for (const rule of rules) {
+    const sentence = rule(s, named)
+    if (sentence) return sentence
+  }
+}
+
+/**
+ * Whether this run was given it: variables of the environment are for many, and what a run has no use for is none of
+ * its own.
+ * @param {Settings} s
+ * @param {SettingKey} key
+ */
+const isTyped = ({ given }, key) => ['command line', 'file'].includes(given[key])
+
+/** @type {Rule} */
+const endsAfterWarmUp = (s, named) =>
+  s.durationMs !== undefined &&
+  s.warmUpMs >= s.durationMs &&
+  `${named('warmUpMs')} must be shorter than ${named('durationMs')}`
+
+/** Of clients: what a strategy does not list, it does not have. @type {readonly Rule[]} */
+const clientsRules = [
+  (s, named) => {
+    const { options, name, workload } = strategyNamed(s.strategy)
+    const optional = [...ofTicks, ...ofClients, ...ofItems]
+    const odd = optional.find((key) => isTyped(s, key) && !options.includes(key))
+    return odd && `${named(odd)} is not an option of ${name}: see the options of ${workload} in --help`
+  },
+
+  (s, named) => {
+    const { drivers, name } = strategyNamed(s.strategy)
+    if (s.given.driver === 'default' || drivers.includes(s.driver)) return
+    return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
+  },
+
+  (s, named) => firstOf(strategyNamed(s.strategy).rules, s, named),
+
+  endsAfterWarmUp,
+]
+
+/** @type {readonly Rule[]} */
+const ticksRules = [
+  (s, named) => {
+    const ofSockets = ofBoth.find((key) => isTyped(s, key))
+    if (ofSockets && s.driver === 'ioredis')
+      return `${named(ofSockets)} is for plain sockets: ioredis keeps one connection to every node by itself`
+    const odd = ofClients.find((key) => isTyped(s, key) && !ofBoth.includes(key))
+    const owner = odd && allStrategies().find((one) => one.options.includes(odd))
+    return owner && `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
+  },
+
+  (s, named) =>
+    s.periodMs < 1 &&
+    `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`,
+
+  endsAfterWarmUp,
+
+  (s, named) =>
+    s.quantity < s.totalAgents &&
+    `${named('quantity')}: ${s.quantity} items are too few for ${s.totalAgents} writers (${named('totalAgents')})`,
+
+  (s, named) =>
+    highestAgent(s) > s.totalAgents &&
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+
+  (s, named) =>
+    s.chunks > smallestShare(s) &&
+    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of a writer`,
+
+  (s, named) =>
+    s.stamp &&
+    sizeLimits(s).least < stampBytes &&
+    `${named('stamp')} takes ${stampBytes} bytes, ${named('valueBytes')} leaves ${sizeLimits(s).least}`,
+
+  (s, named) =>
+    s.script === 'return-zero' &&
+    !strategyNamed(s.strategy).options.includes('script') &&
+    `${named('script')} needs --ws`,
+
+  (s, named) => firstOf(strategyNamed(s.strategy).rules, s, named),
+
+  needsSortedSet('placement', 'plain'),
+  needsSortedSet('sortedSets', 1),
+  needsSortedSet('extraSortedSets', 0),
+
+  (s, named) =>
+    s.rate === 'max' &&
+    s.pacing !== 'open' &&
+    `${named('rate')} max with ${named('pacing')}: at the highest rate no batch is due at a time`,
+
+  (s, named) =>
+    s.intervals !== undefined &&
+    s.rate !== 'max' &&
+    s.warmUpMs >= s.intervals * s.periodMs &&
+    `${named('warmUpMs')} must be shorter than the ${s.intervals * s.periodMs} ms of ${named('intervals')}`,
+]
+
+/** @type {readonly ((settings: ReaderSettings, named: (key: AnyKey) => string) => ReturnType<Rule>)[]} */
+const readerRules = [
+  (s, named) =>
+    highestAgent(s) > s.totalAgents &&
+    `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
+
+  (s, named) => s.pacing === 'smooth' && `${named('pacing')}: a consumer is open or closed`,
+
+  (s, named) => s.verify && !s.values && `${named('verify')} with --no-values: it checks values`,
+
+  (s, named) =>
+    s.mode === 'script' &&
+    !s.values &&
+    `${named('mode')} with --no-values: the script is there to fetch values`,
+
+  (s, named) =>
+    s.mode === 'script' &&
+    s.fetch === 'mget' &&
+    `${named('fetch')} with ${named('mode')}: the script fetches for itself`,
+
+  needsSortedSet('placement', 'plain'),
+  needsSortedSet('sortedSets', 1),
+]
+
+/**
+ * The same rule for several settings.
+ * @param {SettingKey[]} keys
+ * @param {(key: SettingKey) => Rule} rule
+ */
+const each = (keys, rule) => keys.map(rule)
+
+/** @type {readonly Rule[]} */
+const targetRules = [
+  ...each(
+    ['username', 'password', 'passwordFile', 'askPassword', 'db', 'tls', 'caFile', 'certFile', 'keyFile'],
+    (key) => (s, named) =>
+      // That of another tool is there for other servers.
+      s[key] && !s.host && !named(key).startsWith('REDISCLI_')
+        ? `${named(key)} needs an address: --host or --url`
+        : false,
+  ),
+
+  (s, named) => s.sentinel && !s.host && `${named('sentinel')} needs the address of a sentinel: --host`,
+
+  (s, named) => s.sentinel && s.cluster && `${named('sentinel')} and ${named('cluster')} exclude each other`,
+
+  (s, named) =>
+    s.sentinelPassword && !s.sentinel && `${named('sentinelPassword')} needs ${named('sentinel')}`,
+
+  // Without one the connection would be the default user's.
+  (s, named) =>
+    s.username &&
+    !(s.password ?? s.passwordFile) &&
+    !s.askPassword &&
+    `${named('username')} needs a password: REDIS_PASSWORD, --password-file or --ask-password`,
+
+  ...each(
+    ['passwordFile', 'askPassword'],
+    (key) => (s, named) =>
+      s[key] && s.password ? `${named('password')} and ${named(key)} exclude each other` : false,
+  ),
+
+  ...each(
+    ['tlsInsecure', 'caFile', 'certFile', 'keyFile'],
+    (key) => (s, named) =>
+      s[key] && !s.tls && !s.control?.tls ? `${named(key)} needs --tls (or a rediss:// address)` : false,
+  ),
+
+  (s, named) =>
+    s.tlsInsecure &&
+    s.caFile &&
+    `${named('caFile')} and ${named('tlsInsecure')} exclude each other: one asks for the check that the other leaves out`,
+
+  (s, named) => s.certFile && !s.keyFile && `${named('certFile')} needs --key`,
+  (s, named) => s.keyFile && !s.certFile && `${named('keyFile')} needs --cert`,
+
+  (s, named) =>
+    s.cluster && s.db > 0 && `${named('db')}: database ${s.db} with ${named('cluster')}, which has only 0`,
+
+  (s, named) => s.metricsLingerMs > 0 && !s.metrics && `${named('metricsLingerMs')} needs --metrics`,
+
+  (s, named) => s.cloudwatch && !s.host && `${named('cloudwatch')} needs an address: --host or --url`,
+
+  ...each(
+    ['awsRegion', 'replicationGroup', 'cacheClusters'],
+    // The command that adds CloudWatch to finished results has no such switch.
+    (key) => (s, named) =>
+      s.given[key] === 'command line' && s.cloudwatch === false && `${named(key)} needs --cloudwatch`,
+  ),
+
+  // A variable describes the embedded servers of whichever run has some; a typed option means this run.
+  ...each(
+    ['serverBin', 'serverConfig', 'shards', 'replicas'],
+    (key) => (s, named) =>
+      s.given[key] === 'command line' &&
+      s.host !== undefined &&
+      `${named(key)} is for local servers, but ${named(s.given.host === 'default' ? 'port' : 'host')} is an address`,
+  ),
+
+  ...each(
+    ['shards', 'replicas'],
+    (key) => (s, named) => s.given[key] === 'command line' && !s.cluster && `${named(key)} needs --cluster`,
+  ),
+]
+
+/** @type {readonly Rule[]} */
+const fleetRules = [
+  (s, named) => s.control && !s.run && `${named('control')} needs --run, the same on every box`,
+  (s, named) =>
+    s.control &&
+    !s.host &&
+    `${named('control')} needs an address, --host or --url: the boxes write to one target`,
+  (s, named) =>
+    s.control &&
+    !writerFlow(s.strategy).inBatches &&
+    `${named('control')}: ${named('strategy')} has no writers (-t) that boxes could share`,
+  (s, named) =>
+    s.control &&
+    'limit' in s &&
+    s.thresholds.length > 0 &&
+    `${named('thresholds')} with ${named('control')}: the result of all boxes is judged by the limits of its writers; give them there`,
+  ...each(
+    ['joinWithinMs', 'partial', 'stagger', 'stopAll'],
+    (key) => (s, named) =>
+      !s.control && ['command line', 'file'].includes(s.given[key]) && `${named(key)} needs --control`,
+  ),
+]
+
+/** @type {Record<import('../workloads/flows.js').FlowName, readonly Rule[]>} */
+const flowRules = { ticks: ticksRules, clients: clientsRules, jobs: clientsRules }
+
+/**
+ * The first rule that the settings break, as a sentence.
+ * @param {Settings | ReaderSettings} settings
+ * @param {(key: AnyKey) => string} named
+ */
+export function conflictIn(settings, named) {
+  const own =
+    'limit' in settings
+      ? /** @type {readonly Rule[]} */ (readerRules)
+      : 'quantity' in settings
+        ? [...flowRules[strategyNamed(settings.strategy).roles.writer.flow], ...trafficRules]
+        : []
+  for (const rule of [...own, ...targetRules, ...('quantity' in settings ? fleetRules : [])]) {
+    const sentence = rule(settings, named)
+    if (sentence) return sentence
+  }
+}

@@ -1,0 +1,194 @@
+// --help on one screen, and --help all.
+import { wrapped } from '../base/layout.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {import('../../settings.js').Program} Program
+ *
+ * @typedef {object} About what a command is, beside its options
+ * @property {string} as how it is started: `millrace write`
+ * @property {string} [words] behind it
+ * @property {string} does in a sentence
+ * @property {readonly (readonly [what: string, line: string])[]} examples without the command
+ * @property {string} [more] below the options, a paragraph a line
+ */
+
+/** @type {Record<Program, About>} */
+export const programs = {
+  producer: {
+    as: 'millrace write',
+    does: 'Writes items at a fixed rate, and reports what they cost.',
+    examples: [
+      ['a minute against a local server, started here', '--rate 50k --duration 60s'],
+      ['lists, into a local cluster', '--strategy list --rate 50k --cluster --duration 60s'],
+      [
+        'one of eight boxes: the same line on each',
+        '--rate 300k -t 8 --cluster --host cache.example.net --tls',
+      ],
+      ['as fast as the server accepts items', '--rate max --duration 30s --json > run.json'],
+    ],
+  },
+  consumer: {
+    as: 'millrace read',
+    does: 'Reads the latest items as an application would. The data model comes from the plan that a writer leaves in the target.',
+    examples: [
+      ['all items every second, with a writer in another terminal', '--duration 60s'],
+      ['the newest 1,000 from the replicas of a local cluster', '--cluster --limit 1000'],
+      [
+        'eight consumers, every value checked byte by byte',
+        '--host cache.example.net --consumers 8 --verify',
+      ],
+      ['32 consumers, four fetches a second each', '--consumers 32 -p 250 --limit 1000 --json > run.json'],
+    ],
+  },
+  cleanup: {
+    as: 'millrace cleanup',
+    does: 'Removes the keys that runs left under a prefix, according to their plans, and nothing else.',
+    examples: [
+      ['count what would be removed', '--cluster --host cache.example.net --tls'],
+      ['remove it', '--cluster --host cache.example.net --tls --yes'],
+    ],
+  },
+  reshard: {
+    as: 'millrace reshard',
+    words: 'move|add-shard|remove-shard|failover',
+    does: 'Changes a cluster while it serves, and reports how long that took.',
+    examples: [
+      ['move 1,500 slots to the third shard', 'move --slots 0-1499 --to 3 --host cache.example.net --tls'],
+      ['let the replica of the second shard take over', 'failover --shard 2'],
+    ],
+  },
+}
+
+const variables = [
+  'The command line overrides a file (-f), which overrides the environment, .env and the defaults.',
+  'Variables are named MILLRACE_ and the option, as in MILLRACE_TTL; those of the target are REDIS_HOST and ' +
+    'the like. MILLRACE_NO_DOTENV=1 ignores .env.',
+  'Numbers may end in k or M, sizes in kB, MB, KiB or MiB. --no-json and so on switch a flag off.',
+]
+
+/**
+ * The value of an option that is not given.
+ * @param {Option} option
+ */
+export const defaultText = ({ otherwise, default: value, type }) =>
+  otherwise ?? (type === 'flag' ? (value === 'true' ? 'on' : 'off') : (value ?? 'none'))
+
+/**
+ * The help of an option, with its choices where the text does not name them.
+ * @param {Option} option
+ */
+export function meaning({ help, choices = [] }) {
+  return choices.every((choice) => help.includes(choice)) ? help : `${help}: ${choices.join(', ')}`
+}
+
+const placeholders = /** @type {Partial<Record<import('./values.js').TypeName, string>>} */ ({
+  flag: '',
+  integer: 'N',
+  number: 'N',
+  rate: 'N',
+  bytes: 'SIZE',
+  duration: 'TIME',
+  lifetime: 'TIME',
+  sizes: 'SIZE',
+  choice: 'NAME',
+  choices: 'NAMES',
+  path: 'PATH',
+  host: 'NAME',
+  url: 'URL',
+  limits: 'LIMIT',
+  listener: 'PORT',
+  ratio: 'N:N',
+  agents: 'N',
+})
+
+/** `-q, --quantity N` @param {Option} option */
+const usage = ({ name, aliases, type, place }) => {
+  const names = [...aliases.map((alias) => `${alias.length === 1 ? '-' : '--'}${alias}`), `--${name}`].join(
+    ', ',
+  )
+  return `${names} ${place ?? placeholders[type] ?? 'TEXT'}`.trimEnd()
+}
+
+/**
+ * Names at the left, and what is to be read of them wrapped at the right.
+ * @param {readonly [left: string, right: string][]} rows
+ * @param {number} columns
+ */
+export const twoColumns = (rows, columns) => {
+  const indent = Math.min(26, Math.max(...rows.map(([left]) => left.length)) + 4)
+  return rows.flatMap(([left, right]) => {
+    const lines = wrapped(right, columns - indent)
+    const isLong = left.length + 4 > indent
+    const first = isLong
+      ? [`  ${left}`, ...lines.splice(0, 1).map((line) => ' '.repeat(indent) + line)]
+      : [`  ${left.padEnd(indent - 2)}${lines.shift()}`]
+    return [...first, ...lines.map((line) => ' '.repeat(indent) + line)]
+  })
+}
+
+/** What there is besides, unless it says nothing. @param {Option} option */
+const unlessGiven = (option) => {
+  const text = defaultText(option)
+  return ['off', 'none'].includes(text) || text.startsWith('see ') ? '' : ` (${text})`
+}
+
+/** @param {Option} option */
+const briefDefault = ({ default: value, type, otherwise }) =>
+  value === undefined || ['', 'none'].includes(value) || otherwise || type === 'flag' ? '' : ` (${value})`
+
+/**
+ * @param {About} about
+ * @param {readonly Option[]} options
+ * @param {{ columns: number, whole: boolean }} look whole: every option, in groups
+ */
+export const helpText = ({ as, words, does, examples, more }, options, { columns, whole }) => {
+  const width = Math.max(60, Math.min(columns, 110))
+  const shown = options.filter(({ hidden }) => !hidden)
+  const isShort = shown.some(({ brief }) => brief !== undefined) && !whole
+  const rows = (/** @type {readonly Option[]} */ some) =>
+    some.map(
+      (option) =>
+        /** @type {[string, string]} */ ([
+          usage(option),
+          isShort ? `${option.brief}${briefDefault(option)}` : `${meaning(option)}${unlessGiven(option)}`,
+        ]),
+    )
+  const groups = isShort ? [''] : [...new Set(shown.map(({ group }) => group))]
+  const own = /** @type {[string, string]} */ ([
+    isShort ? '-h, --help [all]' : '-h, --help',
+    isShort
+      ? `this text; all: the other ${shown.filter(({ brief }) => brief === undefined).length} options`
+      : 'this text',
+  ])
+  const parts = groups.map((group, i) => {
+    const some = shown.filter((option) => (isShort ? option.brief !== undefined : option.group === group))
+    const last = i === groups.length - 1 ? [own] : []
+    return [`${group || 'Options'}`, ...twoColumns([...rows(some), ...last], width)].join('\n')
+  })
+  const isVaried = shown.some(({ env }) => env !== null)
+  return [
+    wrapped(does, width).join('\n'),
+    `Usage: ${[as, words, '[options]'].filter(Boolean).join(' ')}`,
+    // Never wrapped: they are there to be pasted.
+    ...(examples.length > 0
+      ? [
+          [
+            'Examples',
+            ...examples.flatMap(([what, line]) => [`  # ${what}`, `  ${as} ${line}`.trimEnd()]),
+          ].join('\n'),
+        ]
+      : []),
+    ...parts,
+    // What is indented is a table.
+    ...(more === undefined
+      ? []
+      : [
+          more
+            .split('\n')
+            .flatMap((line) => (line.startsWith('  ') ? line : wrapped(line, width)))
+            .join('\n'),
+        ]),
+    ...(isVaried && !isShort ? [variables.flatMap((note) => wrapped(note, width)).join('\n')] : []),
+  ].join('\n\n')
+}

@@ -1,0 +1,190 @@
+// Options from a file: YAML or JSON by their long names, or the run.json of an earlier run.
+import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
+import { nearest } from '../base/nearest.js'
+import { plainText } from '../base/units.js'
+import { OptionError } from '../errors.js'
+import { typedLifetime } from '../traffic/lifetimes.js'
+import { flowOf } from '../workloads/flows.js'
+import { namesOf } from './command-line.js'
+import { shown } from './values.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {Record<string, string>} Texts of options, by their names
+ */
+
+/** @param {string} path */
+const textOf = (path) => {
+  try {
+    return readFileSync(statSync(path).isDirectory() ? join(path, 'run.json') : path, 'utf8')
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(`--file: cannot read ${plainText(path)} (${code})`, { cause })
+  }
+}
+
+/** @param {string} text @param {string} path @returns {unknown} scalars as the texts that they are in the file */
+const documentIn = (text, path) => {
+  // Loaded where there is a file: yaml has no dependencies, and its 'failsafe' schema leaves 5m and 300k as typed.
+  const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
+  try {
+    return parse(text, { schema: 'failsafe', logLevel: 'error' })
+  } catch (cause) {
+    const [sentence] = String(/** @type {Error} */ (cause).message).split(/[:\n]/, 1)
+    throw new OptionError(`--file ${plainText(path)} is neither YAML nor JSON: ${plainText(sentence)}`, {
+      cause,
+    })
+  }
+}
+
+/** @param {unknown} value */
+const isMap = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * @param {string} path
+ * @param {readonly Option[]} options of the program
+ * @returns {{ origin: 'file' | 'earlier run', texts: Texts }}
+ */
+export const optionsIn = (path, options) => {
+  const text = textOf(path)
+  const document = /** @type {any} */ (documentIn(text, path))
+  if (!isMap(document))
+    throw new OptionError(`--file ${plainText(path)}: must have a line for each option, as in 'rate: 300k'`)
+  return isMap(document.plan) && 'schema' in document
+    ? { origin: 'earlier run', texts: ofRun(JSON.parse(text), path, options) }
+    : { origin: 'file', texts: ofLines(document, path, options) }
+}
+
+/** @param {Record<string, unknown>} document @param {string} path @param {readonly Option[]} options @returns {Texts} */
+const ofLines = (document, path, options) => {
+  const where = `--file ${plainText(path)}`
+  const known = options.flatMap(namesOf).filter((name) => name.length > 1)
+  /** @type {Texts} */
+  const texts = {}
+  for (const [name, value] of Object.entries(document)) {
+    const option = options.find((one) => name.length > 1 && namesOf(one).includes(name))
+    if (!option || option.env === null) {
+      const like = nearest(name, known)
+      throw new OptionError(`${where}: unknown option ${shown(name)}${like ? `; did you mean ${like}?` : ''}`)
+    }
+    const text = Array.isArray(value) ? value.join(option.repeatable ?? ',') : value
+    if (typeof text !== 'string' || text === '') throw new OptionError(`${where}: ${name} needs a value`)
+    if (option.secret && ((option.type !== 'url' && option.type !== 'server') || /\/\/[^/]*@/.test(text)))
+      throw new OptionError(`${where}: ${name}: no password in a file of options; set REDIS_PASSWORD`)
+    if (texts[option.name] !== undefined) throw new OptionError(`${where}: ${option.name} is given twice`)
+    texts[option.name] = text
+  }
+  return texts
+}
+
+/** How a value of the settings is typed. @param {Option} option @param {any} value */
+const typedValue = ({ type, values = {} }, value) => {
+  if (type === 'duration') return `${value}ms`
+  if (type === 'bytes' || (type === 'sizes' && typeof value === 'number')) return `${value}B`
+  if (type === 'ratio') return value.join(':')
+  return Object.keys(values).find((choice) => values[choice] === value) ?? String(value)
+}
+
+/** The rate and the rhythm of a writer's plan. @param {any} plan */
+const rhythmOf = ({ pacing, quantity, periodMs, chunks, rate, nominalHz, clients }) => {
+  if (clients) return { rate: nominalHz ?? 'max' }
+  if (rate === 'max') return { rate, periodMs, chunks }
+  if (pacing !== 'smooth') return { periodMs, chunks }
+  return Number.isInteger(periodMs)
+    ? { periodMs }
+    : { rate: Math.round((quantity * 1000) / periodMs), pacing: null }
+}
+
+/** A plan's fields under the names of the settings. @param {any} plan */
+const settingsIn = (plan) => {
+  const {
+    sets,
+    extraSets,
+    maxMembers,
+    scriptMembers,
+    clients,
+    mode,
+    fetch,
+    chunks,
+    rate,
+    periodMs,
+    ...rest
+  } = plan
+  const isWriter = 'agents' in plan && !('limit' in plan)
+  return {
+    ...rest,
+    ttlS: plan.ttlS === undefined ? undefined : typedLifetime(plan),
+    order: plan.order === flowOf(plan).defaultOrder ? null : plan.order,
+    ...clients,
+    ...(isWriter ? rhythmOf(plan) : { periodMs }),
+    ...(clients
+      ? { pacing: null, totalAgents: null, once: null, ...(clients.expires ? {} : { ttlS: null }) }
+      : {}),
+    valueBytes: plan.valueSizes ?? plan.valueBytes,
+    sortedSets: sets?.length,
+    extraSortedSets: extraSets?.length || null,
+    maxMembers: maxMembers === DEFAULT_MAX_MEMBERS && scriptMembers === 0 ? null : maxMembers,
+    fetch: mode === 'script' ? mode : fetch,
+  }
+}
+
+/**
+ * What a consumer read by is the writer's plan, and stays in the target.
+ * @param {any} plan
+ */
+const withoutWriters = ({
+  strategy,
+  quantity,
+  sets,
+  extraSets,
+  placement,
+  ttlS,
+  ttlLeastS,
+  valueBytes,
+  valueSizes,
+  payload,
+  ...rest
+}) => {
+  const { seed, stamp, once, ...own } = rest
+  return rest.source === 'target' ? own : { strategy, quantity, sets, placement, ttlS, ttlLeastS, ...rest }
+}
+
+/** Local servers as the run had them. @param {any} document */
+const serversOf = ({ target, nodes = [] }) => {
+  if (target?.kind !== 'cluster') return {}
+  if (target.origin !== 'embedded') return { cluster: true }
+  const shards = nodes.filter((/** @type {any} */ { role }) => role === 'master').length
+  return { cluster: true, shards, replicas: Math.round(nodes.length / shards) - 1 }
+}
+
+/** @param {any} document @param {string} path @param {readonly Option[]} options @returns {Texts} */
+const ofRun = (document, path, options) => {
+  const isReader = options.some(({ key }) => key === 'limit')
+  const kind = isReader ? 'consumer' : 'producer'
+  if (document.kind !== kind)
+    throw new OptionError(
+      `--file ${plainText(path)}: the result of a ${plainText(String(document.kind)).slice(0, 20)}, not of a ${kind}`,
+    )
+  const plan = isReader ? withoutWriters(document.plan) : document.plan
+  const settings = /** @type {Record<string, unknown>} */ ({ ...settingsIn(plan), ...serversOf(document) })
+  /** @type {Texts} */
+  const texts = {}
+  const seen = new Set()
+  // A model of the user's own is given by an option of its own.
+  if (plan.model) seen.add('strategy')
+  for (const name of ['model', 'command']) {
+    const text = plan.model?.source?.[name]
+    if (typeof text === 'string') texts[name] = text
+  }
+  for (const option of options) {
+    const value = settings[option.key]
+    if (option.on !== undefined || seen.has(option.key) || value === undefined || value === null) continue
+    if (option.key === 'prefix' && value === '') continue
+    seen.add(option.key)
+    texts[option.name] = typedValue(option, value)
+  }
+  return texts
+}

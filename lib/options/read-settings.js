@@ -1,0 +1,328 @@
+// Command line beats file beats environment beats .env beats default.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import dotenv from 'dotenv'
+import { OPTIONS, optionsOf } from '../../settings.js'
+import { nearest } from '../base/nearest.js'
+import { millraceVersion } from '../base/version.js'
+import { OptionError } from '../errors.js'
+import { sizesIn } from '../traffic/sizes.js'
+import { strategyNamed, writerFlow } from '../workloads/index.js'
+import { cautionsIn } from './cautions.js'
+import { refuseWords, typedLine } from './command-line.js'
+import { conflictIn } from './conflicts.js'
+import { helpText, programs } from './help.js'
+import { optionsIn } from './option-file.js'
+import { shown, VALUE_TYPES } from './values.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ * @typedef {import('../../settings.js').Origin} Origin
+ * @typedef {import('../../settings.js').Program} Program
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../settings.js').AnyKey} AnyKey
+ *
+ * @typedef {object} Source
+ * @property {Origin} origin
+ * @property {(option: Option) => { named: string, text: string } | undefined} find
+ *
+ * @typedef {object} Reading an option that was given, and its value
+ * @property {Option} option
+ * @property {Origin} origin
+ * @property {string} named as the user knows it: `--ws`, or the variable
+ * @property {unknown} value
+ *
+ * @typedef {{ key: string, value: unknown, reading: Reading }} Offer a value for one setting
+ */
+
+/** @type {Origin[]} strongest first */
+const ORIGINS = ['command line', 'file', 'earlier run', 'environment', '.env', 'default']
+
+/** @type {ReturnType<typeof optionsIn>} */
+const noFile = { origin: 'file', texts: {} }
+
+/** @param {Reading} reading */
+const rank = (reading) => ORIGINS.indexOf(reading.origin)
+
+/**
+ * The text of `.env`, unless there is none or MILLRACE_NO_DOTENV is set.
+ * @param {string} cwd
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string | undefined}
+ */
+export function loadDotenv(cwd, env) {
+  if (env.MILLRACE_NO_DOTENV) return
+  try {
+    return readFileSync(join(cwd, '.env'), 'utf8')
+  } catch (cause) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
+    if (code === 'ENOENT') return
+    throw new OptionError(`.env cannot be read (${code}); MILLRACE_NO_DOTENV=1 leaves it out`, { cause })
+  }
+}
+
+/** @param {string | undefined} dotenvText @returns {Record<string, string>} */
+export const variablesIn = (dotenvText) => dotenv.parse(dotenvText ?? '')
+
+const ours = 'MILLRACE_'
+// Variables of ours that are no options.
+const otherVariables = ['MILLRACE_NO_DOTENV', 'MILLRACE_PEERS']
+
+/**
+ * A misspelt variable must not be ignored.
+ * @param {Record<string, string | undefined>} variables
+ * @param {string} where
+ */
+function refuseUnknownVariables(variables, where) {
+  const all = [...OPTIONS.flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat()), ...otherVariables]
+  const known = all.filter((name) => name.startsWith(ours))
+  for (const name of Object.keys(variables)) {
+    if (!name.startsWith(ours) || known.includes(name)) continue
+    const like = nearest(
+      name.slice(ours.length),
+      known.map((one) => one.slice(ours.length)),
+    )
+    const hint = like ? `; did you mean ${ours}${like}?` : ''
+    throw new OptionError(`unknown variable ${shown(name)}${where}${hint}`)
+  }
+}
+
+/**
+ * The settings of a program, checked and frozen; or the text that --help or --version asks for.
+ * @param {object} from
+ * @param {Program} from.program
+ * @param {readonly string[]} from.argv without node and the script
+ * @param {NodeJS.ProcessEnv} from.env
+ * @param {string} [from.dotenvText]
+ * @param {number} [from.columns] of the terminal
+ * @returns {Readonly<Settings> | { help: string } | { version: string }}
+ */
+export function readSettings({ program, argv, columns = 80, ...from }) {
+  const options = optionsOf(program)
+  const typed = typedLine(argv, options)
+  if (typed.help)
+    return { help: helpText(programs[program], options, { columns, whole: typed.help === 'all' }) }
+  if (typed.version) return { version: millraceVersion() }
+  return settingsOf(typed, options, from)
+}
+
+/**
+ * The settings that a command line, a file, the environment and `.env` make of these options.
+ * @param {import('./command-line.js').Typed} typed
+ * @param {readonly Option[]} options
+ * @param {{ env: NodeJS.ProcessEnv, dotenvText?: string, takesWords?: boolean }} from
+ * @returns {Readonly<Settings>}
+ */
+export const settingsOf = (typed, options, { env, dotenvText = '', takesWords = false }) => {
+  if (!takesWords) refuseWords(typed)
+  const dotenvValues = variablesIn(dotenvText)
+  refuseUnknownVariables(env, '')
+  refuseUnknownVariables(dotenvValues, ' in .env')
+  const path = typed.options.get('file')?.text
+  const inFile = path === undefined ? noFile : optionsIn(path, options)
+  /** @type {Source[]} */
+  const sources = [
+    { origin: 'command line', find: ({ name }) => found(`--${name}`, typed.options.get(name)?.text) },
+    {
+      origin: inFile.origin,
+      find: ({ name }) => found(`${name} in ${path}`, inFile.texts[name]),
+    },
+    { origin: 'environment', find: (option) => variableOf(option, env, '') },
+    { origin: '.env', find: (option) => variableOf(option, dotenvValues, ' in .env') },
+  ]
+  const readings = withoutReplaced(options.flatMap((option) => readingOf(option, sources) ?? []))
+  return settled(options, readings.flatMap(offersOf), cautionsIn(typed))
+}
+
+/** @param {string} named @param {string | undefined} text */
+const found = (named, text) => (text === undefined ? undefined : { named, text })
+
+/**
+ * The first of an option's variables that is set. An empty one is no value, but hides that of a weaker source.
+ * @param {Option} option
+ * @param {Record<string, string | undefined>} variables
+ * @param {string} where
+ */
+const variableOf = ({ env, alsoEnv }, variables, where) => {
+  const name = [env ?? [], alsoEnv].flat().find((one) => variables[one] !== undefined)
+  return name === undefined ? undefined : found(`${name}${where}`, variables[name])
+}
+
+/**
+ * The option as its strongest source has it.
+ * @param {Option} option
+ * @param {Source[]} sources
+ * @returns {Reading | undefined}
+ */
+function readingOf(option, sources) {
+  for (const { origin, find } of sources) {
+    const given = find(option)
+    if (given === undefined) continue
+    const { named, text } = given
+    if (text === '' && origin !== 'command line') return
+    const value = VALUE_TYPES[option.type].read(text, option)
+    if (value === undefined) throw new OptionError(`${named} ${refusal(option, text)}`)
+    if (option.on === undefined) return { option, origin, named, value }
+    return value ? { option, origin, named, value: option.on } : undefined
+  }
+}
+
+/** Why a text is no value. @param {Option} option @param {string} text */
+const refusal = (option, text) => {
+  const must = `must be ${VALUE_TYPES[option.type].expects(option)}`
+  if (option.secret) return must
+  // -a is the password of redis-cli, -p that of mysql.
+  if (
+    (option.type === 'agents' && !/^[\d-]{1,12}$/.test(text)) ||
+    (option.name === 'period' && !/^\d/.test(text))
+  )
+    return `${must} (what was typed is not shown: a password is given as REDIS_PASSWORD or with --ask-password)`
+  const like = option.choices && nearest(text, option.choices)
+  return like
+    ? `must not be '${shown(text)}'; did you mean ${like}? It ${must}`
+    : `${must}, not '${shown(text)}'`
+}
+
+/**
+ * Of options that answer the same question the stronger source counts; in one source they exclude each other.
+ * @param {Reading[]} readings
+ */
+function withoutReplaced(readings) {
+  const replaced = new Set()
+  for (const one of readings) {
+    const { insteadOf = [], insteadIf = () => true } = one.option
+    for (const other of insteadIf(one.value)
+      ? readings.filter(({ option }) => insteadOf.includes(option.name))
+      : []) {
+      if (one.origin === other.origin)
+        throw new OptionError(`${one.named} and ${other.named} exclude each other`)
+      replaced.add(rank(one) > rank(other) ? one : other)
+    }
+  }
+  return readings.filter((reading) => !replaced.has(reading))
+}
+
+/**
+ * @param {Reading} reading
+ * @returns {Offer[]}
+ */
+function offersOf(reading) {
+  const { option, value } = reading
+  const parts = option.type === 'url' ? Object(value) : (option.parts?.(value) ?? { [option.key]: value })
+  return Object.entries(parts).map(([key, part]) => ({ key, value: part, reading }))
+}
+
+/**
+ * The offer that counts for a setting: of the strongest source, where all must agree.
+ * @param {Offer[]} offers
+ * @returns {Offer | undefined}
+ */
+function strongest(offers) {
+  const top = Math.min(...offers.map(({ reading }) => rank(reading)))
+  const best = offers.filter(({ reading }) => rank(reading) === top)
+  const implied = best.map(({ reading }) => reading.option.implies)
+  const [first, second] = best.filter(({ value }, i) => {
+    const same = best.findIndex((offer) => offer.value === value)
+    return same === i && !implied.includes(/** @type {string} */ (value))
+  })
+  if (second) throw new OptionError(`${first.reading.named} and ${second.reading.named} exclude each other`)
+  return first
+}
+
+/**
+ * @param {readonly Option[]} options
+ * @param {Offer[]} offers
+ * @param {readonly string[]} cautions
+ * @returns {Readonly<Settings>}
+ */
+function settled(options, offers, cautions) {
+  /** @type {Record<string, unknown>} */
+  const values = {}
+  /** @type {Map<string, Offer>} */
+  const counting = new Map()
+  /** @type {Record<string, Origin>} */
+  const given = {}
+  /** @type {Record<string, string>} */
+  const givenBy = {}
+  for (const { key, ...option } of options) {
+    if (given[key]) continue
+    const offer = strongest(offers.filter((candidate) => candidate.key === key))
+    if (offer) {
+      counting.set(key, offer)
+      givenBy[key] = offer.reading.named
+    }
+    values[key] = offer ? offer.value : defaultOf({ key, ...option })
+    given[key] = offer?.reading.origin ?? 'default'
+  }
+  if (values.host ?? values.port) {
+    values.host ??= '127.0.0.1'
+    values.port ??= values.sentinel === undefined ? 6379 : 26379
+  }
+
+  Object.assign(values, spreadOf(values), derivedFrom(/** @type {any} */ ({ ...values, given })))
+  const settings = /** @type {Settings} */ (
+    Object.freeze({
+      ...values,
+      given: Object.freeze(given),
+      givenBy: Object.freeze(givenBy),
+      cautions: Object.freeze(cautions),
+    })
+  )
+  const sentence = conflictIn(settings, (key) => namedSetting(key, settings, options, counting.get(key)))
+  if (sentence) throw new OptionError(sentence)
+  return settings
+}
+
+/**
+ * Of sizes that differ the mean is what is reported and forecast, of lifetimes the longest is what indexes are cut by.
+ * @param {Record<string, any>} values
+ */
+const spreadOf = ({ valueBytes, ttlS }) => {
+  const sizes = typeof valueBytes === 'string' ? sizesIn(valueBytes) : undefined
+  const [least, most] = Array.isArray(ttlS) ? ttlS : [null, ttlS]
+  if (valueBytes === undefined) return {}
+  return {
+    valueBytes: sizes?.mean ?? valueBytes,
+    valueSizes: sizes?.text ?? null,
+    ttlS: most,
+    ttlLeastS: least,
+  }
+}
+
+/**
+ * What a rate and the kind of workload say of settings that were not given.
+ * @param {Settings} settings
+ * @returns {Partial<Settings>}
+ */
+const derivedFrom = ({ strategy, rate, quantity, given }) => {
+  if (rate === undefined && strategy === undefined) return {}
+  const items = given.quantity === 'default' ? undefined : quantity
+  const { defaultItems, workers } = strategyNamed(strategy)
+  if (workers && typeof rate === 'number') return ofRate(Math.max(1, Math.round(items ?? rate)), rate)
+  const most = defaultItems ?? writerFlow(strategy).defaultItems
+  if (most !== null) return { quantity: items ?? most }
+  if (typeof rate !== 'number') return {}
+  const each = items ?? rate
+  return { ...ofRate(each, rate), pacing: 'smooth' }
+}
+
+/** @param {number} quantity @param {number} rate */
+const ofRate = (quantity, rate) => ({ quantity, periodMs: (quantity * 1000) / rate })
+
+/** @param {Option} option */
+function defaultOf(option) {
+  if (option.type === 'flag') return option.off ?? option.default === 'true'
+  return option.default === undefined ? undefined : VALUE_TYPES[option.type].read(option.default, option)
+}
+
+/**
+ * @param {AnyKey} key
+ * @param {Settings} settings
+ * @param {readonly Option[]} options
+ * @param {Offer} [offer]
+ */
+function namedSetting(key, settings, options, offer) {
+  const option = offer?.reading.option ?? options.find((candidate) => candidate.key === key)
+  const named = offer?.reading.named ?? `--${option?.name}`
+  return option?.type === 'choice' ? `${named} ${/** @type {any} */ (settings)[key]}` : named
+}

@@ -1,0 +1,405 @@
+// The types of options: how a text becomes a value, and how to say which texts do.
+import { isIP } from 'node:net'
+import { byteUnits, countUnits, scaled, timeUnits } from '../base/scaled.js'
+import { absoluteThreshold } from '../result/thresholds.js'
+import { arrivalsOf } from '../traffic/arrivals.js'
+import { paceOf } from '../traffic/pace.js'
+import { orderOf } from '../traffic/popularity.js'
+import { sizesIn } from '../traffic/sizes.js'
+import { loadCommands, loadModel } from '../workloads/own/load.js'
+
+/**
+ * @typedef {import('../../settings.js').Option} Option
+ *
+ * @typedef {object} ValueType
+ * @property {(text: string, option: Option) => unknown} read the value, undefined where the text is none
+ * @property {(option: Option) => string} expects 'must be ...'
+ * @property {(option: Option) => string} shape the same in a word or two, for help and tables
+ *
+ * @typedef {object} Address what --url holds; as settings are called
+ * @property {string} url without user and password
+ * @property {string} host
+ * @property {number} [port] where it names one
+ * @property {string} [username]
+ * @property {string} [password]
+ * @property {number} [db]
+ * @property {true} [tls]
+ */
+
+const shortUnits = new Map([
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+])
+
+/**
+ * @param {(text: string, option: Option) => number | undefined} number
+ * @param {(option: Option) => string} noun
+ * @param {(option: Option) => string} [hint]
+ * @returns {ValueType}
+ */
+function ranged(number, noun, hint = () => '') {
+  return {
+    read(text, option) {
+      const value = number(text, option)
+      const [min = 0, max = Number.MAX_SAFE_INTEGER] = (option.range ?? []).map((end) => number(end, option))
+      return value !== undefined && value >= min && value <= max ? value : undefined
+    },
+    expects: (option) => `${noun(option)} from ${option.range?.join(' to ')}${hint(option)}`,
+    shape: (option) => option.range?.join(' to ') ?? '',
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {Option} option
+ */
+const milliseconds = (text, { unit = 's' }) => {
+  // 1m30s
+  const parts = /^(?:\d+h)?(?:\d+m(?!s))?(?:\d+s)?(?:\d+ms)?$/.test(text)
+    ? (text.match(/\d+[a-z]+/g) ?? [])
+    : []
+  if (parts.length > 1) return parts.reduce((sum, part) => sum + Number(scaled(part, timeUnits)), 0)
+  return scaled(text, new Map([...timeUnits, ['', timeUnits.get(unit) ?? 1]]))
+}
+
+/**
+ * @param {string} text
+ * @param {Option} option
+ */
+function wholeSeconds(text, option) {
+  const seconds = (milliseconds(text, option) ?? Number.NaN) / 1000
+  return Number.isInteger(seconds) ? seconds : undefined
+}
+
+/** Milliseconds and parts of them. @param {string} text */
+function shortTime(text) {
+  const us = scaled(text, shortUnits)
+  return us === undefined ? undefined : us / 1000
+}
+
+/** @param {Option} option */
+const durationHint = ({ unit }) => ` (250ms, 60s, 1m30s, 1h; a plain number is ${unit})`
+
+/**
+ * `3` or `2-4`.
+ * @param {string} text
+ * @returns {readonly number[] | undefined}
+ */
+function agentNumbers(text) {
+  const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  const count = Number(last) - Number(first) + 1
+  if (!(Number(first) >= 1 && count >= 1)) return
+  return Object.freeze(Array.from({ length: count }, (_, i) => Number(first) + i))
+}
+
+/** A name or an address; brackets of IPv6 come off. @param {string} text */
+function hostName(text) {
+  const bare = text.replace(/^\[(.*)\]$/, '$1')
+  return isIP(bare) || /^[\w.-]{1,253}$/.test(text) ? bare : undefined
+}
+
+/**
+ * @param {string} text
+ * @returns {Address | undefined}
+ */
+function addressOf(text) {
+  if (!/^rediss?:\/\/[^\s\p{C}]+$/u.test(text)) return
+  try {
+    const url = new URL(text)
+    const host = hostName(decodeURIComponent(url.hostname))
+    if (!host || url.search || url.hash || url.port === '0' || !/^\/?\d{0,6}$/.test(url.pathname)) return
+    const db = url.pathname.slice(1)
+    return {
+      url: `${url.protocol}//${url.host}${url.pathname}`,
+      host,
+      ...(url.port && { port: Number(url.port) }),
+      ...(url.username && { username: decodeURIComponent(url.username) }),
+      ...(url.password && { password: decodeURIComponent(url.password) }),
+      ...(db && { db: Number(db) }),
+      ...(url.protocol === 'rediss:' && { tls: true }),
+    }
+  } catch {
+    return // not a URL, or a % that stands for nothing
+  }
+}
+
+const flagWords = new Map([
+  ...['true', '1', 'yes', 'on'].map((word) => /** @type {const} */ ([word, true])),
+  ...['false', '0', 'no', 'off'].map((word) => /** @type {const} */ ([word, false])),
+])
+
+/**
+ * `evicted>0,memory>90%,lag>256MB`, any of them, or `off`.
+ * @param {string} text
+ * @returns {import('../../settings.js').GuardLimits | undefined}
+ */
+function guardLimits(text) {
+  /** @type {{ -readonly [K in keyof import('../../settings.js').GuardLimits]: number | null }} */
+  const limits = { evicted: null, memoryPct: null, lagBytes: null }
+  for (const part of text === 'off' ? [] : text.split(',')) {
+    const [, name, limit] = /^ *(evicted|memory|lag) *> *([^,]*?) *$/.exec(part) ?? []
+    const [key, value] =
+      /** @type {const} */ ({
+        evicted: ['evicted', scaled(limit, countUnits)],
+        memory: ['memoryPct', /^\d{1,2}(\.\d+)? ?%$/.test(limit) ? Number.parseFloat(limit) : undefined],
+        lag: ['lagBytes', scaled(limit, byteUnits)],
+      })[/** @type {'evicted' | 'memory' | 'lag'} */ (name)] ?? []
+    if (key === undefined || value === undefined || limits[key] !== null) return
+    limits[key] = value
+  }
+  return Object.freeze(limits)
+}
+
+/** `9100`, `0.0.0.0:9100`, `[::]:9100`; where it may be left out, any free port. @param {string} text @param {Option} option */
+function listenerOf(text, { bare }) {
+  if (text === bare) return Object.freeze({ host: '127.0.0.1', port: 0 })
+  if (bare !== undefined && text === 'none') return null
+  const [, host = '127.0.0.1', digits] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []
+  const address = hostName(host)
+  const port = Number(digits)
+  return address !== undefined && port >= 1 && port <= 65_535
+    ? Object.freeze({ host: address, port })
+    : undefined
+}
+
+// What makes a local server ours: its place, its door and its folder.
+const ownDirectives =
+  /^(port|bind|dir|daemonize|logfile|pidfile|requirepass|masterauth|protected-mode|unixsocket|set-proc-title|tls-.*|cluster-(enabled|config-file|port|announce-.*))$/
+
+/**
+ * `hash-max-listpack-entries=64`, several with commas; those that a local server gets from us are refused.
+ * @param {string} text
+ * @returns {readonly (readonly [string, string])[] | undefined}
+ */
+function directives(text) {
+  if (text === 'none') return Object.freeze([])
+  const lines = text.split(',').map((part) => /^ *([a-z][a-z\d-]*) *= *([^\p{C}]+?) *$/u.exec(part))
+  if (lines.some((line) => line === null || ownDirectives.test(line[1]))) return
+  return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
+}
+
+const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
+
+const size = ranged(
+  (text) => scaled(text, byteUnits),
+  () => 'a size',
+)
+
+/** Every type an option may have. */
+export const VALUE_TYPES = Object.freeze({
+  integer: ranged(
+    (text) => scaled(text, countUnits),
+    () => 'a whole number',
+  ),
+  number: ranged(
+    (text) => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a number',
+  ),
+  bytes: size,
+  /** @type {ValueType} */
+  sizes: {
+    read: (text, option) => {
+      const sizes = sizesIn(text, true)
+      return sizes ? sizes.text : size.read(text, option)
+    },
+    expects: (option) => `${size.expects(option)}, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
+    shape: (option) => `${size.shape(option)}, lognormal:PERCENTILES, histogram:FILE`,
+  },
+  duration: ranged(milliseconds, () => 'a time', durationHint),
+  /** @type {ValueType} */
+  lifetime: {
+    read: (text, option) => {
+      const ends = text.split('-').map((end) => lifetime.read(end, option))
+      if (ends.includes(undefined) || ends.length > 2) return
+      const [least, most = least] = /** @type {number[]} */ (ends)
+      return least < most ? Object.freeze([least, most]) : least === most ? most : undefined
+    },
+    expects: (option) => `${lifetime.expects(option)}, or a range such as 60s-600s`,
+    shape: (option) => `${lifetime.shape(option)}, or a range`,
+  },
+  shortTime: ranged(
+    shortTime,
+    () => 'a time',
+    () => ' (500us, 0.5ms, 5ms)',
+  ),
+  /** @type {ValueType} */
+  work: {
+    read: (text) => {
+      if (text === 'none') return Object.freeze({ kind: 'cpu', us: 0 })
+      const [, kind = 'cpu', time] = /^(?:(cpu|sleep):)?([^:]+)$/.exec(text) ?? []
+      const us = scaled(time ?? '', shortUnits)
+      const [least, most] = kind === 'sleep' ? [1000, 3.6e9] : [1, 60e6]
+      return us !== undefined && us >= least && us <= most ? Object.freeze({ kind, us }) : undefined
+    },
+    expects: () => 'none, cpu:TIME from 1us to 60s, or sleep:TIME from 1ms to 1h (500us means cpu:500us)',
+    shape: () => 'none, cpu:TIME, sleep:TIME',
+  },
+  /** @type {ValueType} */
+  flag: {
+    read: (text) => flagWords.get(text.toLowerCase()),
+    expects: () => 'true or false',
+    shape: () => '',
+  },
+  /** @type {ValueType} */
+  choice: {
+    read: (text, { choices, values = {} }) =>
+      choices?.includes(text) ? (Object.hasOwn(values, text) ? values[text] : text) : undefined,
+    expects: ({ choices = [] }) => (choices.length > 1 ? `one of ${choices.join(', ')}` : choices[0]),
+    shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  choices: {
+    read: (text, { choices = [] }) => {
+      const words = text.split(',').map((word) => word.trim())
+      if (!words.every((word) => choices.includes(word)) || new Set(words).size < words.length) return
+      if (words.includes('none') && words.length > 1) return
+      return Object.freeze(words.filter((word) => word !== 'none'))
+    },
+    expects: ({ choices = [] }) => `one of ${choices.join(', ')}, or several with commas`,
+    shape: ({ choices }) => choices?.join(', ') ?? '',
+  },
+  /** @type {ValueType} */
+  configuration: {
+    read: directives,
+    expects: () =>
+      "NAME=VALUE of a server's configuration, several with commas; its port, folder and password are given",
+    shape: () => 'NAME=VALUE',
+  },
+  /** @type {ValueType} */
+  guard: {
+    read: guardLimits,
+    expects: () =>
+      'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off',
+    shape: () => 'evicted>N, memory>N%, lag>SIZE, off',
+  },
+  /** @type {ValueType} */
+  limits: {
+    // A wrong one says itself what is wrong with it.
+    read: (text) =>
+      Object.freeze(text === 'none' ? [] : text.split(',').map((part) => absoluteThreshold(part).text)),
+    expects: () => 'limits of figures, as in latency.intended.p99<20ms',
+    shape: () => 'FIGURE<LIMIT',
+  },
+  /** @type {ValueType} */
+  model: {
+    // What is wrong in the file is said with its line.
+    read: (path) => loadModel(path),
+    expects: () => 'a file .js or .yaml',
+    shape: () => 'path',
+  },
+  /** @type {ValueType} */
+  commands: {
+    read: (text) => loadCommands(text.split('\n').filter((line) => line.trim() !== '')),
+    expects: () => 'a command',
+    shape: () => 'command',
+  },
+  /** @type {ValueType} */
+  listener: {
+    read: listenerOf,
+    expects: ({ bare }) =>
+      `a port from 1 to 65535, or an address and a port as in 0.0.0.0:9100${bare ? ', or nothing' : ''}`,
+    shape: () => 'port, address:port',
+  },
+  /** @type {ValueType} */
+  rate: {
+    read: (/** @type {string} */ text) => {
+      const rate = scaled(text, countUnits)
+      return text === 'max' ? text : rate !== undefined && rate > 0 ? rate : undefined
+    },
+    expects: () => 'max or a number of operations a second, such as 20000 or 20k',
+    shape: () => 'max, or operations a second',
+  },
+  /** @type {ValueType} */
+  order: {
+    read: (/** @type {string} */ text) => (orderOf(text) ? text : undefined),
+    expects: () =>
+      'sequential, uniform, split, zipf:THETA such as zipf:0.99, hot:ITEMS%:DRAWS% such as hot:10%:90%, or recent:ITEMS%',
+    shape: () => 'sequential, uniform, split, zipf:THETA, hot:ITEMS%:DRAWS%, recent:ITEMS%',
+  },
+  /** @type {ValueType} */
+  pace: {
+    read: (/** @type {string} */ text) => (paceOf(text) ? text : undefined),
+    expects: () => 'a share of the items and a time, such as 1%/s, 5%/m or 10%/h',
+    shape: () => 'N%/s, N%/m, N%/h',
+  },
+  /** @type {ValueType} */
+  arrivals: {
+    read: (/** @type {string} */ text) => (arrivalsOf(text) ? text : undefined),
+    expects: () =>
+      'constant, poisson, burst:TIMES:LENGTH/EVERY such as burst:5x:1s/10s, daily:LENGTH such as daily:10m, or poisson and one of these with a comma',
+    shape: () => 'constant, poisson, burst:5x:1s/10s, daily:10m',
+  },
+  share: ranged(
+    (text) => (/^[\d.]+(e-\d+)?$/.test(text) ? Number(text) : undefined),
+    () => 'a share',
+  ),
+  /** @type {ValueType} */
+  ratio: {
+    read: (/** @type {string} */ text) => {
+      if (!/^\d{1,4}:\d{1,4}(:\d{1,4})?$/.test(text)) return
+      const weights = text.split(':').map(Number)
+      return weights.some((weight) => weight > 0) ? Object.freeze(weights) : undefined
+    },
+    expects: () => 'writes:reads or writes:reads:deletes, such as 1:10 or 2:10:1',
+    shape: () => 'writes:reads:deletes',
+  },
+  agents: {
+    read: (/** @type {string} */ text) => (text === 'auto' || text === 'all' ? text : agentNumbers(text)),
+    expects: () => 'a number, a range such as 2-4, all or auto',
+    shape: () => '3, 2-4, all, auto',
+  },
+  /** @type {ValueType} */
+  text: {
+    read: (text, { pattern }) => (pattern?.test(text) ? text : undefined),
+    expects: ({ expects = '' }) => expects,
+    shape: () => 'text',
+  },
+  /** @type {ValueType} */
+  secret: {
+    read: (text) => text || undefined,
+    expects: () => 'a text',
+    shape: () => 'text',
+  },
+  /** @type {ValueType} */
+  path: {
+    read: (text) => (/^[^\p{C}]+$/u.test(text) ? text : undefined),
+    expects: () => 'a path',
+    shape: () => 'path',
+  },
+  /** @type {ValueType} */
+  host: {
+    read: hostName,
+    expects: () => 'a name or an address, without a port',
+    shape: () => 'name or address',
+  },
+  /** @type {ValueType} */
+  url: {
+    read: addressOf,
+    expects: () =>
+      'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
+    shape: () => 'redis://...',
+  },
+  /** @type {ValueType} Another server than the target: its parts are one setting. */
+  server: {
+    read: (text) => {
+      const address = addressOf(text)
+      return address && Object.freeze(address)
+    },
+    expects: () =>
+      'redis://[user:password@]host[:port][/db] or rediss://..., with % codes for special characters',
+    shape: () => 'redis://...',
+  },
+})
+
+/** @typedef {keyof typeof VALUE_TYPES} TypeName */
+
+/**
+ * A piece of what the user typed, fit for one line of a message: nothing of an address that may be a password, no
+ * control characters, not too long.
+ * @param {string} text
+ */
+export function shown(text) {
+  const plain = text.replace(/(^|\/\/)[^/]*@/g, '$1***@').replace(/\p{C}/gu, '?')
+  return plain.length > 40 ? `${plain.slice(0, 40)}...` : plain
+}

@@ -1,0 +1,132 @@
+// What the workers of a queue do: their own settings, and the queue as its producers' plan in the target names it.
+import { OPTIONS } from '../../settings.js'
+import { OptionError } from '../errors.js'
+import { isStrategy, strategyNamed } from '../workloads/index.js'
+
+/**
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
+ * @typedef {import('./plan-card.js').PlanCard} PlanCard
+ * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
+ */
+
+/** What only workers have. */
+const ofWorkers = /** @type {const} */ ([
+  'workers',
+  'processes',
+  'take',
+  'work',
+  'outputs',
+  'outputWork',
+  'reconnectHz',
+  'confirm',
+  'reclaimMs',
+  'drain',
+])
+
+/** What only those have who fetch items. */
+const ofFetches = /** @type {const} */ ([
+  'limit',
+  'mode',
+  'fetch',
+  'values',
+  'reads',
+  'consumers',
+  'verify',
+  'count',
+  'periodMs',
+  'pacing',
+])
+
+// What a plan of items has besides.
+const noItems = Object.freeze({
+  sets: /** @type {readonly string[]} */ ([]),
+  extraSets: /** @type {readonly string[]} */ ([]),
+  placement: /** @type {const} */ ('plain'),
+  taggedItems: false,
+  buckets: 1,
+  once: true,
+  stamp: false,
+})
+
+/** @param {ReaderSettings} settings @param {readonly (keyof ReaderSettings)[]} keys */
+const typedOf = ({ given, givenBy }, keys) => {
+  const key = keys.find((one) => ['command line', 'file'].includes(given[one]))
+  return key && (givenBy[key] ?? `--${OPTIONS.find((option) => option.key === key)?.name}`)
+}
+
+/** Whether a strategy's jobs are taken by workers; those of a model that is not at hand are not. @param {string} strategy */
+export const hasWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).workers !== null
+
+/** Options of workers have no meaning for a consumer that fetches. @param {ReaderSettings} settings @param {string} strategy */
+export const refuseWorkers = (settings, strategy) => {
+  const typed = typedOf(settings, ofWorkers)
+  if (typed)
+    throw new OptionError(
+      `${typed} is for the workers of a queue, and ${strategy} is none; add --strategy queue-stream`,
+    )
+}
+
+/**
+ * @param {ReaderSettings} settings
+ * @param {{ card: PlanCard | null, cluster: boolean, masters: number, cores: number }} facts card: null where no plan is in the
+ *   target; cores: of this box
+ */
+export const workPlanOf = (settings, { card, cluster, masters, cores }) => {
+  const strategy = card?.strategy ?? settings.strategy
+  const { workers, outputs, take, work, outputWork, confirm, reclaimMs, drain, prefix, durationMs } = settings
+  const odd = typedOf(settings, ofFetches)
+  if (odd)
+    throw new OptionError(`${odd} is for consumers that fetch items; ${strategy} is a queue: see --workers`)
+  if (settings.driver !== 'socket')
+    throw new OptionError(`--driver ${settings.driver}: workers of a queue run on plain sockets only`)
+  if (outputs === undefined && outputWork.us > 0)
+    throw new OptionError('--output-work is the work of a second stage; set --outputs')
+  const processesOf = (/** @type {number} */ many, /** @type {typeof work} */ { kind, us }) =>
+    Math.min(many, settings.processes ?? (kind === 'cpu' && us > 0 ? cores : 1))
+  // Jobs that take longer than that would be taken over while they are worked on.
+  const holdMs = (take * Math.max(work.us, outputWork.us)) / 1000
+  if (holdMs * 2 > reclaimMs)
+    throw new OptionError(
+      `--reclaim: a worker that takes ${take} jobs works ${Math.round(holdMs)} ms on them; others would take them over after ${reclaimMs} ms. Raise --reclaim to ${Math.ceil((holdMs * 2) / 1000)}s, or lower --take`,
+    )
+  return {
+    flow: /** @type {const} */ ('workers'),
+    source: card ? /** @type {const} */ ('target') : /** @type {const} */ ('options'),
+    strategy,
+    prefix,
+    quantity: card?.quantity ?? settings.quantity,
+    /** Of the producers, where it is known. */
+    producedHz: card?.paced ? (card.quantity * 1000) / card.periodMs : null,
+    valueBytes: card?.valueBytes ?? settings.valueBytes,
+    payload: card?.payload ?? settings.payload,
+    seed: card?.seed ?? settings.seed,
+    ttlS: settings.ttlS,
+    ...noItems,
+    totalAgents: 1,
+    agents: /** @type {readonly number[]} */ ([1]),
+    work: {
+      workers,
+      reconnectHz: settings.reconnectHz ?? null,
+      connections: workers + (outputs ?? 0),
+      processes: processesOf(workers, work),
+      ...{ take, kind: work.kind, us: work.us, confirm, reclaimMs, drain },
+      /** The second stage; null: there is none. */
+      outputs:
+        outputs === undefined
+          ? null
+          : { workers: outputs, processes: processesOf(outputs, outputWork), ...outputWork },
+      stage: outputs === undefined ? null : /** @type {'filter' | 'output'} */ ('filter'),
+    },
+    pacing: /** @type {const} */ ('closed'),
+    durationMs: durationMs ?? null,
+    driver: /** @type {const} */ ('socket'),
+    cluster,
+    masters,
+  }
+}
+
+/** The plans of its stages, each as if it were alone. @param {WorkPlan} plan @returns {WorkPlan[]} */
+export const stagesOf = (plan) =>
+  plan.work.outputs === null
+    ? [plan]
+    : [plan, { ...plan, work: { ...plan.work, ...plan.work.outputs, stage: 'output' } }]

@@ -1,0 +1,136 @@
+// What a fleet's run may be short of: boxes that were lost or came late, clocks, and what the control lost.
+import { count, several } from '../base/units.js'
+import { readerReasons } from './reader-reasons.js'
+import { absentCode, absentReadersCode } from './ruling.js'
+
+/** @typedef {import('./ruling.js').Warning} Warning */
+
+const shown = 3
+
+/** @param {any} box */
+const nameOf = ({ box, host, writers, readers }) => {
+  const who = writers ? 'writer' : 'reader'
+  const numbers = writers ?? readers
+  return `${writers ? '' : 'reader '}box ${box} (${host}, ${numbers.length === 1 ? who : `${who}s`} ${numbers.join(', ')})`
+}
+
+/** @param {readonly any[]} boxes @param {(box: any) => string} words */
+const listed = (boxes, words) => {
+  const more = boxes.length > shown ? ` and ${several(boxes.length - shown, 'other')}` : ''
+  return `${boxes.slice(0, shown).map(words).join('; ')}${more}`
+}
+
+/** @param {Record<string, any>} run @returns {Warning[]} */
+export const absentBoxes = ({ fleet, items, duration_s: durationS, plan }) => {
+  if (
+    !fleet ||
+    (fleet.absent.items === 0 && fleet.boxes.every((/** @type {any} */ box) => box.state !== 'lost'))
+  )
+    return []
+  const lost = fleet.boxes.filter((/** @type {any} */ box) => box.state === 'lost')
+  const late = fleet.boxes.filter((/** @type {any} */ box) => box.from_s > 0.5 && box.state !== 'lost')
+  const there = new Set(fleet.boxes.flatMap((/** @type {any} */ box) => box.writers))
+  const never = plan.totalAgents - there.size
+  const parts = [
+    lost.length > 0 && listed(lost, (box) => `${nameOf(box)} was lost at ${box.to_s.toFixed(1)} s`),
+    late.length > 0 && listed(late, (box) => `${nameOf(box)} joined at ${box.from_s.toFixed(1)} s`),
+    never > 0 && `${several(never, 'writer')} never came`,
+  ].filter(Boolean)
+  const share = items.offered > 0 ? (fleet.absent.items / items.offered) * 100 : 0
+  return [
+    {
+      code: absentCode,
+      message: `${parts.join('; ') || 'boxes were missing'}: ${several(fleet.absent.items, 'item')} (${share < 0.1 && share > 0 ? 'under 0.1' : share.toFixed(1)} %) of ${durationS.toFixed(1)} s are absent, and no other box wrote them; repeat with all boxes`,
+    },
+  ]
+}
+
+/** @param {Record<string, any>} run @returns {Warning[]} */
+export const lostIntervals = ({ fleet, readers }) => {
+  const boxes = [...(fleet?.boxes ?? []), ...(readers?.boxes ?? [])].filter(
+    (/** @type {any} */ box) => box.intervals_lost > 0,
+  )
+  if (boxes.length === 0) return []
+  const lost = boxes.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ box) => sum + box.intervals_lost,
+    0,
+  )
+  return [
+    {
+      code: 'fleet-intervals',
+      message: `the control lost ${several(lost, 'interval')} of ${listed(boxes, nameOf)}: latencies leave those seconds out, while items are counted (${count(lost)} s); keep its data on disk (appendfsync always), and repeat`,
+    },
+  ]
+}
+
+/** @param {Record<string, any>} run @returns {Warning[]} */
+export const mixedVersions = ({ fleet, readers }) => {
+  const boxes = [...(fleet?.boxes ?? []), ...(readers?.boxes ?? [])]
+  const versions = [...new Set(boxes.map((/** @type {any} */ { version }) => version))]
+  if (versions.length < 2) return []
+  return [
+    {
+      code: 'fleet-versions',
+      message: `boxes run different versions of Millrace: ${versions.join(', ')}; install one on all`,
+      invalidates: false,
+    },
+  ]
+}
+
+/** @param {any} readers @returns {Warning[]} */
+const absentReaders = ({ boxes, plan }) => {
+  const inState = (/** @type {string} */ state) =>
+    boxes.filter((/** @type {any} */ box) => box.state === state)
+  const late = boxes.filter((/** @type {any} */ box) => box.from_s > 0.5)
+  const [lost, left] = [inState('lost'), inState('interrupted')]
+  const never = plan.totalAgents - plan.agents.length
+  const reasons = [
+    lost.length > 0 && listed(lost, (box) => `${nameOf(box)} was lost at ${box.to_s.toFixed(1)} s`),
+    never > 0 && `${several(never, 'reader')} never came`,
+  ].filter(Boolean)
+  const remarks = [
+    late.length > 0 && listed(late, (box) => `${nameOf(box)} began at ${box.from_s.toFixed(0)} s`),
+    left.length > 0 &&
+      listed(left, (box) => `${nameOf(box)} was stopped by hand at ${box.to_s.toFixed(0)} s`),
+  ].filter(Boolean)
+  return [
+    ...(reasons.length > 0
+      ? [
+          {
+            code: absentReadersCode,
+            message: `${reasons.join('; ')}: it read less than was asked; repeat with all boxes`,
+          },
+        ]
+      : []),
+    ...(remarks.length > 0
+      ? [
+          {
+            code: 'readers-part',
+            message: `${remarks.join('; ')}: reads cover that part of the run`,
+            invalidates: false,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Readers are judged as those of one process, and a run counts only if both parts do. @param {Record<string, any>} run @returns {Warning[]} */
+export const fleetReaders = ({ readers, duration_s }) => {
+  if (!readers) return []
+  const evidence = { ...readers, ...{ nodes: [], clocks: [], interrupted: false, duration_s } }
+  return [
+    ...absentReaders(readers),
+    ...readerReasons
+      .flatMap((reason) => reason(evidence))
+      .map((warning) => ({
+        ...warning,
+        code: `read-${warning.code}`,
+        message: `readers: ${warning.message}`,
+      })),
+    {
+      code: 'reads-included',
+      message: `what an item costs the servers includes ${several(readers.fetches.count ?? 0, 'fetch').replace('fetchs', 'fetches')} of ${several(readers.consumers, 'consumer')}; a run without readers has the writes alone`,
+      invalidates: false,
+    },
+  ]
+}

@@ -1,0 +1,246 @@
+// Why a run of the workers of a queue may not be quoted: every reason by name and what to do about it.
+import { count, micros, percent, plainText, several, share } from '../base/units.js'
+import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { clockNote, gapsNote, notes } from './ruling.js'
+
+/**
+ * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
+ */
+
+// Work of a core takes longer where others take the core; a timer of Node wakes up to a millisecond late, and later on a
+// busy machine.
+const workShare = 0.2
+const timerUs = 2000
+const starvedShare = 0.5
+const leastRenewed = 0.9
+
+/** Each job in one place. @param {Evidence} run @returns {Warning[]} */
+const accounting = ({ jobs: { account, settled } }) => {
+  if (account === null)
+    return [
+      {
+        code: 'account',
+        message:
+          'what the queue holds could not be read at the end, so it is unknown whether jobs were lost: see the events, and repeat',
+      },
+    ]
+  const {
+    produced,
+    done,
+    queued,
+    in_flight: inFlight,
+    lost,
+    makers_at_work: makers,
+    boxes_at_work: boxes,
+  } = account
+  const sum = done + queued + inFlight + lost
+  /** @type {Warning[]} */
+  const warnings = []
+  if (produced !== sum)
+    warnings.push({
+      code: 'accounting',
+      message: `${count(produced)} jobs were produced, but ${count(sum)} have a place: this is an internal error of Millrace, please report it`,
+    })
+  if (boxes > 0)
+    warnings.push({
+      code: 'boxes',
+      message: `${several(boxes, 'other box')} still takes jobs of this queue, so those in its hands look lost here; the last one to end has the whole account`,
+    })
+  if (makers > 0)
+    warnings.push({
+      code: 'makers',
+      message: `${several(makers, 'producer')} went on: the account covers the jobs that were produced by then`,
+      invalidates: false,
+    })
+  if (settled === false)
+    warnings.push({
+      code: 'unsettled',
+      message:
+        'workers still had jobs in hand when the run ended: lower --take, or see which server stopped answering',
+    })
+  return warnings
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const losses = ({ jobs: { account, promise }, commands }) => {
+  if (account === null) return []
+  const { lost, duplicates, examples, boxes_at_work: boxes, produced } = account
+  const replies = commands.lost_replies.take
+  const promises = promise === 'at-least-once'
+  return [
+    ...(lost > 0 && boxes === 0
+      ? [
+          {
+            code: 'lost',
+            message: promises
+              ? `${several(lost, 'job')} of ${count(produced)} are lost (${examples.map(plainText).join(', ')}), although this queue promises each at least once: see the servers (eviction, failover), and who else takes from it`
+              : `${several(lost, 'job')} of ${count(produced)} are lost: this queue promises each at most once, and what a worker had in hand when it died, or its connection, is gone${replies > 0 ? ` (${several(replies, 'reply')} lost)`.replace('replys', 'replies') : ''}; --confirm keeps them`,
+            invalidates: promises,
+          },
+        ]
+      : []),
+    ...(duplicates > 0
+      ? [
+          {
+            code: 'duplicates',
+            message: `${several(duplicates, 'job')} were done again: their worker died or was silent after doing them`,
+            invalidates: !promises,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const nothingDone = ({ jobs, plan }) =>
+  jobs.done > 0
+    ? []
+    : [
+        {
+          code: 'no-jobs',
+          message: `no job was done: no producer of ${plan.strategy} is at work under ${plan.prefix ? `prefix ${plan.prefix}` : 'no prefix'}; start one, or set --strategy, --prefix`,
+        },
+      ]
+
+/** @param {Evidence} run @returns {Warning[]} */
+const refusals = ({ commands }) =>
+  Object.entries(commands.refused_by).map(([cause, n]) => ({
+    code: 'refused',
+    cause: plainText(cause),
+    message: `the servers refused ${several(Number(n), 'command')} of workers (${plainText(cause)})`,
+  }))
+
+/** Of each stage, what was asked for and what was measured. @param {Evidence} run */
+const laboursOf = ({ plan: { work }, workers, stages }) => [
+  { ...work, mean: workers.work_us_mean },
+  ...(work.outputs ? [{ ...work.outputs, mean: stages.output.work_us_mean }] : []),
+]
+
+/** Work that took longer than was asked for. @param {Evidence} run @returns {Warning[]} */
+const workMissed = (run) => laboursOf(run).flatMap((labour) => missedBy(labour, run.client))
+
+/** @param {ReturnType<typeof laboursOf>[number]} labour @param {Evidence['client']} client @returns {Warning[]} */
+const missedBy = ({ us, kind, mean }, client) => {
+  if (us === 0 || mean === null) return []
+  const most = us * (1 + workShare) + (kind === 'sleep' ? timerUs : 0)
+  if (mean <= most) return []
+  const why =
+    kind === 'sleep'
+      ? `the event loop of this process was ${percent(client.busy_pct)} busy: run fewer workers a process (--processes)`
+      : 'other processes or workers took the cores: run no more processes than the box has free cores'
+  return [
+    {
+      code: 'work',
+      message: `the work of a job took ${micros(mean)}, not ${micros(us)}: ${why}`,
+    },
+  ]
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const limits = (run) => {
+  const { plan, client, workers } = run
+  const limit = clientLimit(client)
+  const computes = laboursOf(run).some(({ kind, us }) => kind === 'cpu' && us > 0)
+  if (limit === 'contended')
+    return [
+      {
+        code: 'client-contended',
+        message: `this process was ${contendedWords(client)}: other processes took the CPU; end them`,
+      },
+    ]
+  if (limit === 'saturated')
+    return [
+      {
+        code: 'client-saturated',
+        message: computes
+          ? `the workers' own core was the limit: ${percent(client.busy_pct)} busy, mostly with the work itself; more workers need more cores (--processes, more boxes)`
+          : `this process was ${percent(client.busy_pct)} busy, so the workers' event loop was the limit and not the queue: run more processes (--processes) or boxes`,
+        invalidates: !computes,
+      },
+    ]
+  if (
+    workers.busy_share !== null &&
+    workers.busy_share < starvedShare &&
+    run.backlog.max !== null &&
+    run.backlog.last < workers.count * plan.work.take
+  )
+    return [
+      {
+        code: 'starved',
+        message: `the workers had jobs in hand for ${share(workers.busy_share)} of the time: the rate is that of the producers, not what these workers can do`,
+        invalidates: false,
+      },
+    ]
+  return []
+}
+
+/** @param {Evidence} run @returns {Warning[]} */
+const observations = ({
+  jobs,
+  clocks,
+  nodes,
+  backlog,
+  interrupted,
+  duration_s: durationS,
+  workers,
+  server,
+  plan,
+  connections,
+}) => {
+  const grown = (backlog.last ?? 0) - (backlog.first ?? 0)
+  const { from_future: future } = jobs
+  const passed = plan.work.outputs ? 0 : (jobs.account?.passed ?? 0)
+  const wanted = (plan.work.reconnectHz ?? 0) * durationS
+  /** @type {import('./ruling.js').Note[]} */
+  const all = [
+    [
+      grown > workers.count * 2 && durationS > 0,
+      'backlog',
+      `the queue grew by ${count(grown)} jobs: these workers do not sustain the producers' rate, and latencies grow with the length of the run`,
+    ],
+    [
+      Boolean(future),
+      'clock-producer',
+      `${count(future?.jobs)} jobs were from up to ${micros(future?.max_us)} in the future: the clock of their producer is ahead, and they are not in the latencies`,
+      true,
+    ],
+    [
+      jobs.account?.foreign > 0,
+      'foreign',
+      `${count(jobs.account?.foreign)} entries of the queue are not jobs of Millrace: another program uses it`,
+      true,
+    ],
+    [
+      jobs.account?.unconfirmed > 0,
+      'unconfirmed',
+      `${several(jobs.account?.unconfirmed ?? 0, 'job')} done are still in the queue, and would be done again`,
+    ],
+    [
+      passed > 0,
+      'passed',
+      `${several(passed, 'job')} of an earlier run are in the second queue, which only --outputs drains`,
+    ],
+    [
+      connections && connections.renewed < wanted * leastRenewed - 1,
+      'reconnects',
+      `only ${count(connections?.renewed)} of ${count(wanted)} connections were opened anew: workers were blocked or at work; lower --reconnects`,
+      true,
+    ],
+    [(server.evicted ?? 0) > 0, 'evictions', `${count(server.evicted)} keys were evicted to make room`, true],
+    clockNote(clocks, 'latencies are'),
+    gapsNote(nodes),
+  ]
+  return notes(all, { interrupted, duration_s: durationS })
+}
+
+export const workerReasons = [
+  accounting,
+  (/** @type {Evidence} */ { client }) => clientStopped(client),
+  losses,
+  nothingDone,
+  refusals,
+  workMissed,
+  limits,
+  observations,
+]

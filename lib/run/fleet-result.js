@@ -1,0 +1,239 @@
+// The result of a run on a fleet: each box says its last word, and the one that leads makes the result of all.
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { cardsIn } from '../fleet/gather.js'
+import { secondOf } from '../fleet/interval.js'
+import { leaderOf } from '../fleet/lead.js'
+import { partsOfFleet } from '../fleet/merged.js'
+import { fleetPresence } from '../fleet/presence.js'
+import { readersCommands, readersOfFleet } from '../fleet/readers.js'
+import { nodeSampler } from '../measure/node-sampler.js'
+import { resultDocument } from '../result/document.js'
+import { withThresholds } from '../result/thresholds.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { sleep } from './settlement.js'
+import { untilStopped } from './start-up.js'
+
+/**
+ * @typedef {import('../fleet/member.js').Member} Member
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../result/document.js').RunDocument} RunDocument
+ */
+
+// A control that is away at the end is waited for so long.
+const awayLimitMs = 60_000
+const everyMs = 200
+// A box without a lease for that long is not only late in renewing it.
+const lostMs = 1500
+const secondsAPage = 500
+
+/** Lines of the merged seconds, a page at a time. @param {import('../fleet/control.js').Control} control */
+export const pagesOfSeconds = async function* (control) {
+  for (let from = 0; ; from += secondsAPage) {
+    const texts = await control.client.lrange(control.keys.seconds, from, from + secondsAPage - 1)
+    if (texts.length > 0) yield texts.map((text) => JSON.parse(text))
+    if (texts.length < secondsAPage) return
+  }
+}
+
+/** @param {Record<string, string>} texts @returns {Record<string, any>} */
+const parsed = (texts) =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
+
+/** @param {ReturnType<typeof partsOfFleet>} parts @param {ReturnType<typeof readersOfFleet>} reading */
+const withReaders = (parts, reading) => {
+  if (!reading) return parts
+  const { notes, events, ...readers } = reading
+  return {
+    ...parts,
+    readers,
+    warnings: [...(parts.warnings ?? []), ...notes],
+    events: [...parts.events, ...events].sort((a, b) => a.at_ms - b.at_ms),
+  }
+}
+
+/**
+ * Makes the result of what the control has, and stores it there.
+ * @param {object} needs
+ * @param {import('../fleet/control.js').Control} needs.control
+ * @param {string} needs.address of the control
+ * @param {string} needs.box that leads
+ * @param {string} needs.run
+ * @param {(checkpoint: import('../fleet/fold.js').Checkpoint) => any} [needs.sampledBy]
+ * @param {import('../measure/memory-cost.js').Held | null} [needs.after]
+ * @returns {Promise<RunDocument | null>} null: another box leads
+ */
+export const makeResult = async ({ control, address, box, run, sampledBy = sampledIn, after = null }) => {
+  const fields = await control.run()
+  const leader = leaderOf({ control, box, data: () => fields.data })
+  const checkpoint = (await leader.turn()) && (await leader.turn({ isLast: true }))
+  leader.close()
+  if (!checkpoint) return null
+  /** @type {{ plan: Plan, slotTable: number, thresholds: string[], [about: string]: any }} */
+  const { plan, slotTable, thresholds, ...about } = JSON.parse(fields.about)
+  const presence = fleetPresence(plan.totalAgents)
+  for await (const lines of pagesOfSeconds(control))
+    for (const line of lines) presence.add(secondOf(line.at_ms), line.writers)
+  const [cards, ends] = await Promise.all([control.boxes(), control.ends()])
+  const strategy = strategyOf(plan)
+  const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
+  // Reads of the run's own boxes are not the work of another application.
+  const runCommands = readingPlan
+    ? new Set([...strategy.runCommands, ...readersCommands(strategy, Number(fields.start))])
+    : strategy.runCommands
+  const parts = partsOfFleet({
+    ...{ plan, slotTable, after, checkpoint, control: address, startMs: Number(fields.start) },
+    strategy: { ...strategy, runCommands },
+    cards: cardsIn(cards),
+    ends: /** @type {any} */ (parsed(ends)),
+    presence: presence.summary,
+    sampled: sampledBy(checkpoint),
+    before: fields.before ? JSON.parse(fields.before) : null,
+    idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not say' },
+  })
+  const reading = readersOfFleet({
+    ...{ cards: cardsIn(cards), ends: parsed(ends), checkpoint },
+    plan: readingPlan,
+  })
+  const whole = resultDocument(
+    /** @type {any} */ ({ ...about, ...withReaders(parts, reading), kind: 'producer', run }),
+  )
+  const document = withThresholds(whole, thresholds)
+  await control.finish(gzipSync(JSON.stringify(document)))
+  return document
+}
+
+/** @param {Buffer | null} result @returns {RunDocument | null} */
+export const documentIn = (result) => (result === null ? null : JSON.parse(String(gunzipSync(result))))
+
+/** What another box knew of the nodes when it last said so. @param {import('../fleet/fold.js').Checkpoint} checkpoint */
+const sampledIn = ({ sampler }) => {
+  const own = nodeSampler({ nodes: () => [], info: async () => '', clock: () => 0 })
+  if (sampler) own.restore(sampler.state)
+  return own.summary()
+}
+
+/**
+ * Boxes that are still to end, and those that never will.
+ * @param {Member} fleet
+ */
+const endsOf = (fleet) => {
+  /** @type {Map<string, number>} since when a box has no lease */
+  const missed = new Map()
+  return async () => {
+    const [{ cards, live }, ends] = await Promise.all([fleet.live(), fleet.control.ends()])
+    const boxes = cards.filter(({ agents }) => agents.length > 0)
+    const nowMs = performance.now()
+    return boxes.filter(({ id }) => {
+      if (id in ends) return false
+      if (live.some((one) => one.id === id)) missed.delete(id)
+      else if (!missed.has(id)) missed.set(id, nowMs)
+      return nowMs - (missed.get(id) ?? nowMs) < lostMs
+    })
+  }
+}
+
+/** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/ruling.js').Warning[]} warnings */
+const endOf = (parts, warnings) => {
+  const { own, client, events, durationS, interrupted } = parts
+  const common = { sums: own.sums, warnings, interrupted, client, events }
+  if (parts.kind === 'consumer') {
+    const { fetches, replication_ms, verify, live, uniqueness } = parts
+    const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]
+    return {
+      ...{ ...common, from_ms: fromMs, end_ms: endMs, fetches, sizes: own.sizes },
+      ...{ replication_ms, verify, live, uniqueness },
+    }
+  }
+  const { latency_us, clocks, written, measuredS } = parts
+  return {
+    ...common,
+    end_ms: durationS * 1000,
+    measured_s: measuredS,
+    behind_ms: own.behindMs,
+    ...{ latency_us, clocks, written },
+  }
+}
+
+/** @param {readonly import('../fleet/gather.js').Card[]} cards */
+const namesOf = (cards) =>
+  cards
+    .map(
+      ({ host, agents, kind }) =>
+        `${kind === 'producer' ? 'writer' : 'reader'} ${agents.join(', ')} (${host})`,
+    )
+    .slice(0, 5)
+    .join(', ')
+
+/**
+ * Of the box that leads: makes the result once nobody is waited for.
+ * @param {Member} fleet
+ * @param {any} parts
+ * @param {(line: string) => void} say
+ */
+const leaderOfEnd = (fleet, { own, nodes }, say) => {
+  const look = endsOf(fleet)
+  let isSaid = false
+  const make = () =>
+    makeResult({
+      ...{ control: fleet.control, address: fleet.place.address, run: fleet.run, box: fleet.id },
+      after: own.after,
+      sampledBy: (checkpoint) => (nodes.length > 0 ? own.sampled : sampledIn(checkpoint)),
+    }).catch((error) => {
+      if (fleet.silentMs() === 0 && error.code === undefined) throw error
+      return null
+    })
+  /** @returns {Promise<RunDocument | null>} null: not yet */
+  return async () => {
+    const waited = await look().catch(() => null)
+    if (waited?.length === 0) {
+      await fleet.endThread()
+      return make()
+    }
+    // Readers end when all writers have.
+    if (waited?.every(({ kind }) => kind === 'consumer'))
+      await fleet.control.set('ending', '1').catch(() => {})
+    else if (waited && !isSaid) {
+      say(`waiting for ${namesOf(waited)}`)
+      isSaid = true
+    }
+    return null
+  }
+}
+
+/**
+ * Says the last word of this box, and waits for the result of all; the box that leads makes it.
+ * @param {Member} fleet
+ * @param {object} ending
+ * @param {any} ending.parts of this box's own result
+ * @param {readonly import('../result/ruling.js').Warning[]} ending.warnings
+ * @param {(line: string) => void} ending.say
+ * @param {import('./settlement.js').Signals} ending.signals
+ * @returns {Promise<RunDocument | null>} null: this box left before
+ */
+export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) => {
+  fleet.end(endOf(parts, warnings))
+  const lead = leaderOfEnd(fleet, parts, say)
+  const hasLeft = () => signals.stop.aborted && !fleet.isStopped()
+  /** @template T @param {Promise<T>} asked */
+  const unlessStopped = (asked) => untilStopped(signals.stopNow, asked, null)
+  for (;;) {
+    await unlessStopped(fleet.beat())
+    if (signals.stopNow.aborted) return null
+    if (fleet.silentMs() > awayLimitMs) {
+      say(`the control does not answer: the part of this box is stored here alone`)
+      return null
+    }
+    if (fleet.answer()?.state === 'done') {
+      const document = documentIn(await unlessStopped(fleet.control.result().catch(() => null)))
+      if (document) return document
+    }
+    if (fleet.isDone() && hasLeft()) return null
+    if (fleet.isDone() && fleet.isHeadless()) {
+      say(`no writer is left to make the result: millrace fleet report ${fleet.run} makes it`)
+      return null
+    }
+    const made = fleet.isDone() && fleet.leads() ? await unlessStopped(lead()) : null
+    if (made) return made
+    await sleep(everyMs)
+  }
+}

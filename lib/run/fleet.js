@@ -1,0 +1,202 @@
+// A run on a fleet: how a box joins, and which of its writers or readers it is.
+
+import { millraceVersion } from '../base/version.js'
+import { OptionError, TargetError } from '../errors.js'
+import { boxMs, placeOf } from '../fleet/control.js'
+import { readersName } from '../fleet/gather.js'
+import { keptInMemory } from '../fleet/kept.js'
+import { joinFleet } from '../fleet/member.js'
+import { fleetTerms, readingTerms } from '../fleet/terms.js'
+import { isScheduled } from '../plan/pacer.js'
+import { tlsOfFiles } from '../target/access.js'
+import { refuseRival } from '../target/plan-key.js'
+import { parseInfo } from '../wire/info.js'
+import { slotTableBytes } from '../wire/slot-tables.js'
+import { leased, leaseWarnings, wantedAgents } from './agents.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
+import { versionsOf } from './versions.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
+ * @typedef {import('../fleet/member.js').Member} Member
+ * @typedef {import('../plan/plan.js').Plan} Plan
+ * @typedef {import('../target/open.js').Target} Target
+ *
+ * @typedef {object} Gathering
+ * @property {Target} target
+ * @property {string} run
+ * @property {Plan} whole of all writers
+ * @property {import('../target/plan-key.js').Announcement} card
+ * @property {import('../fleet/box.js').Kept} kept
+ * @property {(line: string) => void} say
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {AbortSignal} stop
+ * @property {AbortSignal} stopNow
+ */
+
+/** @param {NonNullable<Settings['control']>} control @param {Pick<Settings, 'caFile' | 'certFile' | 'keyFile'> & { tlsInsecure?: boolean }} settings */
+export const controlPlace = ({ tls, ...control }, settings) =>
+  placeOf({ ...control, tls: tls ? tlsOfFiles(settings) : null })
+
+/** The nodes of the target, to tell them from the control. @param {Target} target */
+const nodesOf = (target) =>
+  Promise.all(
+    target.reporting().map(async ({ address }) => ({
+      address,
+      runId: await target.info(address).then(
+        (text) => parseInfo(text).fields.run_id ?? null,
+        () => null,
+      ),
+    })),
+  )
+
+/** @param {Settings} settings @param {Gathering} gathering */
+export const fleetOf = async (settings, { target, run, whole, card, ...needs }) => {
+  const { control, totalAgents, joinWithinMs: withinMs, partial } = settings
+  if (!control) return null
+  return joinFleet({
+    ...needs,
+    place: controlPlace(control, settings),
+    run,
+    kind: 'producer',
+    version: millraceVersion(),
+    asked: { withinMs, partial },
+    writers: totalAgents,
+    spacingMs: whole.spacingMs,
+    isEven: whole.flow === 'ticks' && isScheduled(whole) && whole.arrivals === 'constant',
+    stagger: settings.stagger,
+    stopsAll: settings.stopAll,
+    terms: fleetTerms(settings, whole, card),
+    targets: await nodesOf(target),
+  })
+}
+
+/** The control as a target of leases. @param {import('../fleet/control.js').Place} place */
+export const meetingAt = ({ address, access }) =>
+  /** @type {Target} */ (
+    /** @type {unknown} */ ({ kind: 'single', origin: 'address', topology: { masters: [address] }, access })
+  )
+
+/**
+ * Leases of numbers on the control.
+ * @param {Member} fleet
+ * @param {import('./agents.js').Claim} claim
+ * @param {string} [readers]
+ */
+const numbersOnFleet = async ({ leasing, clock, named }, { settings, ...claim }, readers) => {
+  const { place, terms, token } = leasing
+  const office = await leased(
+    { ...claim, target: meetingAt(place), token, lastMs: boxMs, epochMs: clock.now },
+    { ...terms, totalAgents: settings.totalAgents, ...(readers && { readers }) },
+    wantedAgents(settings, 'address'),
+  )
+  await named(office.agents)
+  return office
+}
+
+/**
+ * A box that reads what a fleet writes.
+ * @param {ReaderSettings} settings
+ * @param {Pick<Gathering, 'target' | 'run' | 'kept' | 'say' | 'warn' | 'stop' | 'stopNow'>} gathering
+ */
+const readingFleetOf = async (settings, { target, run, ...needs }) => {
+  const { control, joinWithinMs: withinMs } = settings
+  if (!control) return null
+  return joinFleet({
+    ...needs,
+    place: controlPlace(control, settings),
+    run,
+    kind: 'consumer',
+    version: millraceVersion(),
+    asked: { withinMs, partial: false },
+    writers: 0,
+    spacingMs: 0,
+    isEven: false,
+    stagger: false,
+    stopsAll: settings.stopAll,
+    terms: readingTerms(settings),
+    targets: await nodesOf(target),
+  })
+}
+
+/**
+ * A reader's box joins, takes its numbers, and waits until the run begins: its plan is in the target by then.
+ * @param {ReaderSettings} settings
+ * @param {import('./run.js').Needs} needs
+ * @param {(step: () => unknown) => void} undo
+ */
+export const joinToRead = async (settings, { target, run, observer, kept, stop, stopNow }, undo) => {
+  const { say, warn } = observer
+  const gathering = { target, run, kept: kept ?? keptInMemory(), say, warn, stop, stopNow }
+  const fleet = await unlessInterrupted(stop, readingFleetOf(settings, gathering))
+  if (!fleet) return null
+  undo(() => untilStopped(stopNow, fleet.close(), undefined))
+  const claim = { settings, target, run, say, ...leaseWarnings(warn), signal: fleet.signal }
+  const readers = await numbersOnFleet(fleet, claim, readersName)
+  undo(() => untilStopped(stopNow, readers.release(), undefined))
+  const { startMs } = await unlessInterrupted(fleet.signal, fleet.ready())
+  const { durationMs, ticks, periodMs, chunks } = JSON.parse(fleet.plan)
+  const lengthMs = durationMs ?? (ticks === null ? null : (ticks * periodMs) / chunks)
+  return { fleet, readers, startMs, /** @type {number | null} */ lengthMs }
+}
+
+/** @typedef {NonNullable<Awaited<ReturnType<typeof joinToRead>>>} Joined */
+
+/**
+ * What a reader of a fleet found must be what the fleet writes.
+ * @param {{ plan: { flow: string }, card: unknown }} found
+ * @param {Settings} settings
+ * @param {Target} target
+ */
+export const checkJoined = ({ plan, card }, { run }, target) => {
+  if (card === null)
+    throw new TargetError(
+      `${target.address} has no plan of --run ${run}: read from the servers that its writers write to`,
+      { code: 'NO_PLAN' },
+    )
+  if (plan.flow === 'workers')
+    throw new OptionError('--control: workers of a queue have no run of many boxes; start them without it')
+}
+
+/**
+ * Leases of numbers on the control, and the plan in the target, for its readers.
+ * @param {Member} fleet
+ * @param {import('./agents.js').Claim & { card: import('../target/plan-key.js').Announcement }} claim
+ */
+export const claimOnFleet = async (fleet, { card, settings, target, ...claim }) => {
+  const { totalAgents, prefix } = settings
+  await refuseRival(target, card)
+  const office = await numbersOnFleet(fleet, { ...claim, settings, target })
+  const isLast = async () => fleet.leads()
+  const plans = await leased({ ...claim, target, isLast }, { prefix, totalAgents: 0 }, [])
+  return {
+    agents: office.agents,
+    // The control knows who is there; nobody asks for 200 leases a second.
+    others: async () => totalAgents - office.agents.length,
+    announce: plans.announce,
+    begin: async () => {},
+    release: async () => {
+      await plans.release()
+      await office.release()
+    },
+  }
+}
+
+/**
+ * What the result of all says, the same on every box.
+ * @param {object} known
+ * @param {Settings} known.settings
+ * @param {Plan} known.plan of all writers
+ * @param {Target} known.target
+ * @param {object} known.found
+ * @param {string} [known.commandLine]
+ */
+export const aboutFleet = ({ settings, plan, target, found, commandLine }) => ({
+  plan,
+  thresholds: settings.thresholds,
+  slotTable: Math.max(...target.versions.map(slotTableBytes)),
+  commandLine,
+  versions: versionsOf(target),
+  target: { kind: target.kind, origin: target.origin, ...found },
+})

@@ -1,0 +1,64 @@
+// What a writer in ticks is put together of: its driver, and the clock that offers it the plan's batches.
+import { systemTimers } from '../base/timers.js'
+import { renewalsOf } from '../transport/renewals.js'
+import { socketDriver } from '../transport/socket.js'
+import { writer } from './writer.js'
+
+/** @param {import('../transport/socket.js').DriverOptions} options */
+const openDriver = async (options) => {
+  if (options.plan.driver !== 'ioredis') return socketDriver(options)
+  const { ioredisDriver } = await import('../transport/ioredis.js')
+  return ioredisDriver(options)
+}
+
+/**
+ * Ticks of a writer, as its driver plays them.
+ * @param {object} needs
+ * @param {import('../plan/plan.js').Plan} needs.plan
+ * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} needs.strategy
+ * @param {import('../target/open.js').Target} needs.target
+ * @param {import('./write-records.js').Records} needs.records
+ * @param {() => number} needs.clock
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
+ * @param {(share: number) => void} needs.onEncoding
+ * @param {() => void} needs.onProgress
+ */
+export const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, time, ...on }) => {
+  const { latency, begun: onBegun } = records
+  const ledger = /** @type {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} */ (records.ledger)
+  const steps = strategy.steps()
+  const random = Math.random
+  const driver = await openDriver({
+    plan,
+    steps,
+    target,
+    ledger,
+    latency,
+    clock,
+    random,
+    onEvent,
+    onBegun,
+    onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
+    ...on,
+  })
+  const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })
+  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now })
+  writing.offered.then(renewals.stop)
+  return {
+    driver,
+    writing: {
+      ...writing,
+      start: () => {
+        renewals.start()
+        writing.start()
+      },
+    },
+    counts: () => null,
+    answers: () => null,
+    passes: () => null,
+    renewals: () => renewals.counts,
+    finish: async () => null,
+    queue: () => null,
+  }
+}

@@ -1,0 +1,132 @@
+// The result of the workers of a queue: what was counted, timed and accounted, under the names of run.json.
+import { sums } from '../base/sums.js'
+
+/**
+ * @typedef {import('./work-run.js').WorkRun} WorkRun
+ * @typedef {{ host: string, done: number }} Box
+ * @typedef {object} Ending
+ * @property {number} startedEpochMs
+ * @property {boolean} interrupted
+ * @property {ReturnType<WorkRun['health']['summary']>} client
+ * @property {boolean} whole every job in hand was finished
+ * @property {(import('../measure/jobs.js').Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes?: Box[] }) | null} account boxes: those that took at once
+ */
+
+/** How evenly jobs are spread: 1 where all have as many, 1/n where one has all (Jain). @param {readonly number[]} counts */
+export const fairness = (counts) => {
+  const sum = counts.reduce((a, b) => a + b, 0)
+  const squares = counts.reduce((a, b) => a + b * b, 0)
+  return squares === 0 ? null : (sum * sum) / (counts.length * squares)
+}
+
+/** How far the busiest worker is above the one in the middle. @param {Float64Array} counts */
+const busiest = (counts) => {
+  const sorted = counts.toSorted()
+  const middle = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+  return middle === 0 ? null : sorted[sorted.length - 1] / middle
+}
+
+/** @param {WorkRun['last']} records of a stage @param {number} durationMs */
+const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
+  const { busyMs, batches, processesLost, labourUs } = whole
+  return {
+    count: byWorker.length,
+    busy_share: durationMs > 0 ? busyMs / (durationMs * byWorker.length) : null,
+    jobs_a_take: batches > 0 ? counts.taken / batches : null,
+    work_us_mean: counts.done > 0 ? labourUs / counts.done : null,
+    ...{ fewest: Math.min(...byWorker), most: Math.max(...byWorker) },
+    ...{ fairness: fairness([...byWorker]), busiest: busiest(byWorker) },
+    processes_lost: processesLost,
+  }
+}
+
+/** Filters and outputs, each as if it were alone. @param {WorkRun} run @param {number} durationMs */
+const stagesOf = ({ crew: { stages }, second }, durationMs) =>
+  stages.length === 1
+    ? null
+    : Object.fromEntries(
+        stages.map(({ plan, records }, i) => {
+          const { done, duplicates, reclaimed } = records.jobs.counts
+          return [
+            String(plan.work.stage),
+            {
+              rate: durationMs > 0 ? (done * 1000) / durationMs : null,
+              ...{ done, duplicates, reclaimed },
+              latency_us: records.times.whole.whole(),
+              backlog: second.waits[i],
+              ...workersOf(records, durationMs),
+            },
+          ]
+        }),
+      )
+
+/** What the servers paid for a job, by all that used them in that time. @param {WorkRun} run @param {number} done */
+const serverOf = ({ sampler, strategy, roles }, done) => {
+  const { totals } = sampler.summary()
+  const per = (/** @type {number | null} */ figure) => (figure === null || done === 0 ? null : figure / done)
+  return {
+    cpu_us_per_job: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
+    net_bytes_per_job: per(totals.net_bytes),
+    evicted: totals.evicted,
+    commands: Object.fromEntries(
+      Object.entries(roles.sums.master).filter(([name]) => strategy.workCommands.has(name)),
+    ),
+  }
+}
+
+/** @param {WorkRun} run @param {Ending} ending */
+export const resultOf = (run, { startedEpochMs, interrupted, client, whole, account }) => {
+  const { plan, card, crew, last, second, clocks, journal, elapsed, strategy } = run
+  const [{ records: first }] = crew.stages
+  const { jobs, times, future } = last
+  const durationMs = elapsed()
+  const { counts } = jobs
+  return {
+    kind: /** @type {const} */ ('consumer'),
+    startedEpochMs,
+    durationS: durationMs / 1000,
+    interrupted,
+    plan,
+    writing: card,
+    jobs: {
+      ...{
+        taken: counts.taken,
+        done: counts.done,
+        duplicates: counts.duplicates,
+        reclaimed: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.reclaimed, 0),
+      },
+      settled: whole,
+      promise: strategy.workers()?.promise,
+      account,
+      ...(future.jobs > 0 && { from_future: future }),
+    },
+    rate: { nominal: null, achieved: durationMs > 0 ? (counts.done * 1000) / durationMs : null },
+    latency_us: { intended: times.whole.whole(), service: times.service.whole() },
+    waiting_us: times.waiting.whole(),
+    work_us: first.times.labour.whole(),
+    take_us: first.times.take.whole(),
+    confirm_us: first.times.confirm.whole(),
+    backlog: { ...second.waits[0], queue_bytes_max: second.bytesMax() },
+    workers: {
+      ...workersOf(first, durationMs),
+      ...(account?.boxes && { boxes_fairness: fairness(account.boxes.map(({ done }) => done)) }),
+    },
+    stages: stagesOf(run, durationMs),
+    ...(plan.work.reconnectHz !== null && {
+      connections: {
+        stated: `${plan.work.reconnectHz}/s`,
+        renewed: crew.stages.reduce((sum, { records }) => sum + records.whole.renewed, 0),
+        connect_us: first.times.connect.whole(),
+      },
+    }),
+    commands: {
+      refused_by: sums(crew.stages.map(({ records }) => records.refusedBy)),
+      lost_replies: sums(crew.stages.map(({ records }) => records.lostReplies)),
+    },
+    clocks: clocks.figures(),
+    server: serverOf(run, counts.done),
+    client,
+    nodes: run.sampler.summary().nodes,
+    events: journal.events,
+  }
+}

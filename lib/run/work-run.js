@@ -1,0 +1,269 @@
+// One run of the workers of a queue: put together, started, ended, and accounted for job by job.
+
+import { hostname } from 'node:os'
+import { TargetError } from '../errors.js'
+import { onesIn } from '../measure/bits.js'
+import { clocksOf, steadyClock } from '../measure/clocks.js'
+import { accountsBeside, boxAccount, signs } from '../target/queue-accounts.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { dataWatch } from './data-watch.js'
+import { endUnconfirmed } from './end-unconfirmed.js'
+import { journalOf, withoutRepeats } from './journal.js'
+import { queueOwner } from './producing.js'
+import { commandsByRole } from './read-second.js'
+import { samplersOf } from './second.js'
+import { longestTimerMs, settled } from './settlement.js'
+import { unlessInterrupted, untilStopped } from './start-up.js'
+import { contentsOf } from './work-contents.js'
+import { healthOf } from './work-crews.js'
+import { resultOf } from './work-result.js'
+import { everyWorkSecond } from './work-second.js'
+import { openStages } from './work-stages.js'
+
+/**
+ * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
+ * @typedef {import('../target/open.js').Target} Target
+ *
+ * @typedef {object} WorkNeeds
+ * @property {WorkPlan} plan
+ * @property {import('../plan/plan-card.js').PlanCard | null} card
+ * @property {Target} target
+ * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
+ * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {(line: string) => void} say
+ * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ */
+
+const clockEveryMs = 10_000
+// Nobody waits for ever for a server that does not come back.
+const goneMs = 60_000
+const isOutOfMemory = (/** @type {Error} */ { message }) => /\bOOM\b/.test(message)
+
+/** Of this run, other than that of any other. */
+const boxName = () =>
+  Date.now().toString(36) +
+  Math.floor(Math.random() * 36 ** 3)
+    .toString(36)
+    .padStart(3, '0')
+
+/** @param {ReturnType<typeof strategyOf>} strategy @param {Target} target */
+const checkServer = async (strategy, { commands, address, versions }) => {
+  const needs = strategy.workers()?.needs ?? []
+  const known = await commands(needs.map(({ command }) => command))
+  const missing = needs.find(({ command }) => !known.has(command))
+  if (missing)
+    throw new TargetError(
+      `${address} (${versions.join(', ')}) has no command ${missing.command} (${missing.since}), which these workers need`,
+      { code: 'UNSUPPORTED' },
+    )
+}
+
+/** @param {import('../measure/jobs.js').Sets} sets */
+const jobsOf = (sets) => Object.values(sets).reduce((sum, set) => sum + onesIn(set), 0)
+
+/** When the run is over: at its time, with `drain` when nothing is left, or when its server has gone. */
+export const endingOf = (
+  /** @type {{ plan: WorkPlan, client: () => import('ioredis').Redis, strategy: ReturnType<typeof strategyOf>, elapsed: () => number, onGone: () => void }} */ needs,
+) => {
+  const { plan, client, strategy, elapsed, onGone } = needs
+  /** @type {number | null} */
+  let silentSinceMs = null
+  /** @type {() => void} */
+  let finish = () => {}
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const over = new Promise((resolve) => {
+    finish = () => {
+      clearTimeout(timer)
+      resolve(undefined)
+    }
+  })
+  const endBy = (/** @type {number} */ endMs) => {
+    const leftMs = endMs - elapsed()
+    if (leftMs <= 0) finish()
+    else timer = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
+  }
+  return {
+    over,
+    start: () => {
+      if (plan.durationMs !== null) endBy(plan.durationMs)
+    },
+    stop: () => finish(),
+    /** @param {number | null} waiting null: the server does not say */
+    async look(waiting) {
+      if (waiting === null) {
+        silentSinceMs ??= elapsed()
+        if (plan.durationMs !== null || elapsed() - silentSinceMs < goneMs) return
+        onGone()
+        finish()
+        return
+      }
+      silentSinceMs = null
+      if (!plan.work.drain || waiting > 0) return
+      const { makers } = await signs(client(), strategy.accounts())
+      if (makers.length === 0 || makers.some(({ atWork }) => atWork)) return
+      const { queued, taken, passed } = await contentsOf(client(), strategy)
+      // A second queue that these workers do not drain is none of theirs.
+      const others = plan.work.outputs === null ? jobsOf(passed) : 0
+      if (jobsOf(queued) + jobsOf(taken) === others) finish()
+    },
+  }
+}
+
+/** @param {WorkNeeds} needs */
+const setUp = async (needs) => {
+  const { plan, target, results, show, onEvent, warn } = needs
+  const clock = () => performance.now()
+  const strategy = strategyOf(plan)
+  await checkServer(strategy, target)
+  const owner = queueOwner(target, strategy)
+  const client = () => target.control(owner())
+  let startMs = 0
+  let endMs = 0
+  const elapsed = () => (startMs === 0 ? 0 : (endMs || clock()) - startMs)
+  const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
+  const steady = steadyClock()
+  const clocks = clocksOf({ time: target.time, epochMs: steady.epochMs })
+  const { masters } = target.topology
+  await clocks.measure(masters)
+  const clockTimer = setInterval(() => clocks.measure(masters), clockEveryMs)
+  const offsetMs = clocks.offsetMs(masters)
+  const box = boxName()
+  const crew = await openStages({
+    ...{ plan, target, owner, box, offsetMs, clock },
+    epochMs: steady.epochMs,
+    onEvent: withoutRepeats(journal.event, elapsed),
+  }).catch((error) => {
+    clearInterval(clockTimer)
+    throw error
+  })
+  const { stages } = crew
+  const [{ records: last }] = stages.slice(-1)
+  const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
+  const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const { health, sampler } = samplersOf(target, { clock, elapsed, onRows: data.look })
+  const onGone = () =>
+    warn({
+      code: 'server-gone',
+      message: `${owner()} has not answered for ${goneMs / 1000} s, so the run was ended: start it again, and the workers too`,
+    })
+  const ending = endingOf({ plan, client, strategy, elapsed, onGone })
+  endUnconfirmed(target, journal.note, warn, ending.stop)
+  const roles = commandsByRole()
+  const second = everyWorkSecond({
+    plan,
+    stages,
+    health,
+    sampler,
+    roles,
+    backlogs: () => crew.backlogs(client()),
+    queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
+    renew: account.renew,
+    look: ending.look,
+    elapsed,
+    write: results.interval,
+    show,
+  })
+  return {
+    ...{ plan, card: needs.card, strategy, client, target, last, crew, ending, account, box },
+    ...{ health, sampler, data, roles, second, clocks, journal, elapsed },
+    begin() {
+      startMs = clock()
+      crew.start()
+      ending.start()
+    },
+    end() {
+      endMs = clock()
+      clearInterval(clockTimer)
+    },
+    /** Leaves nothing that keeps the process alive, also when the run has failed. */
+    release() {
+      clearInterval(clockTimer)
+      ending.stop()
+      health.stop()
+      crew.close()
+    },
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof setUp>>} WorkRun */
+
+/** @param {readonly Uint8Array[]} sets */
+const jobsIn = (sets) => sets.reduce((sum, set) => sum + onesIn(set), 0)
+
+/** What became of every job, read when nobody of ours takes any more. @param {WorkRun} run */
+const accounted = async ({ client, strategy, last, crew, account, box }) => {
+  await account.renew()
+  const beside = await accountsBeside(client(), strategy.accounts(), box)
+  const contents = await contentsOf(client(), strategy)
+  const { makersAtWork, boxesAtWork, acked } = beside
+  const others = beside.others.map(({ sets }) => sets)
+  const atOnce = beside.others.filter((other) => other.atOnce)
+  const { foreign, ...standing } = contents
+  return {
+    ...last.jobs.account({ acked, others, ...standing, foreign }),
+    foreign: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.foreign, foreign),
+    makers_at_work: makersAtWork,
+    boxes_at_work: boxesAtWork,
+    ...(atOnce.length > 0 && {
+      boxes: [
+        { host: hostname(), done: jobsIn([...last.jobs.done.values()].map((bits) => bits.bytes())) },
+        ...atOnce.map(({ host, sets }) => ({ host, done: jobsIn(Object.values(sets)) })),
+      ],
+    }),
+  }
+}
+
+/** @param {WorkRun} run @param {import('./settlement.js').Signals} signals */
+const played = async (run, { stop, stopNow }) => {
+  const { crew, ending, sampler, health, second, data, journal } = run
+  // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
+  await run.account.begin().catch((error) => {
+    if (!isOutOfMemory(error)) throw error
+  })
+  await sampler.mark()
+  health.startWindow()
+  health.startRun()
+  const startedEpochMs = Date.now()
+  second.start()
+  run.begin()
+  const load = {
+    over: ending.over,
+    stop: ending.stop,
+    settle: (/** @type {number} */ limitMs, /** @type {AbortSignal} */ atOnce) => {
+      crew.stop()
+      return crew.settle(limitMs, atOnce)
+    },
+  }
+  const whole = await settled(load, { stop, stopNow })
+  run.end()
+  const own = health.summary()
+  const client = healthOf(own, crew.healths())
+  await untilStopped(stopNow, second.stop(), undefined)
+  data.end()
+  const account = await untilStopped(
+    stopNow,
+    accounted(run).catch((error) => {
+      journal.note('account', error.message)
+      return null
+    }),
+    null,
+  )
+  await untilStopped(
+    stopNow,
+    run.account.end().catch(() => {}),
+    undefined,
+  )
+  return resultOf(run, { startedEpochMs, interrupted: stop.aborted, client, whole, account })
+}
+
+/** @param {WorkNeeds & import('./settlement.js').Signals} needs */
+export const workRun = async ({ stop, stopNow, ...needs }) => {
+  const run = await unlessInterrupted(stop, setUp(needs))
+  try {
+    return await played(run, { stop, stopNow })
+  } finally {
+    run.release()
+  }
+}

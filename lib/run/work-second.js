@@ -1,0 +1,79 @@
+// What happens once a second beside the workers: the backlog, samples, accounts, the line of intervals.ndjson, the live line.
+import { changesOf, isNoLine, onceASecond, shownOf } from './second.js'
+
+/**
+ * @param {object} needs
+ * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
+ * @param {{ records: import('./work-records.js').WorkRecords }[]} needs.stages
+ * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
+ * @param {ReturnType<typeof import('./read-second.js').commandsByRole>} needs.roles
+ * @param {() => Promise<number[]>} needs.backlogs jobs that wait, by stage
+ * @param {() => Promise<number | null>} needs.queueBytes
+ * @param {() => Promise<void>} needs.renew accounts
+ * @param {(waiting: number | null) => Promise<void>} needs.look whether the run is over; null: the server does not say
+ * @param {() => number} needs.elapsed
+ * @param {(line: object) => void} needs.write
+ * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
+ */
+export const everyWorkSecond = (needs) => {
+  const { plan, stages, health, sampler, roles, backlogs, queueBytes, renew, look, elapsed, write, show } =
+    needs
+  const { records } = stages[stages.length - 1]
+  const turn = changesOf(() => records.jobs.counts, 'done', elapsed)
+  // Of two stages, what the first has done too.
+  const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
+  const waits = stages.map(() => ({
+    first: /** @type {number | null} */ (null),
+    last: /** @type {number | null} */ (null),
+    max: 0,
+  }))
+  let bytesMax = 0
+
+  const second = async () => {
+    const { atMs, epochMs, now, overS, perS: achieved, counts } = turn()
+    const { perS: filteredPerS } = filtered()
+    const intended = records.times.whole.turn()
+    const service = records.times.service.turn()
+    const waiting_us = records.times.waiting.turn()
+    const client = health.sample()
+    const [nodes, waiting, queue_bytes] = await Promise.all([
+      sampler.sample(),
+      backlogs().catch(() => null),
+      queueBytes().catch(() => null),
+      renew().catch(() => {}),
+    ])
+    roles.add(nodes)
+    for (const [i, jobs] of waiting?.entries() ?? []) {
+      waits[i].first ??= jobs
+      waits[i].last = jobs
+      waits[i].max = Math.max(waits[i].max, jobs)
+    }
+    bytesMax = Math.max(bytesMax, queue_bytes ?? 0)
+    const waitingNow = waiting?.reduce((sum, jobs) => sum + jobs, 0) ?? null
+    await look(waitingNow).catch(() => {})
+    if (isNoLine(overS, counts, [intended, service])) return
+    write({
+      epoch_ms: epochMs,
+      at_ms: Math.round(atMs),
+      jobs: counts,
+      achieved,
+      backlog: waiting?.[0] ?? null,
+      ...(stages.length > 1 && { filtered: filteredPerS, between: waiting?.[1] ?? null }),
+      queue_bytes,
+      latency_us: { intended, service },
+      waiting_us,
+      client,
+      nodes,
+    })
+    show({
+      ...shownOf(atMs, intended, nodes),
+      totalMs: plan.durationMs,
+      phase: 'measuring',
+      nominalRate: null,
+      achievedRate: achieved,
+      lost: { waiting: waitingNow ?? 0, again: now.duplicates },
+    })
+  }
+  return { ...onceASecond(second, elapsed), waits, bytesMax: () => bytesMax }
+}

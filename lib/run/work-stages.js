@@ -1,0 +1,100 @@
+// The stages of a run of workers: one, or filters that hand their jobs over to outputs. Each has workers, records and a queue of
+// its own; together they look like one crew.
+import { stepsPerUs } from '../flow/labour.js'
+import { stagesOf } from '../plan/work-plan.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { backlogOf } from './work-contents.js'
+import { crewOf } from './work-crew.js'
+import { crewsOf } from './work-crews.js'
+import { workRecords } from './work-records.js'
+
+/**
+ * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
+ * @typedef {Awaited<ReturnType<typeof crewOf>> | Awaited<ReturnType<typeof crewsOf>>} Crew
+ *
+ * @typedef {object} StagesNeeds
+ * @property {WorkPlan} plan
+ * @property {import('../target/open.js').Target} target
+ * @property {() => string} owner address of the server that has the queues
+ * @property {string} box
+ * @property {number} offsetMs of the server's clock
+ * @property {() => number} epochMs of ours
+ * @property {() => number} clock
+ * @property {(kind: string, text: string) => void} onEvent
+ */
+
+/** A process that computes delays everything else in it. @param {WorkPlan['work']} work */
+const needsProcesses = ({ processes, stage, kind, us }) =>
+  processes > 1 || (stage !== null && kind === 'cpu' && us > 0)
+
+/** @param {StagesNeeds} needs @param {WorkPlan} plan of the stage @param {ReturnType<typeof workRecords>} records @param {number} steps @returns {Promise<Crew>} */
+const openCrew = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, plan, records, steps) => {
+  const common = {
+    plan,
+    stepsPerUs: steps,
+    refresh: target.refresh,
+    sink: { ...records.sink, event: onEvent },
+  }
+  return needsProcesses(plan.work)
+    ? crewsOf({
+        ...common,
+        box,
+        address: owner,
+        access: target.access,
+        offsetMs,
+        onKilled: (text) => {
+          records.whole.processesLost++
+          onEvent('worker-lost', text)
+        },
+      })
+    : crewOf({
+        ...common,
+        names: Array.from({ length: plan.work.workers }, (_, i) => `${box}.${i + 1}`),
+        dial: (handlers) => target.dial(owner(), handlers),
+        nowUs: () => (epochMs() + offsetMs) * 1000,
+        clock,
+      })
+}
+
+/** @param {StagesNeeds} needs */
+export const openStages = async (needs) => {
+  const plans = stagesOf(needs.plan)
+  const computes = plans.some(({ work: { kind, us } }) => kind === 'cpu' && us > 0)
+  const steps = computes ? stepsPerUs(needs.clock) : 0
+  const stages = plans.map((plan) => ({
+    plan,
+    strategy: strategyOf(plan),
+    records: workRecords(plan.work.workers),
+  }))
+  /** @type {Crew[]} */
+  const crews = []
+  const close = () => {
+    for (const crew of crews) crew.close()
+    for (const { records } of stages) records.close()
+  }
+  try {
+    for (const { plan, records } of stages) crews.push(await openCrew(needs, plan, records, steps))
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    stages,
+    /** Jobs that wait, by stage. @param {import('ioredis').Redis} client */
+    backlogs: (client) => Promise.all(stages.map(({ strategy }) => backlogOf(client, strategy))),
+    start() {
+      for (const crew of crews) crew.start()
+    },
+    stop() {
+      for (const crew of crews) crew.stop()
+    },
+    /** Of the processes beside this one. */
+    healths: () => crews.flatMap((crew) => ('healths' in crew ? crew.healths() : [])),
+    /** @param {number} limitMs @param {AbortSignal} [now] */
+    async settle(limitMs, now) {
+      const whole = await Promise.all(crews.map((crew) => crew.settle(limitMs, now)))
+      return whole.every(Boolean)
+    },
+    close,
+  }
+}

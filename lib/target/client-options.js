@@ -1,0 +1,21 @@
+// What all clients of ioredis have in common: how a server lets them in, and when a lost connection is tried again.
+
+/** A server has as long to take a connection, and to let us in. */
+export const connectLimitMs = 5000
+
+/**
+ * Without the database, which a client of a cluster must not be given.
+ * @param {import('./dial.js').Access} access
+ * @param {string} connectionName as the server lists it
+ */
+export const clientOptions = ({ username, password, tls }, connectionName) => ({
+  username,
+  password,
+  tls: tls ?? undefined,
+  connectionName,
+  connectTimeout: connectLimitMs,
+})
+
+/** Waits that double, each by chance up to half shorter. @param {number} mostMs */
+export const retryAfter = (mostMs) => (/** @type {number} */ times) =>
+  Math.min(mostMs, 50 * 2 ** Math.min(6, times)) * (0.5 + Math.random() / 2)

@@ -1,0 +1,113 @@
+// Declaration + terms = what a reader asks: the commands of a fetch, for each of its keys at a moment.
+import { isAll, keyIn, listedKeys, partsIn, rangeOf } from './bind.js'
+
+/**
+ * @typedef {import('./declare.js').Declaration} Declaration
+ * @typedef {import('./declare.js').Atom} Atom
+ * @typedef {import('./declare.js').Slot} Slot
+ * @typedef {import('./declare.js').Family} Family
+ * @typedef {import('./declare.js').Variable} Variable
+ * @typedef {import('./bind.js').Binding} Binding
+ *
+ * @typedef {object} BoundAsk
+ * @property {'ids' | 'number' | 'newest'} kind
+ * @property {string} name of its number
+ * @property {string} key
+ * @property {string[]} args
+ * @property {import('./declare.js').Shape} shape
+ *
+ * @typedef {Omit<import('./declare.js').Fetch, 'asks'> & { asks: (moment: { nowMs: number }) => BoundAsk[], command: string }} Reader
+ *   `command`: the one that brings the values, as commandstats names it
+ */
+
+/**
+ * What a variable is worth to a fetch.
+ * @param {Variable} variable
+ * @param {{ oldestMs: number, nowMs: number }} at
+ */
+const atFetch = ({ variable, shift = 0 }, { oldestMs, nowMs }) => {
+  if (variable === 'oldest') return String(oldestMs)
+  if (variable === 'minute') return String(Math.floor(nowMs / 60_000) - shift)
+  throw new TypeError(`a fetch knows no ${variable}`)
+}
+
+/**
+ * @param {readonly Slot[]} args
+ * @param {{ key: string, at: { oldestMs: number, nowMs: number }, binding: Binding }} known
+ */
+const askArgs = (args, { key, at, binding }) => {
+  const keyAt = keyIn(args, '').at
+  return args.flatMap((slot, i) => {
+    if (isAll(slot)) return listedKeys([/** @type {any} */ (slot).all], binding.prefix)
+    if (i === keyAt) return [key]
+    const parts = partsIn(/** @type {Atom} */ (slot), binding)
+    return [parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+  })
+}
+
+/** The keys of a family when a fetch begins. @param {Family} family @param {{ oldestMs: number, nowMs: number }} at @param {string} prefix */
+const keysAtFetch = (family, at, prefix) => {
+  if (rangeOf(family)) return listedKeys([family], prefix)
+  return [prefix + family.parts.map((part) => (typeof part === 'object' ? atFetch(part, at) : part)).join('')]
+}
+
+/**
+ * A structure's commands at a moment, for each of its keys.
+ * @param {{ name: string, args: readonly Slot[], keys?: number }} command
+ * @param {{ oldestMs: number, nowMs: number }} at
+ * @param {Binding} binding
+ */
+export const commandsAt = ({ name, args, keys }, at, binding) => {
+  const family = /** @type {Family} */ (keyIn(args, name).family)
+  const slot = args[keyIn(args, name).at]
+  const all = keysAtFetch(family, at, binding.prefix)
+  const chosen = isAll(slot) ? all.slice(0, 1) : all.slice(0, keys ?? all.length)
+  return chosen.map((key) => ({ key, args: [name, ...askArgs(args, { key, at, binding })] }))
+}
+
+/**
+ * What is asked of each key goes together: its length, then its members.
+ * @param {readonly import('./declare.js').Ask[]} asks
+ */
+const byFamily = (asks) => {
+  const groups = /** @type {import('./declare.js').Ask[][]} */ ([])
+  for (const ask of asks) {
+    const last = groups.at(-1)
+    const same = last && keyIn(last[0].args, '').family === keyIn(ask.args, '').family
+    if (last && same) last.push(ask)
+    else groups.push([ask])
+  }
+  return groups
+}
+
+/**
+ * @param {Declaration} declared
+ * @param {any} terms
+ * @param {Binding} binding
+ * @returns {Reader}
+ */
+export const readerOf = (declared, terms, binding) => {
+  if (!declared.fetch) throw new TypeError(`${declared.name} has no fetch`)
+  const { asks, ...rest } = declared.fetch(terms, declared.keys(terms))
+  const groups = byFamily(asks)
+  const ids = asks.find(({ ask }) => ask === 'ids')
+  return {
+    ...rest,
+    command: (rest.value?.name ?? ids?.name ?? '').toLowerCase(),
+    asks({ nowMs }) {
+      const at = { nowMs, oldestMs: terms.oldestMs(nowMs) }
+      return groups.flatMap((group) => {
+        const rows = group.map((ask) => commandsAt(ask, at, binding))
+        return rows[0].flatMap((_, i) =>
+          group.map((ask, g) => ({
+            kind: ask.ask,
+            name: ask.number ?? '',
+            key: rows[g][i].key,
+            args: rows[g][i].args,
+            shape: /** @type {import('./declare.js').Shape} */ (ask.shape),
+          })),
+        )
+      })
+    },
+  }
+}

@@ -1,0 +1,160 @@
+// Whether an answer is right: the same query over the documents that were made, in every version that a document may have
+// had within the query's time. Documents that are equal in what they are sorted by may come in any order.
+import { statuses } from './documents.js'
+import { sortKeyOf } from './queries.js'
+
+/**
+ * @typedef {import('./documents.js').Documents} Documents
+ * @typedef {import('./queries.js').Query} Query
+ * @typedef {import('../declare.js').Verdict} Verdict
+ * @typedef {{ n: number, version: number, sentMs: number, ackedMs: number }} Write ackedMs: Infinity until it is known
+ * @typedef {{ may: boolean, must: boolean }} Doubt whether some version, and each, of a document matches
+ */
+
+/**
+ * @param {object} terms
+ * @param {Documents} terms.documents
+ * @param {import('./documents.js').Columns} terms.columns
+ * @param {readonly Query[]} terms.queries
+ * @param {import('./queries.js').SortBy} terms.sortBy
+ * @param {Uint32Array} terms.versions of each document, counted here
+ * @param {number} terms.limit
+ * @param {number} terms.offset
+ */
+export const judgeOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
+  const { count } = documents
+  const keyOf = sortKeyOf(columns, sortBy)
+  const sorted = Uint32Array.from({ length: count }, (_, i) => i + 1).sort((a, b) => {
+    const [x, y] = [keyOf(a), keyOf(b)]
+    return x < y ? -1 : x > y ? 1 : a - b
+  })
+  // The place of each document in order; equal ones share it.
+  const rank = new Uint32Array(count + 1)
+  for (let i = 1; i < count; i++)
+    rank[sorted[i]] = rank[sorted[i - 1]] + (keyOf(sorted[i]) === keyOf(sorted[i - 1]) ? 0 : 1)
+  const status = columns.status.slice()
+  const price = columns.price.slice()
+  /** @type {Write[]} in the order they were sent */
+  let writes = []
+  let isChanged = false
+  /** @type {({ loaded: Uint32Array, came: Set<number> } | null)[]} of each query that was judged */
+  const matching = queries.map(() => null)
+
+  /** @param {Query} query @param {number} code @param {number} cents */
+  const isMatch = ({ status: name, min, max }, code, cents) =>
+    statuses[code] === name && cents >= min && cents <= max
+
+  /** As it was loaded. @param {Query} query @returns {(n: number) => boolean} */
+  const wasLoaded = (query) => (n) => isMatch(query, columns.status[n], columns.price[n])
+
+  /** Documents of more than one version within a time. @param {Query} query @param {number} fromMs @param {number} toMs */
+  const doubtsIn = (query, fromMs, toMs) => {
+    /** @type {Map<number, Doubt>} */
+    const doubts = new Map()
+    for (const { n, version, sentMs, ackedMs } of writes) {
+      if (ackedMs < fromMs || sentMs > toMs) continue
+      for (const one of [version - 1, version]) {
+        const matches = isMatch(query, documents.statusOf(n, one), documents.priceOf(n, one))
+        const known = doubts.get(n)
+        doubts.set(n, {
+          may: matches || known?.may === true,
+          must: matches && known?.must !== false,
+        })
+      }
+    }
+    return doubts
+  }
+
+  /** What a query matched as it was loaded, whether it still does or not, and what it matches since. @param {number} at of the query */
+  const matchesOf = (at) => {
+    const query = queries[at]
+    const isLoaded = wasLoaded(query)
+    matching[at] ??= {
+      loaded: sorted.filter(isLoaded),
+      came: new Set(
+        isChanged ? sorted.filter((n) => isMatch(query, status[n], price[n]) && !isLoaded(n)) : [],
+      ),
+    }
+    return /** @type {NonNullable<typeof matching[number]>} */ (matching[at])
+  }
+
+  /**
+   * @param {number} q number of the query, from 1
+   * @param {readonly number[]} ids numbers of documents
+   * @param {number} fromMs it was sent
+   * @param {number} toMs it was answered
+   * @returns {Verdict}
+   */
+  const judge = (q, ids, fromMs, toMs) => {
+    const query = queries[q - 1]
+    const doubts = isChanged ? doubtsIn(query, fromMs, toMs) : new Map()
+    const matches = (/** @type {number} */ n) => isMatch(query, status[n], price[n])
+    const may = (/** @type {number} */ n) => doubts.get(n)?.may ?? matches(n)
+    const must = (/** @type {number} */ n) => doubts.get(n)?.must ?? matches(n)
+    const given = new Set(ids)
+    if (given.size !== ids.length || ids.length > limit) return 'wrong'
+    if (ids.some((n) => !Number.isInteger(n) || n < 1 || n > count || !may(n))) return 'wrong'
+    if (ids.some((n, i) => i > 0 && rank[n] < rank[ids[i - 1]])) return 'wrong'
+
+    const none = ids.length === 0
+    const first = none ? Number.POSITIVE_INFINITY : rank[ids[0]]
+    const last = none ? Number.POSITIVE_INFINITY : rank[ids[ids.length - 1]]
+    const isFull = ids.length === limit
+    let skipped = 0 // surely before the page
+    let able = 0 // perhaps before it
+    /** Between two of the page, or behind one that is not full. @param {number} n that is not in it */
+    const isMissing = (n) => {
+      if (given.has(n) || !may(n)) return false
+      const at = rank[n]
+      const isSure = must(n)
+      if (at <= first) able++
+      if (at < first || (at === first && (first < last || !isFull))) {
+        skipped += isSure ? 1 : 0
+        return false
+      }
+      return isSure && (at < last || !isFull)
+    }
+    const { loaded, came } = matchesOf(q - 1)
+    const isLoaded = wasLoaded(query)
+    for (const n of loaded) {
+      if (rank[n] > last && isFull) break
+      if (isMissing(n)) return 'partial'
+    }
+    for (const n of came) if (isMissing(n)) return 'partial'
+    for (const n of doubts.keys()) if (!came.has(n) && !isLoaded(n) && isMissing(n)) return 'partial'
+    if (skipped > offset) return 'partial'
+    return none || able >= offset ? 'right' : 'wrong'
+  }
+
+  return {
+    queries: queries.length,
+    judge,
+    /** A document is written. @param {number} n @param {number} nowMs @returns {Write} */
+    begun(n, nowMs) {
+      isChanged = true
+      const write = { n, version: ++versions[n], sentMs: nowMs, ackedMs: Number.POSITIVE_INFINITY }
+      writes.push(write)
+      return write
+    },
+    /** It was acknowledged. @param {Write} write @param {number} nowMs */
+    written(write, nowMs) {
+      const { n, version } = write
+      // Those of the same document that were lost before it are over as well: they came from the same client.
+      for (const one of writes)
+        if (one.n === n && one.version <= version && one.ackedMs > nowMs) one.ackedMs = nowMs
+      status[n] = documents.statusOf(n, version)
+      price[n] = documents.priceOf(n, version)
+      for (const [at, known] of matching.entries()) {
+        if (known === null) continue
+        if (isMatch(queries[at], status[n], price[n]) && !wasLoaded(queries[at])(n)) known.came.add(n)
+        else known.came.delete(n)
+      }
+    },
+    /** What was acknowledged before every query under way is known for good. @param {number} beforeMs */
+    forget(beforeMs) {
+      writes = writes.filter(({ ackedMs }) => ackedMs >= beforeMs)
+    },
+  }
+}
+
+/** @typedef {ReturnType<typeof judgeOf>} Judge */

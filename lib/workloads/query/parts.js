@@ -1,0 +1,84 @@
+// What the strategies of 'query' share: documents under doc:<n>, and one filter, sort and page over them.
+import { ask, family, made } from '../declare.js'
+import { fieldOf, isDescending } from './queries.js'
+
+/** @typedef {import('./terms.js').Terms} Terms */
+
+// A document as JSON with its key, on Redis 7.0.15 with jemalloc.
+const bytesADocument = 420
+
+const module = (/** @type {string} */ name, /** @type {string} */ file) =>
+  `the module ${name}: npm run setup:peers fetches it, and --server-config loadmodule=${file} gives it to a local server of Redis 8.2 or Valkey 9.1`
+
+export const searchModule = Object.freeze({
+  command: 'FT.SEARCH',
+  since: module('RediSearch', 'redisearch.so'),
+})
+export const jsonModule = Object.freeze({ command: 'JSON.SET', since: module('RedisJSON', 'rejson.so') })
+
+/** Names and values of a document as arguments. @param {Record<string, any>} fields @param {readonly string[]} [only] */
+export const fieldsOf = (fields, only = Object.keys(fields)) =>
+  only.flatMap((name) => (fields[name] === undefined ? [] : [name, String(fields[name])]))
+
+/** @param {Pick<Terms, 'document'>} t */
+export const document = (t) => made('document', (n) => JSON.stringify(t.document(n)))
+
+/** What a query is about. @param {Terms} t */
+export const asked = (t) => ({
+  status: made('status', (n) => t.query(n).status),
+  min: made('min', (n) => String(t.query(n).min)),
+  max: made('max', (n) => String(t.query(n).max)),
+})
+
+/** The same as arguments of a script. @param {Terms} t */
+export const filterArguments = (t) => {
+  const { status, min, max } = asked(t)
+  return [status, min, max, fieldOf(t.sortBy), isDescending(t.sortBy) ? 1 : 0]
+}
+
+/** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
+
+export const common = Object.freeze({
+  workload: 'query',
+  options: Object.freeze([
+    'connections',
+    'order',
+    'arrivals',
+    'selectivity',
+    'queries',
+    'sortBy',
+    'pageSize',
+    'pageOffset',
+    'requests',
+    'queryTimeoutMs',
+    'updateWriters',
+    'updateRateHz',
+  ]),
+  keys: (/** @type {Terms} */ t) => ({
+    key: family('doc:{n}', 'string', { keys: t.quantity, bytes: bytesADocument }),
+  }),
+  /** Documents as JSON text. @param {Terms} t @param {any} k */
+  texts: (t, k) => ({ load: [ask('SET', [k.key, document(t)])], update: [ask('SET', [k.key, document(t)])] }),
+  roles: Object.freeze({
+    writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: Object.freeze(['query']) }),
+  }),
+  answers: (/** @type {Terms} */ t) => t.answers(),
+  fill: 'load',
+  beside: 'update',
+  // As the published clients have it: a query that meets the script of another one fails.
+  fatal: Object.freeze(['BUSY']),
+  defaultItems: 100_000,
+  keepsKeys: true,
+  rules: Object.freeze(
+    /** @type {Rule[]} */ ([
+      (s, named) => s.cluster && `${named('cluster')}: queries run on one server, with or without replicas`,
+      (s, named) =>
+        s.updateRateHz !== undefined &&
+        s.updateWriters === 0 &&
+        `${named('updateRateHz')} needs --update-writers`,
+      (s, named) =>
+        s.updateWriters > s.quantity && `${named('updateWriters')}: each of them needs a document of its own`,
+    ]),
+  ),
+  repeat: /** @type {const} */ ('safe'),
+})

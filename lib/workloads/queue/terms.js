@@ -1,0 +1,29 @@
+// What the strategies of 'queue' read of a plan.
+import { headBytes, makerName } from './job.js'
+
+/**
+ * @param {Record<string, any> & { prefix: string, valueBytes: number }} plan of a producer or of workers, or a card
+ */
+export const termsOf = (plan) => {
+  const { maker, most, limit = null } = plan.queue ?? { maker: makerName(0, 1), most: 0 }
+  const confirm = plan.work?.confirm ?? null
+  return {
+    ...plan,
+    stamp: false,
+    maker,
+    /** Bytes that fill a job up. */
+    valueBytes: Math.max(1, plan.valueBytes - headBytes(maker)),
+    valueSizes: null,
+    jobBytes: plan.valueBytes,
+    /** Jobs that wait at most, where nobody takes them. */
+    most: Math.min(most, limit ?? Number.POSITIVE_INFINITY),
+    /** Of the queue; null: there is none. */
+    limit,
+    confirm,
+    /** Of two: filters hand their jobs over to outputs; null: there is one. */
+    stage: plan.work?.stage ?? null,
+    takesMany: (plan.work?.take ?? 1) > 1,
+  }
+}
+
+/** @typedef {ReturnType<typeof termsOf> & { payload: 'random' | 'sparse' | 'zero', seed: number }} Terms */

@@ -1,0 +1,20 @@
+// The ratios to other tools that the gate holds later ones against, as a table.
+import { recorded } from '../bench/gate.js'
+import { digits, median } from '../bench/room.js'
+
+/** @param {number} ratio */
+const shown = (ratio) => digits(ratio, ratio < 10 ? 2 : 0)
+
+export const gatePart = () => {
+  const { machine, recorded: day, ratios } = recorded()
+  return [
+    `${machine}, ${day}:`,
+    '',
+    '| ratio | better | median | of the rounds |',
+    '| --- | --- | ---: | --- |',
+    ...ratios.map(
+      ({ name, better, rounds }) =>
+        `| ${name} | ${better} | ${shown(median(rounds))} | ${rounds.map(shown).join(', ')} |`,
+    ),
+  ].join('\n')
+}

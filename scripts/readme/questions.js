@@ -1,0 +1,92 @@
+// The README's other answers: a question, what the data of docs/data say, and the page with the picture.
+import { figureOf, timeOf } from '../../charts/counters.js'
+import { bytes, count, micros } from '../../lib/base/units.js'
+import { workersNeeded } from './queues.js'
+import { table } from './reference.js'
+
+/**
+ * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @typedef {{ id: string, question: string, page: string, finding: (document: ExperimentDocument) => string }} Question
+ */
+
+const memory = 'passes.memory_bytes_per_item'
+
+/** A figure that the finding cannot do without. @param {ExperimentDocument} document @param {string} label @param {string} name */
+const figure = (document, label, name) => {
+  const found = figureOf(document, label, name)
+  if (found === null) throw new Error(`docs/data/${document.id}.ndjson has no ${name} of ${label}`)
+  return found
+}
+
+/** @type {readonly Question[]} */
+const questions = Object.freeze([
+  {
+    id: 'membership-large',
+    question: 'Is this id known?',
+    page: 'docs/membership.md',
+    finding: (document) => {
+      const of = (/** @type {string} */ label) => bytes(figure(document, `${label} (Redis 8.2)`, memory))
+      return `10 million ids take ${of('flat')} each as keys, ${of('hash 2^17')} in 2^17 hashes, ${of('Bloom filter, 1 in a million')} in a Bloom filter`
+    },
+  },
+  {
+    id: 'counters',
+    question: 'One call per increment, or many in one?',
+    page: 'docs/counters.md',
+    finding: (document) => {
+      const of = (/** @type {string} */ label) => micros((timeOf(document, label) ?? 0) * 1000)
+      return `with a round trip of 5 ms, 50,992 increments take ${of('loop, 5 ms')} one by one, and ${of('pipeline of 10,000, 5 ms')} in pipelines of 10,000`
+    },
+  },
+  {
+    id: 'queries',
+    question: 'What does a filter query cost?',
+    page: 'docs/queries.md',
+    finding: (document) => {
+      const of = (/** @type {string} */ label) =>
+        micros(figure(document, `${label}, 3 clients`, 'queries.avg'))
+      return `over 100,000 documents, ${of('scan')} by a script that looks at all, ${of('search')} by RediSearch`
+    },
+  },
+  {
+    id: 'lookups',
+    question: 'How many GETs does one server answer?',
+    page: 'docs/lookups.md',
+    finding: (document) => {
+      const of = (/** @type {string} */ label) =>
+        count(Math.round(figure(document, label, 'rate.achieved') / 1000) * 1000)
+      return `${of('50 x 10')} a second over 50 connections with ten in flight on each, ${of('4 x 1000')} over four with 1,000`
+    },
+  },
+  {
+    id: 'queues',
+    question: 'How many workers drain my queue?',
+    page: 'docs/queues.md',
+    finding: (document) => {
+      const of = (/** @type {number} */ jobs) => workersNeeded(document, 'take 10, sleep 2 ms', jobs).workers
+      return `${of(5000)} workers whose jobs wait 2 ms do 5,000 a second, ${of(30_000)} on several boxes 30,000`
+    },
+  },
+  {
+    id: 'resilience',
+    question: 'What do small shards change?',
+    page: 'docs/lookups.md#resilience',
+    finding: (document) => {
+      const of = (/** @type {string} */ label) =>
+        micros(figure(document, label, 'snapshot.load.longest_ms') * 1000)
+      return `one server reloads 500 MB in ${of('1 server')}, one of eight shards its eighth in ${of('8 shards')}`
+    },
+  },
+])
+
+/** @param {Map<string, ExperimentDocument>} experiments */
+export const questionsPart = (experiments) =>
+  table(
+    ['other questions', 'what was measured', 'tables and pictures'],
+    questions.flatMap(({ id, question, page, finding }) => {
+      const document = experiments.get(id)
+      return document
+        ? [[question, finding(document), `[${page.replace(/^docs\/|\.md.*$/g, '')}](${page})`]]
+        : []
+    }),
+  )

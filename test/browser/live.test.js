@@ -1,0 +1,164 @@
+// The live page as a browser shows it, of a real run and of one that lasts an hour.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { dashboardService } from '../../lib/dashboard/service.js'
+import { stateOf } from '../../lib/dashboard/state.js'
+import { launched, openedPage, skip } from '../helpers/browser.js'
+import { startProducer } from '../helpers/programs.js'
+import { sampleRecord } from '../helpers/sample-record.js'
+
+/** @type {import('playwright-core').Browser} */
+let browser
+
+before(async () => {
+  if (!skip) browser = await launched()
+})
+after(() => browser?.close())
+
+/** @param {import('node:test').TestContext} t @param {string} url @param {import('playwright-core').BrowserContextOptions} [options] */
+const opened = (t, url, options) =>
+  openedPage(t, browser, url, (asked) => asked.startsWith(url) || asked.startsWith('data:'), options)
+
+/** @param {import('playwright-core').Page} page @param {number} points */
+const hasPoints = (page, points) =>
+  page.waitForFunction((least) => Number(document.documentElement.dataset.points) >= least, points)
+
+/** @param {import('playwright-core').Page} page */
+const tilesOf = (page) =>
+  page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll('#tiles div')].map((tile) => [
+        tile.querySelector('dt')?.textContent ?? '',
+        tile.querySelector('dd')?.textContent ?? '',
+      ]),
+    ),
+  )
+
+test('a real run, opened in the middle: rate, latency, nodes, charts, and the verdict at its end', {
+  skip,
+}, async (t) => {
+  const program = startProducer(t, '-q 2000 -c 4 --duration 14s --cluster --dashboard')
+  const [, url] = await program.says(/live page: (http:\S+\/)/)
+  await program.says(/encoded/)
+  const page = await opened(t, url)
+  await hasPoints(page, 4)
+  assert.match((await page.locator('h1').textContent()) ?? '', /^Writes sorted-set · /)
+  assert.match(await page.locator('#question').innerText(), /2,000 items\/s in bursts of 500 every 250 ms/)
+  assert.match(await page.locator('#state').innerText(), /Running\. .*0:\d\d of 0:14/)
+  const tiles = await tilesOf(page)
+  const sustained = Number(tiles['items/s sustained, target 2,000'].replace(',', ''))
+  assert.ok(sustained > 1500 && sustained < 2500, JSON.stringify(tiles))
+  assert.equal(await page.locator('#nodes tbody tr').count(), 6)
+  assert.equal(await page.locator('#boxes tbody tr').count(), 1)
+  for (const name of ['overview', 'heat-map', 'bystander', 'memory'])
+    assert.ok((await page.locator(`#figure-${name} svg path`).count()) > 0, name)
+  // Opened in the middle: another page has as many points at once.
+  const before = Number(await page.locator('html').getAttribute('data-points'))
+  const second = await opened(t, url, { colorScheme: 'dark', viewport: { width: 390, height: 800 } })
+  await hasPoints(second, before)
+  assert.ok(
+    (await second.evaluate(() => document.documentElement.scrollWidth)) <= 390,
+    'nothing is wider than a phone',
+  )
+  const { code, document: result, stderr } = await program.ended
+  assert.ok([0, 4].includes(Number(code)), stderr)
+  const word = result.valid ? 'Valid.' : 'Not valid.'
+  for (const one of [page, second])
+    await one.waitForFunction(
+      (wanted) => document.querySelector('#state strong')?.textContent === wanted,
+      word,
+    )
+})
+
+test('what others said is text; the pages follow a run of an hour and stay as large', { skip }, async (t) => {
+  const state = stateOf()
+  const record = sampleRecord()
+  const hostile =
+    '<img src="http://127.0.0.1:9/x" onerror="document.title=1"><script>document.title=2</script>'
+  state.about({
+    run: 'hour',
+    kind: 'producer',
+    title: `Writes list · ${hostile}`,
+    question: hostile,
+    plan: record.run.plan,
+    nominal: 1000,
+    totalMs: 3_600_000,
+    warmUpS: 1,
+    box: hostile,
+  })
+  const [, second] = record.seconds
+  const line = (/** @type {number} */ at) => ({
+    ...structuredClone(second),
+    at_ms: at * 1000,
+    nodes: second.nodes?.map((node) => ({ ...node, address: `${node.address}` })),
+  })
+  state.event({ at_ms: 1000, kind: 'failover', text: hostile })
+  state.warning(hostile)
+  for (let at = 1; at <= 3600; at++) state.second(line(at))
+  const service = await dashboardService({ listener: { host: '127.0.0.1', port: 0 }, whole: state.all })
+  t.after(service.close)
+  const page = await opened(t, `http://127.0.0.1:${service.port}/${service.token}/`)
+  await hasPoints(page, 600)
+  assert.equal(await page.locator('html').getAttribute('data-points'), '600')
+  const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
+  const first = await elements()
+  for (let at = 3601; at <= 3620; at++) service.send(state.second(line(at)))
+  await page.waitForFunction(() => document.querySelector('#state')?.textContent?.includes('1:00:20'))
+  assert.equal(await page.locator('html').getAttribute('data-points'), '600')
+  assert.ok((await elements()) <= first * 1.1, `${first} elements, then ${await elements()}`)
+  assert.equal(await page.title(), `Writes list · ${hostile}`)
+  assert.equal(await page.locator('#events td').last().textContent(), hostile)
+  // A page that is opened now shows the same.
+  const other = await opened(t, `http://127.0.0.1:${service.port}/${service.token}/`)
+  await hasPoints(other, 600)
+  assert.deepEqual(await tilesOf(other), await tilesOf(page))
+})
+
+test('light and dark by its button, a series by its legend, and the picture stands still under the pointer', {
+  skip,
+}, async (t) => {
+  const state = stateOf()
+  const record = sampleRecord()
+  const [, second] = record.seconds
+  const service = await dashboardService({ listener: { host: '127.0.0.1', port: 0 }, whole: state.all })
+  t.after(service.close)
+  const { plan } = record.run
+  state.about({
+    run: 'r',
+    kind: 'producer',
+    title: 'r',
+    question: '',
+    plan,
+    nominal: 1000,
+    totalMs: null,
+    warmUpS: 0,
+    box: 'a',
+  })
+  const send = (/** @type {number} */ at) =>
+    service.send(state.second({ ...structuredClone(second), at_ms: at * 1000 }))
+  for (let at = 1; at <= 8; at++) send(at)
+  const page = await opened(t, `http://127.0.0.1:${service.port}/${service.token}/`)
+  await hasPoints(page, 8)
+  await page.locator('#theme').click()
+  assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark')
+  const button = page.locator('#figure-overview .legend button', { hasText: /^achieved$/ })
+  await button.click()
+  send(9)
+  await hasPoints(page, 9)
+  assert.equal(await button.getAttribute('aria-pressed'), 'false')
+  const plot = page.locator('#figure-heat-map .chart')
+  await plot.scrollIntoViewIfNeeded()
+  const box = await plot.boundingBox()
+  assert.ok(box)
+  const pathsOf = () => plot.locator('svg').innerHTML()
+  await page.mouse.move(box.x + box.width / 2, box.y + 10)
+  const still = await pathsOf()
+  send(10)
+  await hasPoints(page, 10)
+  assert.equal(await pathsOf(), still)
+  await page.mouse.move(1, 1)
+  await page.waitForFunction(
+    (before) => document.querySelector('#figure-heat-map .chart svg')?.innerHTML !== before,
+    still,
+  )
+})

@@ -1,0 +1,83 @@
+// Every way to answer queries, over 1,000 documents on a real server: a witness in another language finds the same answers,
+// and a way that is broken on purpose is caught.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { strategy } from '../../lib/workloads/declare.js'
+import { register, strategyNamed, strategyNames } from '../../lib/workloads/index.js'
+import { compareWithWitness, queryServer } from '../helpers/queries.js'
+
+// Those that need a module are in test/peers.
+const names = strategyNames('clients').filter((name) => {
+  const { workload, variants } = strategyNamed(name)
+  return workload === 'query' && variants === null
+})
+
+/** @type {Awaited<ReturnType<typeof queryServer>>} */
+let place
+const closers = /** @type {(() => any)[]} */ ([])
+before(async () => {
+  // Scripts that look at all keys would hold up others on a server that is shared.
+  place = await queryServer({ after: (fn) => closers.unshift(fn) })
+})
+after(async () => {
+  for (const close of closers) await close()
+})
+
+const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)
+
+describe('the same answers as a witness in Python', () => {
+  for (const name of names) test(name, () => compareWithWitness(name, place))
+})
+
+describe('a way that is broken on purpose is caught', () => {
+  /**
+   * @param {string} name
+   * @param {(command: import('../../lib/workloads/declare.js').Command) => import('../../lib/workloads/declare.js').Command} broken
+   */
+  const brokenFrom = (name, broken) => {
+    const right = strategyNamed('query-scan')
+    register(
+      strategy({
+        ...right,
+        name,
+        title: 'broken',
+        operations: (t, k) => {
+          const { query, ...others } = right.operations(t, k)
+          return { ...others, query: query.map(broken) }
+        },
+      }),
+    )
+    return async () => {
+      const asked = '--strategy query-scan --items 1000 --selectivity 0.1 --requests 20'
+      const document = await place.judged(`${asked} --prefix ${name}:`, name)
+      await place.clear()
+      return document
+    }
+  }
+  /** The argument at that place. @param {number} at @param {any} argument */
+  const instead = (at, argument) => (/** @type {any} */ command) => ({
+    ...command,
+    args: command.args.map((/** @type {any} */ old, /** @type {number} */ i) => (i === at ? argument : old)),
+  })
+
+  test('sorted the wrong way round', async () => {
+    const { queries, valid, ...document } = await brokenFrom('broken-sort', instead(7, 1))()
+    assert.deepEqual([queries.right, queries.wrong, queries.partial], [0, 20, 0])
+    assert.equal(valid, false)
+    assert.ok(codesOf(document).includes('wrong-answers'))
+    assert.equal(queries.examples[0].verdict, 'wrong')
+  })
+
+  test('cut short', async () => {
+    const { queries, valid, ...document } = await brokenFrom('broken-cut', instead(9, 7))()
+    assert.deepEqual([queries.right, queries.wrong, queries.partial], [0, 0, 20])
+    assert.equal(valid, false)
+    assert.ok(codesOf(document).includes('partial-answers'))
+  })
+
+  test('another filter', async () => {
+    const { queries, valid } = await brokenFrom('broken-filter', instead(3, 'pending'))()
+    assert.equal(valid, false)
+    assert.ok(queries.wrong + queries.partial >= 10, JSON.stringify(queries))
+  })
+})

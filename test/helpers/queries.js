@@ -1,0 +1,190 @@
+// Plays queries on a real server, keeps their answers, and has a witness in Python look at them.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { clientsFlow } from '../../lib/flow/clients.js'
+import { operationsOf } from '../../lib/measure/operations.js'
+import { planOf } from '../../lib/plan/plan.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { factsOf } from '../../lib/run/facts.js'
+import { fillKeys } from '../../lib/run/fill.js'
+import { versionsOf } from '../../lib/run/versions.js'
+import { openTarget } from '../../lib/target/open.js'
+import { eachOnce } from '../../lib/traffic/items.js'
+import { noTally } from '../../lib/wire/decode.js'
+import { strategyNamed } from '../../lib/workloads/index.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { callsOf, startServer } from './servers.js'
+import { settingsOf } from './strategy-contract.js'
+import { writeUnattended } from './unattended.js'
+
+/** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
+
+/**
+ * Every query of a plan once, over documents that are loaded and indexed for it.
+ * @param {import('../../lib/plan/plan.js').Plan} plan
+ * @param {import('../../lib/target/open.js').Target} target
+ * @returns {Promise<Asked[]>}
+ */
+export const askedOnce = async (plan, target) => {
+  const strategy = strategyOf(plan)
+  const { query, sortBy, pageOffset, pageSize } = strategy.terms
+  const answers = /** @type {Asked[]} */ ([])
+  const stop = new AbortController().signal
+  const clock = () => performance.now()
+  await fillKeys({ plan, strategy, target, clock, stop, say: () => {}, onEvent: () => {} })
+  const flow = await clientsFlow({
+    plan: { clients: 2, pipeline: 1, cluster: false, maxBehindMs: 60_000 },
+    operations: strategy.stencils(),
+    pick: () => 0,
+    draw: eachOnce(Number(strategy.answers()?.judge().queries)),
+    schedule: null,
+    target,
+    ledger: operationsOf({ isMeasured: () => true }),
+    latency: { record: () => {} },
+    onSent: () => {},
+    onDone: ({ n, dialogue }) => {
+      const { status, min, max } = query(n)
+      const ids = dialogue.answer().map(String)
+      answers.push({ status, min, max, sort: sortBy, offset: pageOffset, limit: pageSize, ids })
+    },
+    tally: noTally(),
+    clock,
+    random: Math.random,
+    onEvent: () => {},
+  })
+  flow.start()
+  await flow.offered
+  await flow.settle(60_000, stop)
+  flow.close()
+  return answers
+}
+
+/**
+ * What the witness in Python says of them.
+ * @param {{ host: string, port: number, password: string }} server
+ * @param {string} prefix
+ * @param {Asked[]} answers
+ * @returns {Promise<{ documents: number, queries: number, wrong: number[], quoted: number, unicode: number, without_price: number, without_rating: number, updates: number }>}
+ */
+export const witnessed = (server, prefix, answers) =>
+  new Promise((resolve, reject) => {
+    const script = fileURLToPath(new URL('query-witness.py', import.meta.url))
+    const child = spawn('python3', [script, server.host, String(server.port), prefix], {
+      env: { ...process.env, REDISCLI_AUTH: server.password },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (more) => {
+      text += more
+    })
+    child.once('error', reject)
+    child.once('close', (code) =>
+      code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`witness: ${code}`)),
+    )
+    child.stdin.end(answers.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  })
+
+/**
+ * A server on which queries are run and judged.
+ * @param {import('./servers.js').Scope} scope
+ * @param {Parameters<typeof startServer>[1]} [options]
+ */
+export const queryServer = async (scope, options) => {
+  const server = await startServer(scope, options)
+  const given = settingsOf(`--host ${server.host} --port ${server.port}`, false)
+  const target = await openTarget({ ...given, password: server.password }, { say: () => {} })
+  scope.after(() => target.close())
+
+  /** @param {string} line @param {string} [name] of a strategy that no option names */
+  const planFor = async (line, name) => {
+    const settings = settingsOf(line, false)
+    const named = { ...settings, strategy: name ?? settings.strategy }
+    return planOf(named, await factsOf(named, target, [1]))
+  }
+  return {
+    server,
+    target,
+    planFor,
+    /** run.json @param {string} line @param {string} [name] @returns {Promise<any>} */
+    async judged(line, name) {
+      const parts = await writeUnattended(await planFor(line, name), target)
+      return resultDocument(
+        /** @type {any} */ ({
+          ...parts,
+          kind: 'producer',
+          run: 'contract',
+          versions: versionsOf(target),
+          target: { kind: 'server', origin: 'address' },
+          warnings: [],
+        }),
+      )
+    },
+    clear: () => server.redis.flushall(),
+  }
+}
+
+const documents = 1000
+
+/**
+ * Every answer of a strategy is that of the witness, whatever is asked.
+ * @param {string} name
+ * @param {Awaited<ReturnType<typeof queryServer>>} place
+ */
+export const compareWithWitness = async (name, { server, target, planFor, judged, clear }) => {
+  const prefix = `${name}:`
+  const indexed = strategyNamed(name).indexing !== null
+  const base = `--strategy ${name} --items ${documents} --prefix ${prefix} --queries 40`
+  for (const when of indexed ? ['before', 'after'] : [null]) {
+    const line = `${base} --connections 2 --requests 40${when ? ` --index-when ${when}` : ''}`
+    const { queries, load } = await judged(line)
+    assert.equal(queries.right, 40, JSON.stringify(queries))
+    assert.equal(load.index_when, when ?? undefined)
+    if (when === 'after') assert.ok(load.index_bytes > 50_000, `${load.index_bytes} bytes`)
+  }
+  for (const more of [
+    '--selectivity 0.0001 --sort created-desc',
+    '--selectivity 0.5 --sort rating --page-size 25 --page-offset 30',
+    '--selectivity 0.1 --sort rating-desc --page-size 1000',
+  ]) {
+    const answers = await askedOnce(await planFor(`${base} ${more}`), target)
+    const found = await witnessed(server, prefix, answers)
+    assert.deepEqual([found.documents, found.queries, found.wrong], [documents, 40, []], more)
+    assert.ok(found.quoted > 100 && found.unicode > 100, 'quotes and unicode')
+    assert.ok(found.without_price > 5 && found.without_rating > 50, 'fields that are missing')
+  }
+  await clear()
+}
+
+/**
+ * What a strategy says of its updates is what the witness finds in the documents, and what the server was asked.
+ * @param {string} name
+ * @param {Awaited<ReturnType<typeof queryServer>>} place
+ * @param {string} writes the command that changes a document
+ */
+export const compareUpdates = async (name, { server, judged, clear }, writes) => {
+  for (const [items, updates] of [
+    [3, 900],
+    [1000, 2000],
+  ]) {
+    const prefix = `${name}:${items}:`
+    const callsBefore = await callsOf(server, writes)
+    const line = `--strategy ${name} --items ${items} --connections 10 --requests ${updates} --prefix ${prefix}`
+    const { documents, load, warnings } = await judged(line)
+    const { survived, lost, may_lose: mayLose, conflicts } = documents
+    const reasons = warnings.filter(
+      (/** @type {any} */ { code, invalidates }) => invalidates && /updates|documents/.test(code),
+    )
+    assert.deepEqual(reasons, [])
+    assert.deepEqual([documents.updates, documents.uncertain, load.keys], [updates, 0, items])
+    assert.equal(survived + lost, updates)
+    const found = await witnessed(server, prefix, [])
+    assert.deepEqual([found.documents, found.updates], [items, survived])
+    // A transaction that is not executed runs none of its commands.
+    assert.equal((await callsOf(server, writes)) - callsBefore, items + updates)
+    if (!mayLose) assert.equal(lost, 0)
+    if (mayLose && items === 3) assert.ok(lost > updates / 10, `${lost} lost`)
+    if (conflicts > 0) assert.equal(name, 'update-watch')
+    await clear()
+  }
+}

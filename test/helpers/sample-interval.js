@@ -1,0 +1,66 @@
+// Intervals of boxes as runs make them, from seeded latencies that a test can record a second time.
+import { series } from '../../lib/measure/latency.js'
+import { noCounts } from '../../lib/measure/ledger.js'
+import { seeded } from './random.js'
+
+/** Of items that are all acknowledged. @param {number} n */
+const counts = (n) => ({ ...noCounts(), offered: n, acked: n })
+
+/**
+ * A box that gives one interval after the other.
+ * @param {string} box
+ * @param {number} agent
+ * @param {number} seed
+ * @param {(us: number, weight: number) => void} [onRecord]
+ */
+export const boxOfIntervals = (box, agent, seed, onRecord = () => {}) => {
+  const { below } = seeded(seed)
+  const [intended, service, lateness] = [series(), series(), series()]
+  let seq = 0
+  let stored = 0
+  return {
+    /** @param {number} [second] @returns {import('../../lib/fleet/interval.js').Interval} */
+    next(second = seq + 1) {
+      seq++
+      const items = 100 + below(50)
+      stored += items
+      for (let i = 0; i < 20; i++) {
+        const us = 1 + below(10 ** (1 + below(6)))
+        const weight = 1 + below(9)
+        intended.record(us, weight)
+        service.record(Math.max(1, us - 1), weight)
+        lateness.record(us)
+        onRecord(us, weight)
+      }
+      return /** @type {any} */ ({
+        v: 1,
+        box,
+        seq,
+        at_ms: second * 1000 - 30 + below(20),
+        epoch_ms: 1_800_000_000_000 + second * 1000,
+        phase: 'measuring',
+        items: counts(items),
+        achieved: items,
+        latency_us: { intended: intended.turn(), service: service.turn() },
+        bystander_us: null,
+        lateness_us: lateness.turn(),
+        client: { cpu_pct: 10, busy_pct: 20 + below(40), thread_cpu_pct: null, rss_mb: 60 },
+        writers: 1,
+        nodes: [],
+        whole: counts(stored),
+        measured: counts(stored),
+        agents: [{ agent, ...counts(stored) }],
+        failed_by: {},
+        commands: { sent: stored, repeated: 0, carried: stored },
+        errors_by: {},
+        repeated_by: {},
+        ticks: { count: seq, late: 0, next: seq },
+      })
+    },
+    close() {
+      intended.close()
+      service.close()
+      lateness.close()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+// The driver on plain sockets with servers in memory: they take what is sent, and answer when a test says so.
+import { ledgerOf } from '../../lib/measure/ledger.js'
+import { tickValues } from '../../lib/plan/tick-values.js'
+import { socketDriver } from '../../lib/transport/socket.js'
+import { slotCount } from '../../lib/wire/slot.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { samplePlan } from './sample-plan.js'
+import { socketInMemory } from './scene-of-lanes.js'
+
+const epochMs = 1_700_000_000_000
+
+/**
+ * Two chunks of so many items; slot s is of master s mod `masters`.
+ * @param {{ masters: number, items: number, steps?: import('../../lib/workloads/step.js').Step[], settings?: Parameters<typeof samplePlan>[0] }} size
+ */
+export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
+  const cluster = masters > 1
+  const plan = samplePlan(
+    { quantity: 2 * items, chunks: 2, periodMs: 1000, cluster, ...settings },
+    { cluster, masters },
+  )
+  const ledger = ledgerOf(plan)
+  let nowMs = 0
+  const addresses = Array.from({ length: masters }, (_, i) => `127.0.0.1:${7001 + i}`)
+  const owners = cluster ? Uint16Array.from({ length: slotCount }, (_, slot) => slot % masters) : null
+  const topology = { masters: addresses, owners }
+  /** @type {Map<string, { sent: string, answer: (text: string) => void }>} */
+  const servers = new Map()
+  const driver = await socketDriver({
+    plan,
+    steps: steps ?? strategyOf(plan).steps(),
+    target: {
+      topology,
+      access: {},
+      dial: async (address, { onBytes }) => {
+        const server = { sent: '', answer: (/** @type {string} */ text) => onBytes(Buffer.from(text)) }
+        servers.set(address, server)
+        return socketInMemory((bytes, done) => {
+          server.sent += bytes.toString('latin1')
+          done?.()
+        })
+      },
+      refresh: async () => topology,
+      follows: () => true,
+      loadScripts: async () => {},
+    },
+    ledger,
+    latency: { record: () => {} },
+    clock: () => nowMs,
+    random: () => 0.5,
+    onEvent: () => {},
+    onBegun: () => {},
+    onProgress: () => {},
+  })
+  let index = 0
+  return {
+    driver,
+    ledger,
+    addresses,
+    /** @param {string} address */
+    server: (address) => servers.get(address) ?? { sent: '', answer: () => {} },
+    /** The next tick. @param {number} chunk @param {number} dueMs */
+    offer(chunk, dueMs) {
+      nowMs = dueMs
+      const first = 1 + chunk * items
+      const account = ledger.open({ agent: 1, first, count: items, measured: true })
+      const values = tickValues(epochMs + dueMs, 60)
+      driver.offer({ index: index++, chunk, dueMs, firstMs: null, values, account, items: null })
+    },
+  }
+}

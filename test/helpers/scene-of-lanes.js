@@ -1,0 +1,101 @@
+// Lanes and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
+import assert from 'node:assert/strict'
+import { tickValues } from '../../lib/plan/tick-values.js'
+import { batchOf } from '../../lib/transport/batch.js'
+import { tapeOf } from '../../lib/transport/tape.js'
+import { each } from '../../lib/workloads/step.js'
+
+/** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
+
+export const values = tickValues(1_790_000_000_000, 60)
+export const ok = '+OK\r\n'
+
+/** A socket that takes everything at once. @param {(bytes: Buffer, done?: () => void) => void} write @returns {any} */
+export const socketInMemory = (write) => ({
+  destroyed: false,
+  writableLength: 0,
+  cork() {},
+  uncork() {},
+  destroy() {},
+  write,
+})
+
+/** The connections that are opened, in order, and the options of lanes that use them. */
+export const sceneOfLanes = () => {
+  /** @type {{ bytes: number, answer: (text: string) => void, end: () => void }[]} */
+  const connections = []
+  const done = /** @type {string[]} */ ([])
+  let sent = 0
+  const never = () => assert.fail('was not expected')
+  const open = async (
+    /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ handlers,
+  ) => {
+    const own = {
+      bytes: 0,
+      answer: (/** @type {string} */ text) => handlers.onBytes(Buffer.from(text)),
+      end: () => handlers.onClose(new Error('reset')),
+    }
+    connections.push(own)
+    return socketInMemory((chunk) => {
+      own.bytes += chunk.length
+    })
+  }
+  return {
+    connections,
+    done,
+    sent: () => sent,
+    options: {
+      address: '127.0.0.1:1',
+      windowBytes: 1000,
+      windowCommands: Number.POSITIVE_INFINITY,
+      oneSlot: false,
+      open,
+      spare: { take: () => Buffer.alloc(65_536), give: () => {} },
+      holds: { any: () => false, has: () => false, wait: never },
+      clock: () => 0,
+      random: () => 0.5,
+      events: {
+        onAnswered: (/** @type {any} */ entry, /** @type {number} */ n) =>
+          done.push(`${entry.tick.chunk}: ${n}`),
+        onRefused: never,
+        onRead: () => {},
+        onBegun: () => {},
+        onLost: never,
+        onSent: (/** @type {number} */ commands) => {
+          sent += commands
+        },
+        onState: () => {},
+        onRenewed: () => {},
+      },
+    },
+  }
+}
+
+/** @param {number} chunk @param {number} [index] */
+export const tickOf = (chunk, index = 0) =>
+  /** @type {Tick} */ (
+    /** @type {unknown} */ ({ index, chunk, dueMs: 0, firstMs: null, values, account: {} })
+  )
+
+/**
+ * What a tick sends by one connection.
+ * @param {Tick} tick
+ * @param {{ commands?: number, valueBytes?: number, connection?: number }} [size]
+ * @returns {import('../../lib/transport/lane.js').Job}
+ */
+export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
+  const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
+  const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })
+  return {
+    tape: tapeOf(batch, values, true, connection),
+    values: tick.values,
+    ranges: [0, commands],
+    at: 0,
+  }
+}
+
+/** @param {number} chunk @param {number} [index] @param {Parameters<typeof jobOf>[1]} [size] */
+export const turnOf = (chunk, index = 0, size = {}) => {
+  const tick = tickOf(chunk, index)
+  return { tick, jobs: [jobOf(tick, size)], begun: false }
+}

@@ -1,0 +1,62 @@
+// Chunks over ioredis from a server that answers with bytes that are no reply.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { ioredisCarrier } from '../../lib/flow/chunks-ioredis.js'
+
+/** Answers each command with what is next, the set-up of a connection as a server does. @param {import('node:test').TestContext} t @param {string} answer */
+const serverOf = async (t, answer) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      for (const name of String(bytes)
+        .toUpperCase()
+        .match(/\b(CLIENT|INFO|INCR|AUTH|HELLO)\b/g) ?? []) {
+        const info = 'redis_version:7.0.15\r\nloading:0\r\n'
+        if (name === 'INFO') socket.write(`$${info.length}\r\n${info}\r\n`)
+        else socket.write(name === 'INCR' ? answer : '+OK\r\n')
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
+}
+
+/** @param {import('node:test').TestContext} t @param {string} answer */
+const answered = async (t, answer) => {
+  const address = await serverOf(t, answer)
+  return new Promise((resolve, reject) => {
+    const seen = { acked: 0, ended: false }
+    const carrier = ioredisCarrier({
+      delivery: 'pipeline',
+      stencil: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
+      access: { username: undefined, password: undefined, tls: null },
+      placeOf: async (to) => to,
+      onDone: () => {
+        seen.acked = carrier.outcome.acked()
+        // Its end, where there is one, comes with the answers or after them.
+        setTimeout(() => {
+          carrier.close()
+          resolve(seen)
+        }, 100)
+      },
+      onEnd: () => {
+        seen.ended = true
+      },
+      clock: () => performance.now(),
+    })
+    carrier.connect(address).then(() => carrier.send(new Float64Array([1]), 1), reject)
+  })
+}
+
+test('what is a reply is one', async (t) => {
+  assert.deepEqual(await answered(t, ':1\r\n'), { acked: 1, ended: false })
+})
+
+for (const garbage of [':1\rX:2\r\n', ':1x\r\n', '$3x\r\nabc\r\n', '?1\r\n'])
+  test(`${JSON.stringify(garbage)} ends the connection, and is no answer`, async (t) => {
+    assert.deepEqual(await answered(t, garbage), { acked: 0, ended: true })
+  })

@@ -1,0 +1,59 @@
+// The live page of a fleet, on a box and from elsewhere: what the control server has of the run, complete to its end.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { following } from '../helpers/live-page.js'
+import { ownFolder, startProducer, startProgram, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+test('a fleet: every box and every second on the page of a box and on that of millrace fleet serve', async (t) => {
+  const [target, control] = [await startServer(t), await startServer(t)]
+  const env = {
+    REDIS_HOST: target.host,
+    REDIS_PORT: String(target.port),
+    REDIS_PASSWORD: target.password,
+    MILLRACE_CONTROL: `redis://:${control.password}@${control.host}:${control.port}`,
+  }
+  const line = '-q 600 -c 2 -t 3 --duration 9s --run seen'
+  const out = ownFolder(t, 'fleet-page')
+  const boxes = [0, 1, 2].map((at) =>
+    startProducer(t, `${line}${at === 0 ? ' --dashboard' : ''}`, { env, out: join(out, String(at)) }),
+  )
+  const [, ofBox] = await boxes[0].says(/live page: (http:\S+\/)/)
+  const onBox = await following(ofBox)
+  await until('two seconds', () => onBox.messages.filter(({ kind }) => kind === 'second').length >= 2)
+  const serving = startProgram(t, 'lib/cli/millrace.js', 'fleet serve seen', { env, out: false })
+  const address = await until('its address', () => /http:\S+\//.exec(serving.stdout())?.[0])
+  const elsewhere = await following(address)
+  const ended = await Promise.all(boxes.map((box) => box.ended))
+  for (const { code, stderr } of ended) assert.ok([0, 4].includes(Number(code)), stderr)
+  const document = JSON.parse(readFileSync(join(out, '0', 'seen', 'run.json'), 'utf8'))
+  await Promise.all([onBox.over, elsewhere.over])
+  for (const { messages } of [onBox, elsewhere]) {
+    const last = messages.findLast(({ kind }) => kind === 'second')
+    assert.equal(last.sums.acked, document.items.acked)
+    assert.equal(last.sums.offered, document.items.offered)
+    assert.equal(last.boxes.length, 3)
+    assert.deepEqual(
+      last.boxes.map((/** @type {any} */ { role }) => role),
+      ['writer 1', 'writer 2', 'writer 3'],
+    )
+    assert.equal(messages.at(-1).kind, 'end')
+    assert.equal(messages.at(-1).verdict.good, document.valid)
+    assert.doesNotMatch(JSON.stringify(messages), new RegExp(`"hdr"|${control.password}`))
+  }
+  const [whole] = elsewhere.messages
+  assert.equal(whole.about.nominal, 600)
+  serving.kill('SIGINT')
+  assert.equal((await serving.ended).code, 0)
+})
+
+test('fleet serve: a run that the control does not know, and a control that is away', async (t) => {
+  const control = await startServer(t)
+  const env = { MILLRACE_CONTROL: `redis://:${control.password}@${control.host}:${control.port}` }
+  const unknown = startProgram(t, 'lib/cli/millrace.js', 'fleet serve nothing', { env, out: false })
+  const { code, stderr } = await unknown.ended
+  assert.equal(code, 3)
+  assert.match(stderr, /knows no run nothing/)
+})

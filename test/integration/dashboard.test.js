@@ -1,0 +1,119 @@
+// --dashboard on real runs: what its stream says is what the files of the run say.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { following } from '../helpers/live-page.js'
+import { linesOf, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const address = /live page: (http:\/\/127\.0\.0\.1:(\d+)\/([\w-]{22})\/)/
+
+/** @param {import('../helpers/programs.js').Program} program */
+const addressIn = async (program) => {
+  const [, url, port, token] = await program.says(address)
+  return { url, port: Number(port), token }
+}
+
+/** The points of a page that got these messages. @param {any[]} messages */
+const pointsIn = ([whole, ...later]) => [
+  ...whole.points,
+  ...later.filter(({ kind }) => kind === 'second').map(({ point }) => point),
+]
+
+test('opened in the middle it has every second of the files, then the verdict', async (t) => {
+  const program = startProducer(t, '-q 2000 -c 4 --duration 8s --cluster --dashboard')
+  const { url } = await addressIn(program)
+  await program.says(/encoded/)
+  const early = await following(url)
+  await until('three seconds', () => early.messages.filter(({ kind }) => kind === 'second').length >= 3)
+  const late = await following(url)
+  const { code, document, folder, stderr } = await program.ended
+  await Promise.all([early.over, late.over])
+  assert.ok([0, 4].includes(Number(code)), stderr)
+  const lines = linesOf(join(folder, 'intervals.ndjson'))
+  for (const { messages } of [early, late]) {
+    const points = pointsIn(messages)
+    assert.deepEqual(
+      points.map(({ at_ms, items, latency_us }) => [at_ms, items.acked, latency_us.intended?.p99 ?? null]),
+      lines.map(({ at_ms, items, latency_us }) => [at_ms, items.acked, latency_us.intended?.p99 ?? null]),
+    )
+    const last = messages.findLast(({ kind }) => kind === 'second')
+    assert.equal(last.sums.acked, document.items.acked)
+    assert.equal(last.latest.nodes.length, 6)
+    assert.equal(messages.at(-1).kind, 'end')
+    assert.equal(messages.at(-1).verdict.good, document.valid)
+  }
+  assert.equal(late.messages[0].kind, 'whole')
+  assert.ok(late.messages[0].points.length >= 3)
+  assert.equal(late.messages[0].about.nominal, 2000)
+  assert.doesNotMatch(JSON.stringify(late.messages), /"hdr"/)
+})
+
+test('a reader that stops reading costs the run nothing', async (t) => {
+  const server = await startServer(t)
+  const program = startProducer(
+    t,
+    `-q 2000 --duration 5s --host ${server.host} --port ${server.port} --dashboard`,
+    {
+      env: { REDIS_PASSWORD: server.password },
+    },
+  )
+  const { port, token } = await addressIn(program)
+  const stalled = Array.from({ length: 8 }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(`GET /${token}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    socket.pause()
+    return socket
+  })
+  t.after(() => {
+    for (const socket of stalled) socket.destroy()
+  })
+  const { code, document, stderr } = await program.ended
+  assert.ok([0, 4].includes(Number(code)), stderr)
+  assert.equal(document.items.acked, document.items.offered)
+})
+
+test('a consumer has a page as well', async (t) => {
+  const server = await startServer(t)
+  const env = { REDIS_HOST: server.host, REDIS_PORT: String(server.port), REDIS_PASSWORD: server.password }
+  const writing = startProducer(t, '-q 500 --duration 60s', { env })
+  await writing.says(/encoded/)
+  const program = startProgram(t, 'consumer.js', '--duration 4s --dashboard', { env })
+  const { url } = await addressIn(program)
+  const { messages, over } = await following(url)
+  const { document, folder, stderr } = await program.ended
+  await over
+  writing.kill('SIGINT')
+  assert.ok(document, stderr)
+  const lines = linesOf(join(folder, 'intervals.ndjson'))
+  assert.deepEqual(
+    pointsIn(messages).map(({ at_ms, items_per_s, duration_us }) => [at_ms, items_per_s, duration_us?.p50]),
+    lines.map(({ at_ms, items_per_s, duration_us }) => [at_ms, items_per_s, duration_us?.p50]),
+  )
+  assert.equal(messages.at(-1).kind, 'end')
+})
+
+test('a run that fails says so on its page; a taken port is one line and exit 2', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const taken = await runProducer(t, `-q 10 --duration 1s --dashboard ${port}`)
+  assert.equal(taken.code, 2)
+  assert.match(taken.stderr, new RegExp(`^--dashboard 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
+
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const { port: mute } = /** @type {import('node:net').AddressInfo} */ (silent.address())
+  const program = startProducer(t, `-q 10 --duration 60s --host 127.0.0.1 --port ${mute} --dashboard`)
+  const { url } = await addressIn(program)
+  const { messages, over } = await following(url)
+  program.kill('SIGINT')
+  await program.ended
+  await over
+  assert.equal(messages.at(-1).kind, 'end')
+  assert.equal(messages.at(-1).verdict.good, false)
+})

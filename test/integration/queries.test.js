@@ -1,0 +1,170 @@
+// Queries as a user starts them.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { assertDone, at, outcomesOf, runProducer, startProgram, until } from '../helpers/programs.js'
+import { callsOf, cli, startServer } from '../helpers/servers.js'
+
+/** @type {import('../helpers/servers.js').TestServer} */
+let server
+const closers = /** @type {(() => any)[]} */ ([])
+before(async () => {
+  // Scripts of more than 20 ms are 'slow'.
+  server = await startServer({ after: (fn) => closers.push(fn) }, { config: { 'lua-time-limit': '20' } })
+})
+after(() => Promise.all(closers.map((close) => close())))
+
+const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {any} */ { code }) => code)
+const plain = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
+
+test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
+  const run = await runProducer(
+    t,
+    '--strategy query-scan-chunked --items 1000 --scan-count 100 --connections 3 --duration 3s --update-writers 10 --update-rate 200 --prefix p:',
+    { env: at(server) },
+  )
+  assertDone(run)
+  const { items, queries, updates, load, plan, measures } = run.document
+  assert.equal(outcomesOf(items), items.offered)
+  assert.equal(queries.checked, items.acked)
+  assert.equal(queries.right, queries.checked)
+  assert.equal(load.keys, 1000)
+  assert.ok(load.data_bytes > 250_000 && load.data_bytes < 500_000, `${load.data_bytes} bytes`)
+  assert.ok(updates.acked === updates.offered && updates.acked > 0, `${updates.acked} updates`)
+  // Each load and each update is a SET; so is a lease, when it is taken and when its holder begins to write.
+  assert.equal(await callsOf(server, 'set'), 1000 + updates.acked + 2)
+  const stored = JSON.parse(await cli(server, 'GET', 'p:doc:17'))
+  assert.equal(stored.id, 17)
+  const keys = (await cli(server, 'KEYS', 'p:doc:*')).split('\n').filter(Boolean)
+  const texts = (await cli(server, 'MGET', ...keys)).split('\n')
+  const versions = texts.reduce((sum, text) => sum + JSON.parse(text).version, 0)
+  assert.equal(versions, updates.acked)
+  assert.equal(plan.clients.updateWriters, 10)
+  assert.ok(Math.abs(queries.selectivity - 0.01) < 0.002)
+  assert.ok(queries.min_us > 0 && queries.min_us <= queries.avg_us && queries.avg_us <= queries.max_us)
+  assert.equal(measures.find((/** @type {any} */ one) => one.name === 'queries.avg').value, queries.avg_us)
+  assert.match(plain(run.stdout), /answers [\d,]+ checked · all right · 1(\.\d+)? % of the documents match/)
+  await startProgram(t, 'scripts/cleanup.js', '--prefix p: --yes', { env: at(server), out: false }).ended
+  assert.equal(await cli(server, 'KEYS', 'p:*'), '')
+})
+
+test('a script that blocks: BUSY is an outcome, with its share', async (t) => {
+  const run = await runProducer(
+    t,
+    '--strategy query-scan-json --items 8000 --connections 6 --duration 4s --prefix busy:',
+    { env: at(server) },
+  )
+  assert.equal(run.code, 4)
+  const { items, queries, measures } = run.document
+  assert.ok(queries.busy > 0, JSON.stringify(queries))
+  assert.equal(items.failed_by.BUSY, queries.busy)
+  assert.equal(items.acked + items.failed, items.offered)
+  assert.equal(queries.right, items.acked)
+  // A client that was refused waits for a second.
+  assert.ok(queries.busy <= 6 * 7, `${queries.busy} refusals`)
+  const share = measures.find((/** @type {any} */ one) => one.name === 'queries.busy_pct').value
+  assert.ok(Math.abs(share - (100 * queries.busy) / items.offered) < 0.01)
+  assert.ok(codesOf(run.document).includes('cause'))
+})
+
+test('the CPU of a query is what the kernel counted, however long the server answers no INFO', async (t) => {
+  // Its limit for scripts is the usual one: nothing is refused.
+  const own = await startServer(t)
+  const { document } = await runProducer(
+    t,
+    '--strategy query-scan --items 10000 --connections 16 --duration 7s --warm-up 1s --prefix slow:',
+    { env: at(own) },
+  )
+  const { server: costs, nodes } = document
+  // All that the server does meanwhile are these scripts.
+  const { calls } = costs.commands.evalsha
+  const cpuUs = nodes[0].cpu_pct * nodes[0].sampled_s * 10_000
+  assert.ok(Math.abs(costs.cpu_us_per_item / (cpuUs / calls) - 1) < 0.01, JSON.stringify(costs))
+  // Loading 10,000 documents beside them takes some tens of milliseconds.
+  const stat = readFileSync(`/proc/${own.pid}/stat`, 'latin1')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  const kernelUs = ((Number(stat[11]) + Number(stat[12])) * 10_000) / (await callsOf(own, 'evalsha'))
+  const ratio = costs.cpu_us_per_item / kernelUs
+  assert.ok(ratio > 0.8 && ratio < 1.15, `${costs.cpu_us_per_item} us, the kernel ${kernelUs}`)
+})
+
+test('nobody waits longer than --query-timeout', async (t) => {
+  const run = await runProducer(
+    t,
+    '--strategy query-scan --items 8000 --connections 4 --requests 12 --query-timeout 15ms --prefix late:',
+    { env: at(server) },
+  )
+  assert.equal(run.code, 4)
+  const { items, queries } = run.document
+  assert.equal(items.offered, 12)
+  assert.ok(queries.timeout > 0, JSON.stringify(items))
+  assert.equal(items.failed_by.TIMEOUT, queries.timeout)
+  assert.equal(queries.checked, items.acked)
+})
+
+test('documents that change behind our back make answers wrong', async (t) => {
+  const asked =
+    '--strategy query-scan --items 300 --queries 1 --selectivity 0.5 --connections 1 --prefix changed:'
+  const already = await callsOf(server, 'evalsha')
+  const run = runProducer(t, `${asked} --duration 8s`, { env: at(server) })
+  await until('some queries', async () => (await callsOf(server, 'evalsha')) > already + 5)
+  const keys = (await cli(server, 'KEYS', 'changed:doc:*')).split('\n').filter(Boolean)
+  const count = Math.floor(keys.length / 2)
+  assert.ok(count > 100, `${keys.length} keys`)
+  await cli(server, 'DEL', ...keys.slice(0, count))
+  const { code, document } = await run
+  assert.equal(code, 4)
+  assert.ok(document.queries.partial > 0, JSON.stringify(document.queries))
+  assert.ok(codesOf(document).includes('partial-answers'))
+})
+
+test('without the module a line says what to install', async (t) => {
+  for (const [name, pattern] of /** @type {[string, RegExp][]} */ ([
+    ['query-search', /needs FT\.SEARCH \(the module RediSearch: npm run setup:peers fetches it/],
+    ['update-json', /needs JSON\.SET \(the module RedisJSON/],
+    ['query-search-json', /needs FT\.SEARCH .* or JSON\.SET \(the module RedisJSON/],
+  ])) {
+    const { code, stderr } = await runProducer(t, `--strategy ${name} --items 100`, { env: at(server) })
+    assert.equal(code, 3)
+    assert.match(stderr, pattern)
+  }
+})
+
+test('the hand-made index stays right while documents change, and leaves no index behind', async (t) => {
+  const run = await runProducer(
+    t,
+    '--strategy query-index --items 1000 --connections 3 --requests 300 --update-writers 10 --update-rate 100 --prefix i:',
+    { env: at(server) },
+  )
+  assertDone(run)
+  const { queries, load, updates } = run.document
+  assert.equal(queries.right, 300)
+  assert.ok(updates.acked > 0)
+  assert.ok(load.index_bytes > 100_000 && load.index_seconds > 0, JSON.stringify(load))
+  assert.match(plain(run.stdout), /1 index built after it in/)
+  assert.equal(await cli(server, 'KEYS', 'i:doc-*'), '')
+  await startProgram(t, 'scripts/cleanup.js', '--prefix i: --yes', { env: at(server), out: false }).ended
+  assert.equal(await cli(server, 'KEYS', 'i:*'), '')
+})
+
+test('options of queries are checked by name', async (t) => {
+  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
+    ['--strategy query-scan --cluster', /^--cluster: queries run on one server/],
+    ['--strategy update-hash --cluster', /^--cluster: documents are on one server/],
+    ['--strategy update-watch --selectivity 0.1', /^--selectivity is not an option of update-watch/],
+    ['--strategy query-scan --update-rate 5', /^--update-rate needs --update-writers/],
+    [
+      '--strategy query-scan --items 5 --update-writers 6',
+      /^--update-writers: each of them needs a document/,
+    ],
+    ['--strategy query-scan --scan-count 5', /^--scan-count is not an option of query-scan/],
+    ['--strategy query-scan --selectivity 0.9', /^--selectivity.* must be a share from 0.0001 to 0.5/],
+    ['--strategy query-scan --sort price', /^--sort must be one of created, created-desc/],
+    ['--selectivity 0.1', /^--selectivity is an option of query; add --strategy query-/],
+  ])) {
+    const { code, stderr } = await runProducer(t, line)
+    assert.equal(code, 2, line)
+    assert.match(stderr, pattern)
+  }
+})

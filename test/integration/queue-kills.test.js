@@ -1,0 +1,162 @@
+// Workers that are killed under load: processes by kill -9, connections by CLIENT KILL. Where the strategy promises it nothing
+// is lost; where it does not, the loss is counted exactly. Redis itself is the witness.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { run } from '../../lib/index.js'
+import { until } from '../helpers/programs.js'
+import { seeded } from '../helpers/random.js'
+import { cli, startServer } from '../helpers/servers.js'
+
+const kills = 100
+const processKills = 6
+const jobs = 3000
+
+/** @type {{ name: string, key: string, producer: object, worker: { take: number, confirm?: boolean, outputs?: number }, promises: boolean }[]} */
+const ways = [
+  { name: 'queue-list', key: 'list', producer: {}, worker: { take: 5 }, promises: false },
+  { name: 'queue-list', key: 'list', producer: {}, worker: { take: 5, confirm: true }, promises: true },
+  { name: 'queue-stream', key: 'stream', producer: {}, worker: { take: 5 }, promises: true },
+  {
+    name: 'queue-zset',
+    key: 'due',
+    producer: { delay: '20ms' },
+    worker: { take: 5, confirm: true },
+    promises: true,
+  },
+  // Filters and outputs.
+  { name: 'queue-list', key: 'list', producer: {}, worker: { take: 5, outputs: 2 }, promises: false },
+  {
+    name: 'queue-list',
+    key: 'list',
+    producer: {},
+    worker: { take: 5, outputs: 2, confirm: true },
+    promises: true,
+  },
+  { name: 'queue-stream', key: 'stream', producer: {}, worker: { take: 5, outputs: 2 }, promises: true },
+]
+
+/** Processes of workers that this one has started. */
+const workerPids = () =>
+  execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes('work-process.js'))
+    .map((line) => Number(line.trim().split(' ')[0]))
+
+for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
+  test(`${name}${worker.outputs ? ', two stages' : ''}${promises ? ', promised' : ''}: ${kills} kills`, async (t) => {
+    const { outputs = 0 } = worker
+    const server = await startServer(t)
+    const at = {
+      host: server.host,
+      port: server.port,
+      password: server.password,
+      strategy: /** @type {any} */ (name),
+    }
+    const { next: random, pick } = seeded(seed + 1)
+    const queue = `{jobs}:${key}`
+    const producing = run({
+      ...at,
+      rate: jobs / 4,
+      duration: '4s',
+      maxBehind: '120s',
+      idleCost: 'never',
+      ...producer,
+    })
+    await until('a producer', () => cli(server, 'EXISTS', `${queue}:makers`).then((found) => found === '1'))
+    const consuming = run({
+      command: 'read',
+      ...at,
+      workers: 4,
+      processes: 2,
+      work: 'sleep:2ms',
+      reclaim: '500ms',
+      drain: true,
+      ...worker,
+    })
+    await until('workers', () => workerPids().length === (outputs ? 4 : 2))
+    for (const pid of workerPids())
+      for (const file of ['environ', 'cmdline'])
+        assert.ok(!readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(server.password), file)
+
+    let killed = 0
+    const ofWorkers = async () => {
+      const list = String(await server.redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+      return [...list.matchAll(/^id=(\d+) .* name=millrace-worker-/gm)].map(([, id]) => id)
+    }
+    // A process that is killed before it is ready ends the run.
+    await until('all workers at work', async () => (await ofWorkers()).length === 4 + outputs)
+    while (killed < kills) {
+      if (killed % Math.floor(kills / processKills) === 5) {
+        const pids = workerPids()
+        if (pids.length > 0) {
+          process.kill(pick(pids), 'SIGKILL')
+          killed++
+        }
+      } else {
+        const ids = await ofWorkers()
+        if (ids.length > 0)
+          killed += Number(
+            await server.redis.call('CLIENT', 'KILL', 'ID', pick(ids)).then(
+              () => 1,
+              () => 0,
+            ),
+          )
+      }
+      await sleep(5 + random() * 25)
+    }
+    const [made, consumed] = /** @type {any[]} */ (await Promise.all([producing, consuming]))
+    const { account, reclaimed, done } = consumed.jobs
+    assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
+    const crews = consumed.stages ? Object.values(consumed.stages) : [consumed.workers]
+    assert.ok(crews.reduce((sum, { processes_lost: lost }) => sum + lost, 0) >= 2)
+
+    // What Redis says: a bit for each job.
+    const acked = Number(await cli(server, 'BITCOUNT', `${queue}:acked:${made.plan.queue.maker}`))
+    const doneKeys = (await cli(server, '--scan', '--pattern', `${queue}:done:*`)).split('\n')
+    await cli(server, 'BITOP', 'OR', 'seen', ...doneKeys)
+    const once = Number(await cli(server, 'BITCOUNT', 'seen'))
+    await cli(server, 'BITOP', 'AND', 'both', 'seen', `${queue}:acked:${made.plan.queue.maker}`)
+    const both = Number(await cli(server, 'BITCOUNT', 'both'))
+    assert.equal(acked, made.items.acked)
+    assert.equal(account.done, once)
+    assert.equal(account.lost, acked - both)
+    assert.equal(account.unacknowledged, once - both)
+    assert.equal(account.duplicates, done - once)
+    assert.equal(account.queued + account.in_flight + account.passed, 0)
+    for (const left of outputs ? [queue, `${queue}:out`] : [queue])
+      assert.equal(
+        await cli(server, key === 'stream' ? 'XLEN' : key === 'list' ? 'LLEN' : 'ZCARD', left),
+        '0',
+      )
+    t.diagnostic(
+      `${killed} kills: ${account.produced} produced, ${account.lost} lost, ${account.duplicates} done again, ${reclaimed} came back`,
+    )
+    const codes = consumed.warnings.map((/** @type {any} */ { code }) => code)
+    if (promises) {
+      assert.equal(account.lost, 0)
+      assert.ok(reclaimed > 0)
+      assert.ok(!codes.includes('lost'))
+    } else {
+      assert.equal(account.duplicates, 0)
+      assert.ok(account.lost > 0)
+      const lost = consumed.warnings.find((/** @type {any} */ { code }) => code === 'lost')
+      assert.equal(lost.invalidates, false)
+      assert.match(lost.message, /promises each at most once/)
+    }
+  })
+
+test('a process that is killed before it is ready ends the run, and nothing of it stays', async (t) => {
+  const server = await startServer(t)
+  const { host, port, password } = server
+  const at = { host, port, password, strategy: /** @type {any} */ ('queue-stream') }
+  await run({ ...at, rate: 500, duration: '1s', maxBehind: '60s', idleCost: 'never' })
+  const consuming = run({ command: 'read', ...at, workers: 4, processes: 2, work: 'sleep:2ms', drain: true })
+  const refused = assert.rejects(consuming, /a process of workers: ended before it was ready/)
+  await until('a process', () => workerPids().length > 0)
+  process.kill(workerPids()[0], 'SIGKILL')
+  await refused
+  await until('no process', () => workerPids().length === 0)
+})

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
+import { test } from 'node:test'
+import { bucketOf, countIn, exceededBy, lowerEndOf, mergedBuckets } from '../../lib/base/buckets.js'
+import { dashboardFiles } from '../../lib/dashboard/files.js'
+import { historyOf, mergedPoints, pointOf } from '../../lib/dashboard/history.js'
+import { dashboardService, isOwnHost } from '../../lib/dashboard/service.js'
+import { stateOf } from '../../lib/dashboard/state.js'
+import { bucketsIn, mergedPercentiles, series } from '../../lib/measure/latency.js'
+import { until } from '../helpers/programs.js'
+
+/** A second's histogram of these. @param {number[]} us */
+const recorded = (us) => {
+  const one = series()
+  for (const value of us) one.record(value)
+  const found = one.turn()
+  one.close()
+  assert.ok(found)
+  return found
+}
+
+/** @param {number} second @param {Record<string, any>} [more] @returns {any} */
+const lineOf = (second, more = {}) => ({
+  at_ms: second * 1000,
+  phase: 'measuring',
+  items: { offered: 500, acked: 490, failed: 0, uncertain: 0, dropped: 10, unsettled: 0 },
+  achieved: 490,
+  client: { cpu_pct: 10, busy_pct: 12 },
+  nodes: [
+    {
+      address: 'a:1',
+      shard: 1,
+      role: 'master',
+      over_ms: 1000,
+      engine_cpu_pct: second % 2 ? 10 : 30,
+      commands: { get: {} },
+    },
+  ],
+  ...more,
+})
+
+test('a bucket holds what is between its ends, and is 4.5 % wide', () => {
+  for (const us of [1, 2, 3, 17, 1000, 1024, 65_537, 1e6, 3e9]) {
+    const at = bucketOf(us)
+    assert.ok(lowerEndOf(at) <= us * (1 + 1e-9) && us < lowerEndOf(at + 1), String(us))
+    assert.ok(lowerEndOf(at + 1) / lowerEndOf(at) < 1.045)
+  }
+})
+
+test('percentiles of merged buckets are those of all samples, at most 4.5 % higher', () => {
+  let seed = 7
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  const seconds = Array.from({ length: 30 }, () =>
+    recorded(Array.from({ length: 400 }, () => Math.round(80 * Math.exp(6 * random() ** 3)))),
+  )
+  const buckets = mergedBuckets(seconds.map(({ hdr }) => bucketsIn(hdr)))
+  const truth = mergedPercentiles(seconds.map(({ hdr }) => hdr))
+  assert.ok(truth)
+  assert.equal(countIn(buckets), 30 * 400)
+  for (const [beyond, us] of [
+    [2, truth.p50],
+    [10, truth.p90],
+    [100, truth.p99],
+    [1000, truth.p999],
+  ]) {
+    const found = exceededBy(buckets, beyond, truth.max)
+    assert.ok(found >= us * 0.998 && found <= us * 1.046, `1 in ${beyond}: ${found} beside ${us}`)
+  }
+})
+
+test('merged seconds: counts are summed, rates weighted by time, percentiles never averaged', () => {
+  const fast = recorded(Array.from({ length: 99 }, () => 100))
+  const slow = recorded([90_000])
+  const a = pointOf(lineOf(1, { latency_us: { intended: fast, service: fast } }), 0)
+  const b = pointOf(lineOf(4, { achieved: 90, latency_us: { intended: slow, service: slow } }), 1000)
+  const merged = mergedPoints(a, b)
+  assert.equal(merged.over_ms, 4000)
+  assert.equal(merged.items?.acked, 980)
+  assert.equal(merged.achieved, (490 + 3 * 90) / 4)
+  assert.ok((merged.latency_us?.intended?.p50 ?? 0) < 105)
+  assert.equal(merged.latency_us?.intended?.max, 90_000)
+  assert.equal(merged.latency_us?.intended?.samples, 100)
+  assert.equal(merged.nodes[0].engine_cpu_pct, 20)
+})
+
+test('a day has as many points as an hour, the last two minutes as they came, and nothing is lost', () => {
+  const history = historyOf()
+  for (let second = 1; second <= 86_400; second++) {
+    history.add(pointOf(lineOf(second), (second - 1) * 1000))
+    assert.ok(history.points.length <= 600)
+  }
+  const { points } = history
+  assert.equal(points.length, 600)
+  assert.equal(
+    points.reduce((sum, { items }) => sum + (items?.acked ?? 0), 0),
+    86_400 * 490,
+  )
+  assert.ok(points.slice(-120).every(({ over_ms: ms }) => ms === 1000))
+  const older = points.slice(0, -120).map(({ over_ms: ms }) => ms)
+  assert.ok(Math.max(...older) <= 4 * Math.min(...older), `${Math.min(...older)} to ${Math.max(...older)}`)
+  // Each begins where the one before ends.
+  points.reduce((end, { at_ms: at, over_ms: over }) => {
+    assert.equal(at - over, end)
+    return at
+  }, 0)
+})
+
+test('what the page gets is complete in the middle, follows second by second, and stops growing', () => {
+  const state = stateOf({ limit: 60, recent: 20 })
+  const latencies = recorded(Array.from({ length: 200 }, (_, at) => 100 + at))
+  const line = (/** @type {number} */ second) =>
+    lineOf(second, { latency_us: { intended: latencies, service: latencies }, bystander_us: latencies })
+  state.about({ ...about, nominal: 500 })
+  /** @type {any} */
+  let page = null
+  let sizeAt100 = 0
+  for (let second = 1; second <= 400; second++) {
+    const message = JSON.parse(JSON.stringify(state.second(line(second))))
+    state.event({ at_ms: second, kind: 'slots', text: `event ${second}` })
+    if (second === 50) page = JSON.parse(JSON.stringify(state.all()))
+    else if (page) {
+      page.points.push(message.point)
+      if (message.merged) page.points.splice(message.merged.at, message.merged.count, message.merged.point)
+    }
+    if (second === 300) sizeAt100 = JSON.stringify(state.all()).length
+  }
+  const now = JSON.parse(JSON.stringify(state.all()))
+  assert.deepEqual(page.points, now.points)
+  assert.ok(JSON.stringify(now).length < sizeAt100 * 1.05)
+  assert.equal(now.sums.acked, 400 * 490)
+  assert.equal(now.whole.rate, 490)
+  assert.equal(now.events.length, 200)
+  assert.equal(now.earlierEvents, 200)
+  assert.ok(!JSON.stringify(now).includes('hdr'), 'histograms stay in their files')
+  assert.deepEqual(now.boxes, [{ name: 'box-1', cpu_pct: 10, busy_pct: 12 }])
+})
+
+const about = {
+  run: 'r',
+  kind: /** @type {const} */ ('producer'),
+  title: 'Writes list · r',
+  question: 'list',
+  plan: {},
+  nominal: null,
+  totalMs: null,
+  warmUpS: 0,
+  box: 'box-1',
+}
+
+test('a name that another page gave this machine is no host of ours', () => {
+  for (const host of ['127.0.0.1:8080', 'localhost:9', '[::1]:80', '10.0.0.7', `${hostname()}:1`])
+    assert.ok(isOwnHost(host, '127.0.0.1'), host)
+  for (const host of [
+    undefined,
+    '',
+    'evil.example',
+    'localhost.evil.example:80',
+    '127.0.0.1.evil.example',
+    '[evil]:1',
+  ])
+    assert.ok(!isOwnHost(host, '127.0.0.1'), String(host))
+  assert.ok(isOwnHost('box.internal:80', 'box.internal'))
+})
+
+test('only the modules of the page are served, and none that a browser cannot load', () => {
+  const files = dashboardFiles()
+  const paths = [...files.keys()]
+  assert.ok(paths.includes('') && paths.includes('charts/heat-map.js') && paths.includes('lib/base/units.js'))
+  for (const path of paths) assert.match(path, /^(?:(?:charts|lib)\/[\w/-]+\.js|style\.css|echarts\.js)?$/)
+  assert.ok(!paths.some((path) => /\/(?:measure|cli|run)\/|hdr/.test(path)), paths.join(' '))
+  for (const [path, { type, text }] of files)
+    if (type.startsWith('text/javascript') && path !== 'echarts.js')
+      assert.doesNotMatch(text, /^(?:import|export|}) (?:[^'"]*?from )?'[^.]/m, path)
+})
+
+/** @param {import('node:test').TestContext} t @param {Partial<import('../../lib/dashboard/service.js').Limits>} [limits] @param {() => object} [whole] */
+const served = async (t, limits, whole = () => ({ kind: 'whole' })) => {
+  const service = await dashboardService({ listener: { host: '127.0.0.1', port: 0 }, whole, limits })
+  t.after(service.close)
+  return service
+}
+
+/** @param {number} port @param {string} path @param {import('node:http').RequestOptions} [more] */
+const asked = (port, path, more = {}) =>
+  new Promise(
+    (/** @type {(answer: { status?: number, headers: any, text: string }) => void} */ resolve, reject) => {
+      request({ host: '127.0.0.1', port, path, ...more }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
+      })
+        .once('error', reject)
+        .end()
+    },
+  )
+
+test('it can be read only, by the token, under its own name', async (t) => {
+  const { port, token } = await served(t)
+  assert.match(token, /^[\w-]{22}$/)
+  const page = await asked(port, `/${token}/`)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /<h1 id="title">/)
+  assert.match(page.headers['content-security-policy'], /default-src 'none'/)
+  assert.equal(page.headers['referrer-policy'], 'no-referrer')
+  for (const path of [
+    '/',
+    '/events',
+    `/${token.slice(1)}x/`,
+    `/${token}`,
+    `/${token.toUpperCase()}/events`,
+    '//',
+  ])
+    assert.equal((await asked(port, path)).status, 404, path)
+  for (const path of ['package.json', '../package.json', 'lib/cli/run.js', '%2e%2e/settings.js', 'events/x'])
+    assert.equal((await asked(port, `/${token}/${path}`)).status, 404, path)
+  const elsewhere = await asked(port, `/${token}/`, { headers: { host: 'evil.example' } })
+  assert.equal(elsewhere.status, 403)
+  assert.doesNotMatch(elsewhere.text, /<h1/)
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+    assert.equal((await asked(port, `/${token}/`, { method })).status, 405, method)
+})
+
+test('a reader that stops reading is cut off; the others miss nothing', async (t) => {
+  const service = await served(t, { stalledMs: 300 })
+  const stalled = connect(service.port, '127.0.0.1')
+  stalled.on('error', () => {})
+  stalled.write(`GET /${service.token}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  stalled.pause()
+  let frames = 0
+  const reading = request(
+    { host: '127.0.0.1', port: service.port, path: `/${service.token}/events` },
+    (response) =>
+      response.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+        frames += text.split('"kind":"second"').length - 1
+      }),
+  )
+  reading.on('error', () => {})
+  reading.end()
+  t.after(() => {
+    stalled.destroy()
+    reading.destroy()
+  })
+  await until('both are there', () => service.viewers() === 2)
+  const filler = 'x'.repeat(200_000)
+  let sent = 0
+  await until('it is cut off', () => {
+    service.send({ kind: 'second', filler })
+    sent++
+    return service.cut() === 1
+  })
+  assert.equal(service.viewers(), 1)
+  await until('all frames', () => frames === sent)
+})
+
+test('more pages than there may be are refused', async (t) => {
+  const service = await served(t, { viewers: 1 })
+  const first = request({ host: '127.0.0.1', port: service.port, path: `/${service.token}/events` })
+  first.on('error', () => {})
+  first.end()
+  t.after(() => first.destroy())
+  await until('it is there', () => service.viewers() === 1)
+  assert.equal((await asked(service.port, `/${service.token}/events`)).status, 503)
+})
+
+test('a second that a box sends later is added to its moment, and to the sums', () => {
+  const state = stateOf()
+  const latencies = recorded([100, 200, 300])
+  state.about({ ...about, nominal: 980 })
+  for (let second = 1; second <= 10; second++)
+    state.second(lineOf(second, { latency_us: { intended: latencies, service: null } }))
+  const message = /** @type {any} */ (
+    state.second({
+      ...lineOf(4, { latency_us: { intended: recorded([9000]), service: null } }),
+      nodes: [],
+      boxes: [{ name: 'a' }],
+    })
+  )
+  assert.equal(message.point, null)
+  const { at, count, point } = message.merged
+  assert.deepEqual([at, count], [3, 1])
+  assert.equal(point.at_ms, 4000)
+  assert.equal(point.over_ms, 1000)
+  assert.equal(point.items.acked, 980)
+  assert.equal(point.achieved, 980)
+  assert.equal(point.latency_us.intended.max, 9000)
+  assert.equal(point.latency_us.intended.samples, 4)
+  assert.equal(point.nodes.length, 1)
+  const now = /** @type {any} */ (state.all())
+  assert.equal(now.points.length, 10)
+  assert.equal(now.sums.acked, 11 * 490)
+  assert.equal(now.latest.at_ms, 10_000)
+  assert.equal(now.whole.rate, 11 * 49)
+  assert.deepEqual(now.boxes, [{ name: 'a' }])
+})

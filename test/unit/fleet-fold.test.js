@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { foldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
+import { decodeInterval, encodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
+import { mergedPercentiles, series } from '../../lib/measure/latency.js'
+import { boxOfIntervals } from '../helpers/sample-interval.js'
+
+/** Count by count: as text two histograms may be compressed differently. @param {string} encoded */
+const bucketsOf = (encoded) => {
+  const { _counts: counts, totalCount } = /** @type {any} */ (decodeFromCompressedBase64(encoded, 64, false))
+  const buckets = Array.from(counts, Number).flatMap((n, at) => (n > 0 ? [[at, n]] : []))
+  assert.equal(
+    buckets.reduce((sum, [, n]) => sum + n, 0),
+    totalCount,
+  )
+  return buckets
+}
+
+/** With buckets in the place of encoded histograms, and without what two folds of the same may differ in. @param {any} data */
+const shown = (data) =>
+  JSON.parse(JSON.stringify(data), (key, value) =>
+    key === 'hdr' && value ? bucketsOf(value) : key === 'last' ? '' : value,
+  )
+
+test('the sum of what eight boxes sent is bucket by bucket the histogram of all their samples', (t) => {
+  const all = series()
+  t.after(all.close)
+  const boxes = Array.from({ length: 8 }, (_, i) =>
+    boxOfIntervals(`box-${i + 1}`, i + 1, i + 1, (us, weight) => all.record(us, weight)),
+  )
+  const fold = foldOf()
+  let id = 0
+  for (let second = 1; second <= 12; second++)
+    for (const box of boxes) fold.add(`${++id}-0`, decodeInterval(encodeInterval(box.next())))
+  const given = [...fold.closed(8), ...fold.rest()]
+  const { sums, boxes: folded } = fold.checkpoint()
+  const whole = all.turn()
+  assert.ok(whole && sums.intended?.hdr)
+  assert.deepEqual(bucketsOf(sums.intended.hdr), bucketsOf(whole.hdr))
+  assert.equal(sums.intended.samples, 8 * 12 * 20)
+  const { whole: items } = sumOfBoxes(Object.values(folded).map(({ sums }) => sums))
+  assert.equal(items.offered, items.acked)
+  const lines = joinedSeconds(given)
+  assert.equal(lines.length, 12)
+  assert.equal(
+    lines.reduce((sum, line) => sum + line.items.acked, 0),
+    items.acked,
+  )
+  assert.deepEqual(
+    mergedPercentiles(lines.map((line) => String(line.latency_us.intended?.hdr))),
+    mergedPercentiles([whole.hdr]),
+  )
+})
+
+test('an interval that comes twice counts once, and a fold goes on where its checkpoint ended', () => {
+  const make = () => [1, 2, 3].map((n) => boxOfIntervals(`box-${n}`, n, n))
+  const straight = foldOf()
+  const boxes = make()
+  let id = 0
+  const entries = Array.from({ length: 6 }, (_, s) => boxes.map((box) => box.next(s + 1))).flat()
+  /** @type {any[]} */
+  const lines = []
+  for (const entry of entries) {
+    straight.add(`${++id}-0`, entry)
+    lines.push(...straight.closed(3))
+  }
+  lines.push(...straight.rest())
+
+  // Another leader after each third entry, and everything a second time.
+  let fold = foldOf()
+  /** @type {any[]} */
+  const again = []
+  id = 0
+  for (const [at, entry] of [...entries.entries()]) {
+    assert.equal(fold.add(`${++id}-0`, entry), true)
+    assert.equal(fold.add(`${id}-1`, entry), false)
+    again.push(...fold.closed(3))
+    if (at % 3 !== 2) continue
+    const kept = JSON.parse(JSON.stringify(fold.checkpoint()))
+    fold.close()
+    fold = foldOf(kept)
+  }
+  again.push(...fold.rest())
+  const [a, b] = [straight.checkpoint(), fold.checkpoint()]
+  assert.deepEqual(shown(b), shown(a))
+  assert.deepEqual(shown(joinedSeconds(again)), shown(joinedSeconds(lines)))
+})
+
+test('a second waits for its boxes, and no longer than three seconds', () => {
+  const fold = foldOf()
+  const [one, two] = [boxOfIntervals('a', 1, 1), boxOfIntervals('b', 2, 2)]
+  fold.add('1-0', one.next(1))
+  fold.add('2-0', two.next(1))
+  // Its boxes are all there, but nothing later has begun.
+  assert.deepEqual(fold.closed(2), [])
+  fold.add('3-0', one.next(2))
+  assert.deepEqual(
+    fold.closed(2).map(({ at_ms }) => secondOf(at_ms)),
+    [1],
+  )
+  fold.add('4-0', one.next(3))
+  fold.add('5-0', one.next(4))
+  assert.deepEqual(fold.closed(2), [])
+  fold.add('6-0', one.next(5))
+  const [late] = fold.closed(2)
+  assert.deepEqual([secondOf(late.at_ms), late.writers], [2, 1])
+  // What comes afterwards is one more line of that second, and is joined to it.
+  fold.add('7-0', two.next(2))
+  const more = fold.closed(2)
+  const [joined] = joinedSeconds([late, ...more])
+  assert.deepEqual([joined.writers, joined.items.acked], [2, late.items.acked + more[0].items.acked])
+})
+
+test('a second of all boxes: the busiest client, and rates that add up', () => {
+  const fold = foldOf()
+  const [one, two] = [boxOfIntervals('a', 1, 3), boxOfIntervals('b', 2, 4)]
+  const [first, second] = [one.next(), two.next()]
+  const nodes = /** @type {any} */ ([{ address: '127.0.0.1:1', role: 'master' }])
+  fold.add('1-0', { ...first, nodes })
+  fold.add('2-0', second)
+  const [line] = fold.rest()
+  assert.equal(line.client.busy_pct, Math.max(Number(first.client.busy_pct), Number(second.client.busy_pct)))
+  assert.equal(line.client.cpu_pct, 20)
+  assert.equal(line.client.thread_cpu_pct, null)
+  assert.equal(line.achieved, Number(first.achieved) + Number(second.achieved))
+  assert.deepEqual(line.nodes, nodes)
+})
+
+test('the rest of a second at the end of a box has its items, and is no rate and no CPU of a second', () => {
+  const fold = foldOf()
+  const one = boxOfIntervals('a', 1, 5)
+  const whole = one.next(1)
+  const rest = { ...one.next(1), achieved: 0, client: { cpu_pct: 60, busy_pct: 99 } }
+  fold.add('1-0', whole)
+  fold.add('2-0', rest)
+  const [{ client, achieved, p99_us: p99Us, worst, sums }] = Object.values(fold.checkpoint().boxes)
+  assert.deepEqual([client, achieved], [whole.client, whole.achieved])
+  assert.equal(p99Us, whole.latency_us.intended?.p99)
+  assert.equal(worst.busy_pct, whole.client.busy_pct)
+  assert.equal(sums?.whole.acked, rest.whole.acked)
+  const [line] = fold.rest()
+  assert.equal(line.items.acked, whole.items.acked + rest.items.acked)
+  assert.deepEqual([line.achieved, line.writers, line.boxes], [whole.achieved, 1, 1])
+  assert.deepEqual([line.client.cpu_pct, line.client.busy_pct], [whole.client.cpu_pct, whole.client.busy_pct])
+})
+
+test('what is no interval is left out, and its entry is passed', () => {
+  for (const text of ['', '{}', 'null', '{"v":2,"box":"a","seq":1,"at_ms":1}', '{"v":1,"seq":1,"at_ms":1}'])
+    assert.equal(decodeInterval(text), null)
+  const fold = foldOf()
+  assert.equal(fold.add('9-0', null), false)
+  assert.equal(fold.checkpoint().last, '9-0')
+})

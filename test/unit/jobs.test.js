@@ -1,0 +1,211 @@
+// The accounts of a queue: numbers as bits, a job's text, and the place of each job.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { bitsOf, common, numbersIn, onesIn, unionOf, without } from '../../lib/measure/bits.js'
+import { fillingOf } from '../../lib/measure/filling.js'
+import { jobsOf } from '../../lib/measure/jobs.js'
+import { treeReader } from '../../lib/wire/trees.js'
+import { boundWork } from '../../lib/workloads/bind-work.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { headBytes, jobIn, makerName } from '../../lib/workloads/queue/job.js'
+import { jobsIn } from '../../lib/workloads/queue/replies.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+const setOf = (/** @type {number[]} */ ...numbers) => {
+  const bits = bitsOf()
+  for (const n of numbers) bits.add(n)
+  return bits.bytes()
+}
+
+describe('bits', () => {
+  test('a number is there once, and bytes are those of Redis', () => {
+    const bits = bitsOf()
+    assert.ok(bits.add(1))
+    assert.ok(!bits.add(1))
+    assert.ok(bits.add(8))
+    assert.ok(bits.add(100_000))
+    assert.equal(bits.count(), 3)
+    // SETBIT k 1 1 makes 0x40, and bit 8 is the first of the second byte.
+    assert.deepEqual([...bits.bytes().subarray(0, 2)], [0x40, 0x80])
+    assert.equal(bits.bytes().length, 12_501)
+    assert.deepEqual(numbersIn(bits.bytes(), 5), [1, 8, 100_000])
+  })
+
+  test('what has changed is reported once', () => {
+    const bits = bitsOf()
+    assert.equal(bits.changed(), null)
+    bits.add(20)
+    bits.add(9)
+    assert.deepEqual(bits.changed(), { from: 1, bytes: Buffer.from([0x40, 0x08]) })
+    assert.equal(bits.changed(), null)
+    bits.add(20)
+    assert.equal(bits.changed(), null)
+  })
+
+  test('sets of different lengths', () => {
+    const [one, other] = [setOf(1, 2, 50), setOf(2, 3)]
+    assert.deepEqual(numbersIn(unionOf([one, other]), 9), [1, 2, 3, 50])
+    assert.deepEqual(numbersIn(without(one, other), 9), [1, 50])
+    assert.deepEqual(numbersIn(without(other, one), 9), [3])
+    assert.deepEqual(numbersIn(common(other, one), 9), [2])
+    assert.equal(onesIn(unionOf([])), 0)
+  })
+})
+
+describe('a job', () => {
+  const maker = makerName(1_763_888_888_000, 12)
+
+  test('says who made it, its number and when it was due', () => {
+    const plan = samplePlan({ strategy: 'queue-list', quantity: 30, prefix: 'p:', valueBytes: 100 })
+    const { maker: own } = /** @type {any} */ (plan).queue
+    const [{ stencil }] = strategyOf(plan).stencils()
+    const out = Buffer.alloc(stencil.most)
+    const values = { score: '', minute: '', floor: '', stamp: '', due: '1763888888123456' }
+    const text = out.toString('latin1', 0, stencil.put(4711, out, 0, values))
+    assert.match(text, /^\*3\r\n\$5\r\nLPUSH\r\n\$13\r\np:\{jobs\}:list\r\n\$100\r\n/)
+    const job = text.split('\r\n')[6]
+    assert.equal(job.length, 100)
+    assert.deepEqual(jobIn(job), { maker: own, number: 4711, dueUs: 1_763_888_888_123_456 })
+    assert.equal(headBytes(own), job.length - String(job.split(':').at(-1)).length)
+  })
+
+  test('what is none is known', () => {
+    const whole = `${maker}:0000000001:1763888888123456:x`
+    assert.ok(jobIn(whole))
+    for (const text of [
+      '',
+      'x',
+      whole.slice(0, -2),
+      whole.replace(maker, 'A.1'),
+      whole.replace('0000000001', '0000000000'),
+      whole.replace('0000000001', '00000000x1'),
+      'a:b:c:d',
+    ])
+      assert.equal(jobIn(text), null, text)
+  })
+})
+
+test('each job has one place, and what was done again is counted', () => {
+  const jobs = jobsOf()
+  for (const number of [1, 2, 3, 3, 3]) jobs.add({ maker: 'a.1', number, dueUs: 0 })
+  const account = jobs.account({
+    acked: { 'a.1': setOf(1, 2, 3, 4, 5, 6, 7, 8, 9), 'b.1': setOf(1) },
+    others: [{ 'a.1': setOf(3, 4) }],
+    queued: { 'a.1': setOf(2, 5, 20) },
+    taken: { 'a.1': setOf(5, 6) },
+    passed: { 'a.1': setOf(2, 5) },
+    foreign: 0,
+  })
+  assert.deepEqual(account, {
+    produced: 11, // 20 was never acknowledged, and is there
+    done: 4,
+    done_elsewhere: 1,
+    queued: 2, // 5 is back, and 2 was done
+    in_flight: 1,
+    passed: 1, // 2 was done
+    lost: 4,
+    unacknowledged: 1,
+    unconfirmed: 1,
+    duplicates: 3, // 3 twice more by us, and once by another
+    examples: ['a.1:7', 'a.1:8', 'a.1:9', 'b.1:1'],
+  })
+  assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
+})
+
+describe('replies of a queue', () => {
+  /** @param {string} text */
+  const readIn = (text, pieces = 1) => {
+    const replies = /** @type {any[]} */ ([])
+    const read = treeReader((reply) => replies.push(reply))
+    const bytes = Buffer.from(text)
+    const size = Math.ceil(bytes.length / pieces)
+    for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size))
+    return replies
+  }
+
+  test('nested, cut anywhere', () => {
+    const text = '*2\r\n$1\r\na\r\n*2\r\n*0\r\n*2\r\n:5\r\n$-1\r\n+OK\r\n-ERR no\r\n*-1\r\n'
+    for (const pieces of [1, 2, 7, text.length]) {
+      const [nested, ok, error, nil] = readIn(text, pieces)
+      assert.deepEqual(nested, ['a', [[], [5, null]]])
+      assert.equal(ok, 'OK')
+      assert.ok(error instanceof Error && error.message === 'ERR no')
+      assert.equal(nil, null)
+    }
+  })
+
+  test('jobs of each shape', () => {
+    const one = [{ handle: 'x', text: 'x' }]
+    assert.deepEqual(jobsIn('popped', ['key', 'x']), one)
+    assert.deepEqual(jobsIn('popped-many', ['key', ['x']]), one)
+    assert.deepEqual(jobsIn('values', 'x'), one)
+    assert.deepEqual(jobsIn('values', ['x']), one)
+    assert.deepEqual(jobsIn('values', null), [])
+    const entries = [
+      ['1-1', ['job', 'x']],
+      ['1-2', null],
+    ]
+    assert.deepEqual(jobsIn('entries-by-key', [['key', entries]]), [{ handle: '1-1', text: 'x' }])
+    assert.deepEqual(jobsIn('claimed', ['0-0', entries, []]), [{ handle: '1-1', text: 'x' }])
+    assert.deepEqual(jobsIn('ids', [['1-1', 'w', 5, 1]]), [{ handle: '1-1', text: '' }])
+  })
+})
+
+test('commands of a worker', () => {
+  const plan = /** @type {any} */ ({
+    ...samplePlan({ strategy: 'queue-list', prefix: 'p:' }),
+    work: { take: 3, confirm: true },
+  })
+  const strategy = strategyOf(plan)
+  const workers = /** @type {import('../../lib/workloads/declare.js').Workers} */ (strategy.workers())
+  const known = { worker: 'w.1', take: 3, waitS: 0.25, waitMs: 250, reclaimMs: 5000 }
+  const lines = (/** @type {any} */ work, /** @type {string[]} */ ...handles) =>
+    strategy
+      .boundWork(work)
+      .commands(
+        known,
+        handles.map((text) => ({ handle: text, text })),
+      )
+      .map((args) => args.join(' '))
+  const move = 'LMOVE p:{jobs}:list p:{jobs}:list:taken:w.1 RIGHT LEFT'
+  assert.deepEqual(lines(workers.take), [move, move, move])
+  assert.deepEqual(lines(workers.wait), [`B${move} 0.25`])
+  assert.deepEqual(lines(workers.confirm[0], 'x', 'y'), [
+    'LREM p:{jobs}:list:taken:w.1 -1 x',
+    'LREM p:{jobs}:list:taken:w.1 -1 y',
+  ])
+  const { withText, commands } = boundWork(/** @type {any} */ (workers.reclaim), 'p:')
+  const [[name, text, ...args]] = withText?.(known) ?? [[]]
+  assert.equal(name, 'EVAL')
+  // Else the server would not have it the next time either.
+  assert.equal(commands(known)[0][1], createHash('sha1').update(text).digest('hex'))
+  assert.match(text, /redis\.call\('LMOVE'/)
+  assert.deepEqual(args.slice(0, 4), [
+    '3',
+    'p:{jobs}:list',
+    'p:{jobs}:list:workers',
+    'p:{jobs}:list:taken:w.1',
+  ])
+})
+
+test('when a queue is full is predicted once, from what was seen until a quarter of it was', () => {
+  const { filling, look, refused } = fillingOf()
+  for (const [atMs, part] of [
+    [1000, 0.1],
+    [2000, 0.2],
+    [3000, 0.3],
+    [4000, 0.9],
+  ])
+    look(atMs, part)
+  assert.equal(filling.predicted_at_ms, 3000)
+  assert.ok(Math.abs(Number(filling.predicted_ms) - 10_000) < 1e-6)
+  assert.equal(filling.full_ms, null)
+  refused(9800)
+  refused(9900)
+  assert.equal(filling.full_ms, 9800)
+  // One that does not grow is never full.
+  const empty = fillingOf()
+  for (const atMs of [1000, 2000, 3000]) empty.look(atMs, 0.5)
+  assert.equal(empty.filling.predicted_ms, null)
+})
