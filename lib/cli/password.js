@@ -33,11 +33,12 @@ const askedPassword = ({ stdin, stderr }) =>
         typed = sign === '\u007f' || sign === '\b' ? typed.slice(0, -1) : typed + sign
       }
     }
-    stderr.write('password: ')
     stdin.setRawMode(true)
     stdin.setEncoding('utf8')
     stdin.on('data', take)
     stdin.resume()
+    // Asked last: who answers at once is not echoed.
+    stderr.write('password: ')
   })
 
 /**

@@ -73,12 +73,24 @@ test('typed on the terminal, unseen', async (t) => {
   const server = await startServer(t)
   await server.redis.config('SET', 'requirepass', secret)
   const own = ownFolder(t, 'terminal')
+  // A slow machine: a third of a second before the terminal stops its echo.
+  const slowly = join(own, 'slowly.mjs')
+  writeFileSync(
+    slowly,
+    `import { ReadStream } from 'node:tty'
+const { setRawMode } = ReadStream.prototype
+ReadStream.prototype.setRawMode = function (raw) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  return setRawMode.call(this, raw)
+}`,
+  )
   const line = `node ${join(project, 'producer.js')} ${short} --quiet --ask-password --out ${join(own, 'out')}`
   // script(1) gives it a terminal.
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     env: {
       ...testEnvironment(process.env),
       XDG_RUNTIME_DIR: own,
+      NODE_OPTIONS: `--import ${slowly}`,
       REDIS_HOST: server.host,
       REDIS_PORT: String(server.port),
     },
