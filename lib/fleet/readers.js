@@ -100,6 +100,29 @@ const itemsOf = (boxes) => {
   return medianOf(all)
 }
 
+/**
+ * What fetches counted besides items, such as members of a set: the mean of all fetches, and the last that was read.
+ * A box that was lost did not say.
+ * @param {readonly ReaderBox[]} boxes
+ */
+const numbersOf = (boxes) => {
+  const ended = boxes
+    .flatMap(({ end, reads }) => (end ? [{ end, fetches: reads?.fetches.count ?? 0 }] : []))
+    .toSorted((a, b) => a.end.end_ms - b.end.end_ms)
+  const names = new Set(ended.flatMap(({ end }) => Object.keys(end.fetches.numbers)))
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const said = ended.filter(({ end }) => name in end.fetches.numbers)
+      const all = said.reduce((sum, { fetches }) => sum + fetches, 0)
+      const sum = said.reduce(
+        (total, { end, fetches }) => total + end.fetches.numbers[name].mean * fetches,
+        0,
+      )
+      return [name, { mean: sum / all, last: said[said.length - 1].end.fetches.numbers[name].last }]
+    }),
+  )
+}
+
 /** @param {readonly ReaderBox[]} boxes */
 const verifyOf = (boxes) => {
   const all = boxes.flatMap(({ reads }) => (reads?.verify ? [reads.verify] : []))
@@ -167,7 +190,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
       duration_ms: millisecondsIn(checkpoint.sums, 'duration_us'),
       ids_ms: millisecondsIn(checkpoint.sums, 'ids_us'),
       values_ms: millisecondsIn(checkpoint.sums, 'values_us'),
-      numbers: {},
+      numbers: numbersOf(boxes),
       ...fromFuture(boxes),
     },
     rate: ratesOf(boxes, counts, plan),

@@ -13,7 +13,7 @@ import { clockTime, count, dash, micros, rate, several } from '../base/units.js'
  * @property {number | null} achievedRate items/s
  * @property {number | null} p50Us of a command, or of a whole fetch
  * @property {number | null} p99Us
- * @property {number | null} masterCpuPct the busiest engine, of one core
+ * @property {number | null} [masterCpuPct] the busiest engine, of one core; not there where another box samples the nodes
  * @property {number | null} replicaCpuPct
  * @property {Record<string, number>} lost so far, by what became of it; errors are of commands without items
  * @property {{ fetches: number, ageUs: number | null, checked: number | null }} [reading] fetches of the second, the
@@ -57,7 +57,8 @@ const liveFields = (snapshot) => {
   const us = (/** @type {number | null} */ value) => micros(value).padStart(7)
   const cpu = (/** @type {number | null} */ pct) => (pct === null ? dash : `${Math.round(pct)}`).padStart(3)
   const [p50, p99] = [us(snapshot.p50Us), us(snapshot.p99Us)]
-  const [master, replica] = [cpu(snapshot.masterCpuPct), cpu(replicaCpuPct)]
+  const samples = snapshot.masterCpuPct !== undefined
+  const [master, replica] = [cpu(snapshot.masterCpuPct ?? null), cpu(replicaCpuPct)]
   // Padded as a whole: '  1/  1' reads badly.
   const cores = replicaCpuPct === null ? master : `${master.trim()}/${replica.trim()}`.padStart(7)
   const trouble = troubleWords(snapshot)
@@ -75,11 +76,15 @@ const liveFields = (snapshot) => {
     ...(reading ? [{ rank: 6, long: `${String(reading.fetches).padStart(4)} fetches`, short: '' }] : []),
     { rank: 4, long: `${reading ? 'fetch ' : ''}p50 ${p50}  p99 ${p99}`, short: `p99 ${p99}` },
     ...(reading ? [{ rank: 5, long: `age ${us(reading.ageUs)}`, short: '' }] : []),
-    {
-      rank: 5,
-      long: `master ${master} %${replicaCpuPct === null ? '' : `  replica ${replica} %`}`,
-      short: `cpu ${cores} %`,
-    },
+    ...(samples
+      ? [
+          {
+            rank: 5,
+            long: `master ${master} %${replicaCpuPct === null ? '' : `  replica ${replica} %`}`,
+            short: `cpu ${cores} %`,
+          },
+        ]
+      : []),
     trouble.long ? { rank: 1, ...trouble, alarm: true } : { rank: 7, long: well, short: '' },
   ]
 }

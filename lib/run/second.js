@@ -111,7 +111,8 @@ export const shownOf = (atMs, times, nodes) => ({
   elapsedMs: Math.round(atMs / 100) * 100,
   p50Us: times?.p50 ?? null,
   p99Us: times?.p99 ?? null,
-  masterCpuPct: busiest(nodes, 'master'),
+  // Of a fleet, one box samples the nodes.
+  masterCpuPct: nodes.length === 0 ? undefined : busiest(nodes, 'master'),
   replicaCpuPct: busiest(nodes, 'replica'),
 })
 

@@ -11,13 +11,24 @@ const cardOf = (n) =>
     ...{ offset_ms: 0, uncertainty_ms: 0.1, ready: true },
   })
 
-/** The last word of a box whose fetches had so many items each. @param {readonly (readonly [items: number, fetches: number])[]} sizes */
-const endOf = (sizes) => {
+/**
+ * The last word of a box whose fetches had so many items each.
+ * @param {readonly (readonly [items: number, fetches: number])[]} sizes
+ * @param {Record<string, { mean: number, last: number }>} [numbers]
+ */
+const endOf = (sizes, numbers = {}) => {
   const count = sizes.reduce((sum, [, fetches]) => sum + fetches, 0)
   const items = sizes.reduce((sum, [each, fetches]) => sum + each * fetches, 0)
   return {
     sums: { fetches: { count, items }, failed_by: {}, verify: null },
-    ...{ from_ms: 0, end_ms: 1000, interrupted: false, client: {}, fetches: { duration_ms: null }, sizes },
+    ...{
+      from_ms: 0,
+      end_ms: 1000,
+      interrupted: false,
+      client: {},
+      fetches: { duration_ms: null, numbers },
+      sizes,
+    },
     ...{ replication_ms: null, verify: null, live: null, uniqueness: null, events: [], warnings: [] },
   }
 }
@@ -56,4 +67,14 @@ test('the median of the items is that of all fetches, not one of the medians of 
 
 test('the median is unknown where a box was lost', () => {
   assert.equal(mergedOf({ 'box-1': endOf([[100, 3]]) })?.items_p50, null)
+})
+
+test('a number is the mean of all fetches, and what the box that ended last read', () => {
+  const one = { ...endOf([[100, 3]], { cardinality: { mean: 10, last: 12 } }), end_ms: 2000 }
+  const other = endOf([[100, 1]], { cardinality: { mean: 50, last: 60 }, segments: { mean: 2, last: 2 } })
+  assert.deepEqual(mergedOf({ 'box-1': one, 'box-2': other })?.numbers, {
+    cardinality: { mean: 20, last: 12 },
+    segments: { mean: 2, last: 2 },
+  })
+  assert.deepEqual(mergedOf({ 'box-1': endOf([[100, 1]]) })?.numbers, {})
 })

@@ -52,6 +52,12 @@ const lines = [
     '0:03, 0:57 left  warm-up    9,870 of 300,000/s  p99 31.9 ms',
   ],
   [
+    'a box of a fleet that does not sample the nodes',
+    { masterCpuPct: undefined, replicaCpuPct: null },
+    120,
+    '0:42, 0:18 left  measuring  299,987 of 300,000 items/s  p50 8.12 ms  p99 31.9 ms  none lost',
+  ],
+  [
     'no end, no rate asked, no replica',
     { totalMs: null, elapsedMs: 3_723_000, nominalRate: null, replicaCpuPct: null },
     80,
