@@ -33,6 +33,7 @@ export const stoppingOf = ({ control, nowMs, ticks, say }) => {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let by = ''
+  let atMs = Number.POSITIVE_INFINITY
   /** Who stops the run, until the control knows it. */
   let owed = ''
   const stopIn = (/** @type {number} */ ms) => {
@@ -47,10 +48,13 @@ export const stoppingOf = ({ control, nowMs, ticks, say }) => {
   }
   return {
     signal: stopped.signal,
+    /** When this box stops, epoch by the control's clock, as far as is known. */
+    atMs: () => atMs,
     /** @param {Known} known when the run begins may be known later than when it stops */
     heard({ stop, startMs, stopMs }) {
       if (stop === '' || stopped.signal.aborted) return
-      const inMs = Math.max(0, stopOfBox({ startMs, stopMs: stopMs ?? nowMs() }, ticks()) - nowMs())
+      atMs = stopOfBox({ startMs, stopMs: stopMs ?? nowMs() }, ticks())
+      const inMs = Math.max(0, atMs - nowMs())
       if (by === '')
         say(`stopped by ${stop}${inMs > 0 ? `: all boxes stop in ${(inMs / 1000).toFixed(1)} s` : ''}`)
       by = stop

@@ -5,6 +5,8 @@ import { systemTimers } from '../base/timers.js'
 // Ticks closer than this come too often to be worth the spinning.
 const spinFromMs = 20
 const earlyMs = 1.5
+// Past the end a tick may still follow: the end may be moved.
+const overCheckMs = 20
 
 /**
  * @param {object} options
@@ -12,6 +14,8 @@ const earlyMs = 1.5
  * @param {number | null} options.ticks
  * @param {() => number} options.elapsed milliseconds since the start
  * @param {() => number} [options.firstTick] asked at the start
+ * @param {() => number} [options.stopsMs] when the run is stopped, as far as is known: what is due by then is begun, however
+ *   late this process is, and nothing that is due later
  * @param {(tick: number) => void} options.begin
  * @param {() => void} options.onEnd every tick was begun
  * @param {import('../base/timers.js').Timers} [options.timers]
@@ -21,6 +25,7 @@ export const ticker = ({
   ticks,
   elapsed,
   firstTick = () => 0,
+  stopsMs = () => Number.POSITIVE_INFINITY,
   begin,
   onEnd,
   timers = systemTimers,
@@ -33,13 +38,22 @@ export const ticker = ({
   let soon
   const early = pacer.spacingMs >= spinFromMs ? earlyMs : 0
 
+  /** Begins what is due. */
+  const beginDue = () => {
+    for (const due = pacer.ticksDue(Math.min(elapsed(), stopsMs())); next < due && !stopped; next++)
+      begin(next)
+  }
   const wake = () => {
     if (stopped) return
-    for (const due = pacer.ticksDue(elapsed()); next < due && !stopped; next++) begin(next)
+    beginDue()
     if (stopped) return
     if (ticks !== null && next >= ticks) {
       stopped = true
       onEnd()
+      return
+    }
+    if (elapsed() >= stopsMs()) {
+      timer = timers.setTimeout(wake, overCheckMs)
       return
     }
     const wait = pacer.dueMs(next) - elapsed()
@@ -54,6 +68,7 @@ export const ticker = ({
     /** The first that was not begun. */
     next: () => next,
     stop: () => {
+      if (elapsed() >= stopsMs()) beginDue()
       stopped = true
       timers.clearTimeout(timer)
       timers.clearImmediate(soon)

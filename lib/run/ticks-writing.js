@@ -21,10 +21,21 @@ const openDriver = async (options) => {
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
+ * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
  * @param {(share: number) => void} needs.onEncoding
  * @param {() => void} needs.onProgress
  */
-export const ticksWriting = async ({ plan, strategy, target, records, clock, onEvent, time, ...on }) => {
+export const ticksWriting = async ({
+  plan,
+  strategy,
+  target,
+  records,
+  clock,
+  onEvent,
+  time,
+  stopsAtMs,
+  ...on
+}) => {
   const { latency, begun: onBegun } = records
   const ledger = /** @type {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} */ (records.ledger)
   const steps = strategy.steps()
@@ -43,7 +54,7 @@ export const ticksWriting = async ({ plan, strategy, target, records, clock, onE
     ...on,
   })
   const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })
-  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now })
+  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now, stopsAtMs })
   writing.offered.then(renewals.stop)
   return {
     driver,

@@ -182,6 +182,7 @@ export const setUpWriting = async (needs) => {
   const opening = runOfFlow[plan.flow].open({
     ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
     onProgress: () => writing?.progress(),
+    ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
   })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await watchers.probe.stop()

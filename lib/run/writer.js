@@ -26,9 +26,18 @@ const batchLimitMs = 2000
  * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs
+ * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
-export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTimers }) => {
+export const writer = ({
+  plan,
+  driver,
+  ledger,
+  clock,
+  epochMs,
+  stopsAtMs = () => Number.POSITIVE_INFINITY,
+  timers = systemTimers,
+}) => {
   const pacer = pacerOf(plan)
   const agents = plan.agents.map((share, index) => ({
     ...share,
@@ -108,6 +117,7 @@ export const writer = ({ plan, driver, ledger, clock, epochMs, timers = systemTi
       ticks: plan.ticks,
       elapsed,
       firstTick: () => (isLate ? pacer.ticksDue(elapsed()) : 0),
+      stopsMs: () => stopsAtMs() - startMs,
       begin: (i) => offerAll(i, pacer.dueMs(i)),
       // The last interval lasts its whole time.
       onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),

@@ -49,6 +49,17 @@ export const fleetOf = async (t) => {
 export const assertIdentity = (items) =>
   assert.equal(items.offered, outcomesOf(items) + items.absent, JSON.stringify(items))
 
+/**
+ * Boxes that were stopped together have the same ticks, but for one that heard of the stop when its moment was over.
+ * @param {readonly { stderr: string }[]} ended
+ * @param {any} items
+ */
+export const assertStoppedAsOne = (ended, items) => {
+  for (const { stderr } of ended) assert.match(stderr, /stopped by /)
+  const areInTime = ended.every(({ stderr }) => /stopped by .*: all boxes stop in \d\.\d s/.test(stderr))
+  assert.ok(items.absent === 0 || !areInTime, `${items.absent} of ${items.offered} absent`)
+}
+
 /** @param {any} status @param {string} state */
 export const inState = ({ boxes }, state) =>
   boxes.filter((/** @type {any} */ one) => one.state === state).length

@@ -51,7 +51,9 @@ test('a box that hears of a stop says so once, and stops at its moment', () => {
   const { stopping, said } = played()
   const known = { stop: 'ann@host', startMs: 5000, stopMs: 12_000 }
   stopping.heard({ stop: '', startMs: 5000, stopMs: null })
+  assert.equal(stopping.atMs(), Number.POSITIVE_INFINITY)
   stopping.heard(known)
+  assert.equal(stopping.atMs(), 12_000)
   mock.timers.tick(1000)
   stopping.heard(known)
   mock.timers.tick(999)

@@ -99,3 +99,52 @@ test('a tick that comes later than the limit is not sent, and its items are drop
   assert.equal(dropped, 20, 'the ticks of seconds 1 and 2, which are more than 2 s late')
   assert.equal(all, dropped + 10 * offered.length)
 })
+
+/** A writer of a tick each 100 ms whose timers fire when the test says so. @param {number} stopsAtMs */
+const stoppedAt = (stopsAtMs) => {
+  const plan = samplePlan({ quantity: 10, periodMs: 100, maxBehindMs: 5000 })
+  const clock = { nowMs: 1000 }
+  const offered = /** @type {number[]} */ ([])
+  const driver = /** @type {any} */ ({
+    offer: (/** @type {{ index: number }} */ { index }) => offered.push(index),
+  })
+  /** @type {(() => void)[]} */
+  const due = []
+  const timers = /** @type {any} */ ({
+    ...globalThis,
+    setTimeout: (/** @type {() => void} */ then) => due.push(then),
+    setImmediate: (/** @type {() => void} */ then) => due.push(then),
+    clearTimeout: () => {},
+    clearImmediate: () => {},
+  })
+  const writing = writer({
+    ...{ plan, driver, ledger: ledgerOf(plan), timers },
+    clock: () => clock.nowMs,
+    epochMs: () => clock.nowMs,
+    stopsAtMs: () => stopsAtMs,
+  })
+  return { clock, offered, due, writing }
+}
+
+test('a box that is late at the moment of a stop has the ticks until then, and no others', () => {
+  for (const isStopFirst of [true, false]) {
+    const { clock, offered, due, writing } = stoppedAt(1250)
+    writing.start()
+    assert.deepEqual(offered, [0])
+    clock.nowMs = 2000
+    if (isStopFirst) writing.stop()
+    for (const then of due.splice(0)) then()
+    assert.deepEqual(offered, [0, 1, 2])
+    for (const then of due.splice(0)) then()
+    writing.stop()
+    assert.deepEqual(offered, [0, 1, 2])
+  }
+})
+
+test('what ends a box before the moment of a stop begins no tick', () => {
+  const { clock, offered, writing } = stoppedAt(1250)
+  writing.start()
+  clock.nowMs = 1240
+  writing.stop()
+  assert.deepEqual(offered, [0])
+})
