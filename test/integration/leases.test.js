@@ -7,7 +7,9 @@ import { leaseKey, leases } from '../../lib/target/leases.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
-const lastMs = 1500
+// Longer than a machine stands still; where a lease is to run out, shorter.
+const longMs = 9000
+const shortMs = 1500
 
 describe('leases', { concurrency: 4 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
@@ -21,10 +23,19 @@ describe('leases', { concurrency: 4 }, () => {
     for (const step of undo) await step()
   })
 
-  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, at?: import('../helpers/servers.js').TestServer }} change */
+  /** @param {import('node:test').TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, lastMs?: number, clock?: () => number, at?: import('../helpers/servers.js').TestServer }} change */
   const office = (
     t,
-    { prefix, totalAgents = 2, readers, signal, here, at: { host, port, password } = server },
+    {
+      prefix,
+      totalAgents = 2,
+      readers,
+      signal,
+      here,
+      lastMs = longMs,
+      clock = () => performance.now(),
+      at: { host, port, password } = server,
+    },
   ) => {
     const terms = { prefix, totalAgents, readers }
     /** @type {string[]} */
@@ -41,7 +52,7 @@ describe('leases', { concurrency: 4 }, () => {
       run: `secret-name-${prefix}`,
       say: (line) => said.push(line),
       onLost: (line) => lost.push(line),
-      clock: () => performance.now(),
+      clock,
       signal,
       here,
       lastMs,
@@ -75,34 +86,35 @@ describe('leases', { concurrency: 4 }, () => {
   })
 
   test('a lease is renewed for as long as its holder lives', async (t) => {
-    const one = office(t, { prefix: 'renew:' })
+    const one = office(t, { prefix: 'renew:', lastMs: shortMs })
     await one.claim([1])
     const fromMs = performance.now()
-    await until('it would have run out', () => performance.now() - fromMs > 1.5 * lastMs)
-    assert.ok(Number(await cli(server, 'PTTL', one.key(1))) > 0)
+    await until('it would have run out', () => performance.now() - fromMs > 1.5 * shortMs)
+    await until('it is held', async () => Number(await cli(server, 'PTTL', one.key(1))) > 0)
     assert.deepEqual(one.lost, [])
   })
 
   test('a server that paused for longer than a lease lasts takes none from its holder', async (t) => {
     const own = await startServer(t)
-    const one = office(t, { prefix: 'paused:', at: own })
+    const one = office(t, { prefix: 'paused:', at: own, lastMs: shortMs })
     await one.claim([1])
     process.kill(own.pid, 'SIGSTOP')
     const fromMs = performance.now()
     // Long enough for two renewals to wait at once.
-    await until('it has run out', () => performance.now() - fromMs > 2 * lastMs)
+    await until('it has run out', () => performance.now() - fromMs > 2 * shortMs)
     process.kill(own.pid, 'SIGCONT')
     await until('it is held again', async () => Number(await cli(own, 'PTTL', one.key(1))) > 0)
     const againMs = performance.now()
-    await until('it would have run out again', () => performance.now() - againMs > 1.5 * lastMs)
-    assert.ok(Number(await cli(own, 'PTTL', one.key(1))) > 0)
+    await until('it would have run out again', () => performance.now() - againMs > 1.5 * shortMs)
+    await until('it is still held', async () => Number(await cli(own, 'PTTL', one.key(1))) > 0)
     assert.deepEqual(one.lost, [])
   })
 
   test('all taken: waits one lease, then names the holders', async (t) => {
     const holder = office(t, { prefix: 'taken:' })
     await holder.claim([1, 2])
-    const late = office(t, { prefix: 'taken:' })
+    // Its clock is fast: the lease that it waits for does not run out meanwhile.
+    const late = office(t, { prefix: 'taken:', clock: () => performance.now() * 6 })
     await assert.rejects(late.claim('next'), (error) => {
       assert.ok(error instanceof TargetError)
       assert.equal(error.exitCode, 3)
@@ -111,7 +123,7 @@ describe('leases', { concurrency: 4 }, () => {
       return true
     })
     assert.equal(late.said.length, 1)
-    assert.match(late.said[0], /waiting 1\.5 s for a lease to run out/)
+    assert.match(late.said[0], /waiting 9 s for a lease to run out/)
   })
 
   test('where all are of this host, whoever asks for what one at work has is refused at once', async (t) => {
@@ -131,8 +143,21 @@ describe('leases', { concurrency: 4 }, () => {
   })
 
   test('a lease that nobody renews runs out, and the one who waits has it', async (t) => {
-    const next = office(t, { prefix: 'dead:' })
+    const next = office(t, { prefix: 'dead:', lastMs: shortMs })
     await cli(server, 'SET', next.key(1), 'not even JSON', 'PX', '700')
+    assert.deepEqual(await next.claim([1]), [1])
+  })
+
+  test('one who stood still for as long as a lease lasts tries once more before it gives up', async (t) => {
+    let nowMs = 0
+    const clock = () => {
+      setImmediate(() => {
+        nowMs = 2 * longMs
+      })
+      return nowMs
+    }
+    const next = office(t, { prefix: 'still:', clock })
+    await cli(server, 'SET', next.key(1), 'somebody', 'PX', '450')
     assert.deepEqual(await next.claim([1]), [1])
   })
 
