@@ -266,17 +266,10 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     test('cleanup counts, then removes exactly what the plans cover', async (t) => {
       await place.server.redis.flushall()
       for (const strategy of ['sorted-set', 'list-hll', 'set', 'hash', 'stream'])
-        assert.equal(
-          (
-            await runProducer(
-              t,
-              `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`,
-              {
-                env: place.env,
-              },
-            )
-          ).code,
-          0,
+        assertDone(
+          await runProducer(t, `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`, {
+            env: place.env,
+          }),
         )
       assertDone(await runProducer(t, `${short} --ttl 600`, { env: place.env }))
       await place.server.redis.mset({
