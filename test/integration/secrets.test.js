@@ -1,7 +1,7 @@
 // A password is in no output, no file, and no process list, whichever way it came.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +18,24 @@ const textsUnder = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+
+/** The same of a folder that changes: none while a file of it goes. @param {string} folder */
+const textsSoFar = (folder) => {
+  try {
+    return textsUnder(folder)
+  } catch {
+    return []
+  }
+}
+
+/** The command line of a process; '' when it has ended. @param {string} pid */
+const commandLineOf = (pid) => {
+  try {
+    return readFileSync(join('/proc', pid, 'cmdline'), 'latin1')
+  } catch {
+    return ''
+  }
+}
 
 /** Every spelling of it. @param {string} text */
 const assertSecret = (text) => {
@@ -101,10 +119,16 @@ ReadStream.prototype.setRawMode = function (raw) {
   child.stdout.setEncoding('utf8').on('data', (text) => {
     seen += text
   })
-  const ended = new Promise((resolve) => child.once('close', resolve))
+  const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
+    child.once('close', resolve),
+  )
   await until('the question', () => seen.includes('password: '))
   child.stdin.write(`wrong\u007f\u007f\u007f\u007f\u007f${secret}\r`)
-  assert.equal(await ended, 0, seen)
+  const code = await ended
+  const [run] = readdirSync(join(own, 'out'))
+  const document = JSON.parse(readFileSync(join(own, 'out', run, 'run.json'), 'utf8'))
+  assertDone({ code, document, stderr: seen })
+  assert.equal(document.items.acked, 40)
   for (const text of [seen, ...textsUnder(own)]) assertSecret(text)
 })
 
@@ -112,7 +136,7 @@ test('the password of an embedded target is in no process list', async (t) => {
   const own = ownFolder(t, 'runtime')
   const writer = startProducer(t, '-q 20 -p 200 --cluster --quiet', { runtimeDir: own })
   const state = await until('the state file', () => {
-    const [text] = textsUnder(own).filter((found) => found.includes('"password"'))
+    const [text] = textsSoFar(own).filter((found) => found.includes('"password"'))
     return text && JSON.parse(text)
   })
   const { password } = state.access
@@ -174,10 +198,7 @@ test('an experiment against an address that holds it, with an @ in the password'
     readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
       .split(' ')
       .filter(Boolean)
-      .map((pid) => {
-        const path = join('/proc', pid, 'cmdline')
-        return existsSync(path) ? readFileSync(path, 'latin1') : ''
-      })
+      .map(commandLineOf)
   const both = await until('a writer and its reader', () => {
     const lines = child.exitCode === null ? programs() : []
     return ['producer.js', 'consumer.js'].every((name) => lines.some((line) => line.includes(name)))
@@ -186,7 +207,7 @@ test('an experiment against an address that holds it, with an @ in the password'
   })
   for (const line of both) assert.ok(!line.includes(tail), line)
   const turns = () =>
-    textsUnder(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
+    textsSoFar(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
   await until('a run with a result', () => turns().length > 0 || assert.equal(child.exitCode, null, seen))
   child.kill('SIGINT')
   assert.equal(await ended, 130, seen)
