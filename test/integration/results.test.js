@@ -11,7 +11,8 @@ import { at, ownFolder, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
-const line = '-q 20 -p 200 --duration 2 --allow foreign-keys'
+const load = '-q 20 -p 200 --allow foreign-keys'
+const line = `${load} --duration 2`
 
 describe('results that cannot be written', { concurrency: 2 }, () => {
   /** @type {import('../helpers/servers.js').TestServer} */
@@ -33,9 +34,10 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
    * @param {string} [more]
    */
   const meddled = async (t, name, out, meddle, more = '') => {
-    const run = startProducer(t, `${line} --prefix ${name}: ${more}`, { env: at(server), out })
+    const run = startProducer(t, `${load} --prefix ${name}: ${more}`, { env: at(server), out })
     await until('a second is stored', () => run.intervals().length > 0)
     meddle()
+    run.kill('SIGINT')
     const ended = await run.ended
     assert.equal(ended.code, 1, ended.stderr)
     assert.equal(existsSync(join(ended.folder, 'run.json')), false)
