@@ -2,6 +2,7 @@
 // itself is the witness: what it refused, what it accepted, and what each worker took.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { run } from '../../lib/index.js'
 import { at as envOf, startProgram, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
@@ -22,18 +23,36 @@ const infoOf = async (server, section, field) =>
 test('memory that is full: what is refused is counted, when is predicted, and what is in the queue is done', async (t) => {
   const server = await startServer(t, { config: { maxmemory: '10mb', 'maxmemory-policy': 'noeviction' } })
   const refusals = () => infoOf(server, 'errorstats', /errorstat_OOM:count=(\d+)/)
-  const producing = run({
-    ...at(server),
-    rate: 1000,
-    valueSize: '1024',
-    duration: '12s',
-    maxBehind: '60s',
-    allow: 'memory',
-    guard: 'off',
-    idleCost: 'never',
+  /** @type {number[]} the moment of the run's 0, by each of its seconds */
+  const origins = []
+  const producing = run(
+    {
+      ...at(server),
+      rate: 1000,
+      valueSize: '1024',
+      duration: '12s',
+      maxBehind: '60s',
+      allow: 'memory',
+      guard: 'off',
+      idleCost: 'never',
+    },
+    {
+      onProgress: (/** @type {any} */ { type, epoch_ms: epochMs, at_ms: atMs }) => {
+        if (type === 'second') origins.push(epochMs - atMs)
+      },
+    },
+  )
+  let cleanMs = 0
+  await until('a refusal', async () => {
+    const askedMs = Date.now()
+    if ((await refusals()) > 0) return true
+    cleanMs = askedMs
+    return false
   })
-  await until('a refusal', async () => (await refusals()) > 0)
-  const firstMs = Date.now()
+  // What the server answered before it answers this has arrived, and is read in the next turns of this process.
+  await server.redis.ping()
+  for (let turn = 0; turn < 3; turn++) await setImmediate()
+  const seenMs = Date.now()
   const made = /** @type {any} */ (await producing)
   const { refused, full_ms: fullMs, predicted_ms: predictedMs } = made.queue
   assert.ok(refused > 0)
@@ -41,8 +60,8 @@ test('memory that is full: what is refused is counted, when is predicted, and wh
   assert.equal(made.items.acked, Number(await cli(server, 'LLEN', queue)))
   // The accounts beside the queue are refused as well.
   assert.ok((await refusals()) >= refused)
-  const seenMs = firstMs - Date.parse(made.started)
-  assert.ok(fullMs <= seenMs + 50 && fullMs > seenMs - 3000, `full after ${fullMs}, seen after ${seenMs}`)
+  const [from, to] = [cleanMs, seenMs].map((ms) => ms - Math.min(...origins))
+  assert.ok(fullMs <= to + 10 && fullMs >= from - 10, `full after ${fullMs}, seen from ${from} to ${to}`)
   assert.ok(Math.abs(predictedMs - fullMs) < fullMs / 2, `predicted ${predictedMs}, full ${fullMs}`)
   t.diagnostic(`full after ${fullMs} ms, predicted ${predictedMs} ms, ${refused} refused`)
 
@@ -110,7 +129,7 @@ test('jobs are spread over workers as Redis saw it, and connections that are ope
     assert.ok(Math.abs(workers.busiest - counts[3] / ((counts[1] + counts[2]) / 2)) < 1e-4)
     t.diagnostic(`${reconnects ?? 0} reconnects/s: ${counts.join(', ')} jobs, fairness ${workers.fairness}`)
     if (reconnects) {
-      assert.ok(connections.renewed > 4)
+      assert.ok(connections.renewed > 0)
       assert.ok((await accepted()) - before >= connections.renewed)
     } else assert.equal(connections, null)
   }
@@ -118,9 +137,10 @@ test('jobs are spread over workers as Redis saw it, and connections that are ope
 
 test('jobs are spread over boxes: the last one to end says how evenly, as the bits of each say', async (t) => {
   const server = await startServer(t)
-  await run({ ...at(server), rate: 2000, duration: '1s', maxBehind: '60s', idleCost: 'never' })
-  const box = (/** @type {string} */ line) =>
-    startProgram(t, 'consumer.js', `--strategy queue-list --work sleep:20ms ${line}`, { env: envOf(server) })
+  // More than the first can do while the second starts and ends.
+  await run({ ...at(server), rate: 8000, duration: '1s', maxBehind: '60s', idleCost: 'never' })
+  const box = (/** @type {string} */ line, work = 'sleep:20ms') =>
+    startProgram(t, 'consumer.js', `--strategy queue-list --work ${work} ${line}`, { env: envOf(server) })
   // The second has a quarter of the workers, and ends while the first is at work.
   const first = box('--workers 4')
   await first.says(/workers/)
@@ -134,7 +154,7 @@ test('jobs are spread over boxes: the last one to end says how evenly, as the bi
     boxes.map((/** @type {any} */ { done }) => done),
     short,
   )
-  const { document, stdout } = await box('--workers 8 --drain').ended
+  const { document, stdout } = await box('--workers 8 --drain', 'none').ended
   // Nobody was beside the last one.
   assert.equal(document.jobs.account.boxes, undefined)
   assert.equal(document.workers.boxes_fairness, undefined)
@@ -155,7 +175,7 @@ test('jobs are spread over boxes: the last one to end says how evenly, as the bi
 
 test('a producer whose server is gone ends when its jobs are too late, and says what it could not store', async (t) => {
   const server = await startServer(t)
-  const producing = run({ ...at(server), rate: 200, duration: '3s', maxBehind: '12s', idleCost: 'never' })
+  const producing = run({ ...at(server), rate: 200, duration: '5s', maxBehind: '10s', idleCost: 'never' })
   await until('jobs', async () => Number(await cli(server, 'LLEN', queue)) > 50)
   process.kill(server.pid, 'SIGKILL')
   const made = /** @type {any} */ (await producing)
