@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import {
   assertDone,
+  faultsIn,
   ownFolder,
   runProducer,
   startProducer,
@@ -34,7 +35,9 @@ test('a run leaves a page and its charts; limits stand in the result, and one th
     '-q 500 --duration 2s --threshold latency.intended.p99<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
     { pages: true },
   )
-  assert.equal(code, 99, stderr)
+  // A machine that is too busy for the rate makes the run not valid, which is said first.
+  assert.equal(code, document.valid ? 99 : 4, stderr)
+  assert.deepEqual(faultsIn(document), [])
   assert.deepEqual(
     document.thresholds.map((/** @type {any} */ { name, passed }) => [name, passed]),
     [
@@ -74,18 +77,16 @@ test('Prometheus finds counters, histograms and nodes on loopback alone, and the
     )
   }
   const acked = /^millrace_items_total\{outcome="acked"/
-  const first = await until('items on the metrics', async () => {
+  // A server that answers a question too late has its figures in a later second.
+  const engine = /^millrace_node_engine_cpu_ratio\{node="127\.0\.0\.1:\d+",shard="1",role="master"/
+  const first = await until('items and nodes on the metrics', async () => {
     const found = await ask()
-    return found && (metric(found.text, acked) ?? 0) > 0 ? found : null
+    return found && (metric(found.text, acked) ?? 0) > 0 && metric(found.text, engine) !== null ? found : null
   })
   assert.match(first.type ?? '', /^text\/plain/)
   const { text } = first
   assert.equal(metric(text, /^millrace_rate_nominal/), 1000)
-  assert.ok(
-    (metric(text, /^millrace_node_engine_cpu_ratio\{node="127\.0\.0\.1:\d+",shard="1",role="master"/) ??
-      -1) >= 0,
-    text,
-  )
+  assert.ok((metric(text, engine) ?? -1) >= 0, text)
   const count = metric(text, /^millrace_latency_seconds_count\{from="intended"/) ?? 0
   assert.ok(count > 0)
   const buckets = [
@@ -126,8 +127,10 @@ test('a taken port is one line and exit 2', async (t) => {
 })
 
 test('scripts/report.js and scripts/compare.js work on what a run left', async (t) => {
-  const { folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
+  const { document, folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
   assert.notEqual(folder, '', stderr)
+  // Of a machine that was too busy for the rate.
+  const although = document.valid ? '' : ' --invalid'
   const out = ownFolder(t, 'report')
   const script = (/** @type {string} */ line) => {
     const [program, ...rest] = line.split(' ')
@@ -142,19 +145,19 @@ test('scripts/report.js and scripts/compare.js work on what a run left', async (
 
   const again = join(out, 'again')
   cpSync(folder, again, { recursive: true })
-  const same = await script(`scripts/compare.js ${folder} ${again}`)
+  const same = await script(`scripts/compare.js ${folder} ${again}${although}`)
   assert.equal(same.code, 0, same.stderr)
   assert.match(same.stdout, /^all settings are the same$/m)
   assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
   assert.equal(same.stderr, '')
-  const three = await script(`scripts/compare.js ${folder} ${again} ${folder}`)
+  const three = await script(`scripts/compare.js ${folder} ${again} ${folder}${although}`)
   assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
 
   const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   slower.server.cpu_us_per_item *= 2
   writeFileSync(join(again, 'run.json'), JSON.stringify(slower))
   const limits = '--threshold server.cpu_us_per_item<+50% --threshold items.failed<=0'
-  const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json`)
+  const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json${although}`)
   assert.equal(worse.code, 99)
   const [{ thresholds }] = JSON.parse(worse.stdout)
   assert.deepEqual(
