@@ -2,17 +2,20 @@
 // is lost; where it does not, the loss is counted exactly. Redis itself is the witness.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../lib/index.js'
-import { until } from '../helpers/programs.js'
+import { ownFolder, until } from '../helpers/programs.js'
 import { seeded } from '../helpers/random.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 const kills = 100
 const processKills = 6
-const jobs = 3000
+// The workers have jobs at hand most of the time.
+const rateHz = 600
+const work = 'sleep:4ms'
 
 /** @type {{ name: string, key: string, producer: object, worker: { take: number, confirm?: boolean, outputs?: number }, promises: boolean }[]} */
 const ways = [
@@ -57,25 +60,29 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     }
     const { next: random, pick } = seeded(seed + 1)
     const queue = `{jobs}:${key}`
-    const producing = run({
-      ...at,
-      rate: jobs / 4,
-      duration: '4s',
-      maxBehind: '120s',
-      idleCost: 'never',
-      ...producer,
-    })
+    // There are jobs until the last kill, however long the kills take.
+    const enough = new AbortController()
+    t.after(() => enough.abort())
+    const producing = run(
+      { ...at, rate: rateHz, maxBehind: '120s', idleCost: 'never', ...producer },
+      { signal: enough.signal },
+    )
     await until('a producer', () => cli(server, 'EXISTS', `${queue}:makers`).then((found) => found === '1'))
     const consuming = run({
       command: 'read',
       ...at,
       workers: 4,
       processes: 2,
-      work: 'sleep:2ms',
+      work,
       reclaim: '500ms',
       drain: true,
       ...worker,
     })
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    consuming.then(over, over)
     await until('workers', () => workerPids().length === (outputs ? 4 : 2))
     for (const pid of workerPids())
       for (const file of ['environ', 'cmdline'])
@@ -86,10 +93,14 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
       const list = String(await server.redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
       return [...list.matchAll(/^id=(\d+) .* name=millrace-worker-/gm)].map(([, id]) => id)
     }
-    // A process that is killed before it is ready ends the run.
-    await until('all workers at work', async () => (await ofWorkers()).length === 4 + outputs)
-    while (killed < kills) {
+    const atWork = () =>
+      until('all workers at work', async () => isOver || (await ofWorkers()).length === 4 + outputs)
+    // A process that is killed before it is ready ends the run; a job is done when all of them are.
+    await until('a job is done', async () => (await server.redis.keys(`${queue}:done:*`)).length > 0)
+    while (killed < kills && !isOver) {
       if (killed % Math.floor(kills / processKills) === 5) {
+        // One that has just been started has no jobs that could come back.
+        await atWork()
         const pids = workerPids()
         if (pids.length > 0) {
           process.kill(pick(pids), 'SIGKILL')
@@ -107,6 +118,7 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
       }
       await sleep(5 + random() * 25)
     }
+    enough.abort()
     const [made, consumed] = /** @type {any[]} */ (await Promise.all([producing, consuming]))
     const { account, reclaimed, done } = consumed.jobs
     assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
@@ -153,6 +165,18 @@ test('a process that is killed before it is ready ends the run, and nothing of i
   const { host, port, password } = server
   const at = { host, port, password, strategy: /** @type {any} */ ('queue-stream') }
   await run({ ...at, rate: 500, duration: '1s', maxBehind: '60s', idleCost: 'never' })
+  // It stands still before its first line.
+  const own = ownFolder(t, 'still')
+  const still = join(own, 'still.mjs')
+  writeFileSync(
+    still,
+    `if (process.argv[1]?.endsWith('work-process.js')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
+  )
+  const { NODE_OPTIONS: before = '' } = process.env
+  process.env.NODE_OPTIONS = `${before} --import=${still}`
+  t.after(() => {
+    process.env.NODE_OPTIONS = before
+  })
   const consuming = run({ command: 'read', ...at, workers: 4, processes: 2, work: 'sleep:2ms', drain: true })
   const refused = assert.rejects(consuming, /a process of workers: ended before it was ready/)
   await until('a process', () => workerPids().length > 0)
