@@ -61,7 +61,7 @@ test('a leaderboard by commands on the command line', async (t) => {
 test('a session store in YAML is read and verified', async (t) => {
   const server = await startServer(t)
   const env = at(server)
-  const writer = startProducer(t, [...sessions, ...'-q 400 -c 4 --ttl 5 --duration 8s'.split(' ')], { env })
+  const writer = startProducer(t, [...sessions, ...'-q 400 -c 4 --ttl 5'.split(' ')], { env })
   await until('sessions', async () => (await cli(server, 'ZCARD', 'sessions')) === '400')
   assert.ok(Number(await cli(server, 'TTL', 'session:1')) <= 5)
 
@@ -86,7 +86,10 @@ test('a session store in YAML is read and verified', async (t) => {
   assert.equal(wrong.code, 2, wrong.stderr)
   assert.match(wrong.stderr, /^--model: session-store is not what is written there/m)
 
-  assertDone(await writer.ended)
+  writer.kill('SIGINT')
+  const { code, document, stderr } = await writer.ended
+  assert.equal(code, 130, stderr)
+  assert.equal(document.items.acked, document.items.offered)
 })
 
 test('a command that each item needs twice, and keys that it removes, are not taken for others', async (t) => {
@@ -171,7 +174,9 @@ test('keys of a model in a cluster are where their slots are, and are known on e
   const written = await runProducer(t, line, { env })
   assertDone(written)
   assert.equal(written.document.items.acked, 300)
-  assert.equal(written.document.nodes.filter((/** @type {any} */ node) => node.commands_per_s > 50).length, 3)
+  for (const { commands_per_s: perS, sampled_s: sampledS } of written.document.nodes)
+    assert.ok(perS * sampledS > 50, JSON.stringify(written.document.nodes))
+  assert.equal(written.document.nodes.length, 3)
   assertDone(await runProducer(t, '--cluster -q 100 --prefix other: --duration 1s', { env }))
   const cleaned = await startProgram(t, 'scripts/cleanup.js', '--cluster --prefix own: --yes', {
     env,
