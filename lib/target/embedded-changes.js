@@ -20,8 +20,8 @@ const latePids = 'pids'
  * @param {ReturnType<typeof spawnAgain>} spawned
  * @returns {Promise<Running>}
  */
-const running = async ({ dir, access }, port, { child, ended }) => {
-  const server = { host: '127.0.0.1', port, pid: child.pid ?? 0, ended }
+const running = async ({ dir, access }, port, { child, ended, home }) => {
+  const server = { host: '127.0.0.1', port, pid: child.pid ?? 0, ended, home }
   if (child.pid) appendFileSync(join(dir, latePids), `${child.pid}\n`, { mode: 0o600 })
   const redis = await answering(server, access.password, AbortSignal.timeout(startLimitMs))
   redis.disconnect()

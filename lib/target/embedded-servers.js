@@ -12,9 +12,11 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { OptionError, TargetError } from '../errors.js'
+import { parseInfo } from '../wire/info.js'
 
 const watchdogFile = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 const host = '127.0.0.1'
@@ -22,6 +24,8 @@ const configFile = 'server.conf'
 const logFile = 'server.log'
 const startAttempts = 3
 const portTaken = /in use|Failed listening/
+// A server whose port is taken ends within this time.
+const endLimitMs = 5000
 
 /** @typedef {readonly [name: string, ...values: (string | number)[]]} ConfigLine */
 
@@ -32,6 +36,7 @@ const portTaken = /in use|Failed listening/
  * @property {number} port
  * @property {number} pid
  * @property {Promise<string>} ended
+ * @property {string} home its folder
  */
 
 /**
@@ -80,10 +85,10 @@ export function serverGroup(binary) {
   return {
     dir,
     launch(name, port, config) {
-      const { child, ended } = spawnServer(binary, join(dir, name), config)
+      const { child, ended, home } = spawnServer(binary, join(dir, name), config)
       members.push({ child, ended })
       if (child.pid) watchdog.stdin.write(`pid ${child.pid}\n`)
-      return { host, port, pid: child.pid ?? 0, ended }
+      return { host, port, pid: child.pid ?? 0, ended, home }
     },
     ownState(file) {
       stateFile = file
@@ -155,7 +160,7 @@ export function spawnAgain(binary, home, words = []) {
       stdio: ['ignore', log, log],
     })
     child.unref()
-    return { child, ended: lastWords(child, join(home, logFile)) }
+    return { child, ended: lastWords(child, join(home, logFile)), home }
   } finally {
     closeSync(log)
   }
@@ -249,6 +254,15 @@ function listening(port) {
   })
 }
 
+/** Rejects where another server than this one has its port. @param {Redis} redis @param {Server} server */
+const answers = async (redis, { host, port, home }) => {
+  await redis.ping()
+  // One that refuses INFO is taken for what it is.
+  const { fields } = parseInfo(String(await redis.info('server').catch(() => '')))
+  const { config_file: file = join(home, configFile) } = fields
+  if (file !== join(home, configFile)) throw new TargetError(`another server answers on ${host}:${port}`)
+}
+
 /**
  * A signed-in client once the server answers; a server that ends instead is an error with its last words.
  * @param {Server} server
@@ -266,14 +280,15 @@ export async function answering(server, password, signal) {
   })
   redis.on('error', () => {}) // refused until it listens
   const address = `${server.host}:${server.port}`
+  const ended = server.ended.then((words) => {
+    throw new TargetError(`local server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
+  })
+  // What refuses us may be another program that was quicker to take the port: then ours ends.
+  const answered = answers(redis, server).catch((error) =>
+    Promise.race([ended, sleep(endLimitMs, undefined, { ref: false }).then(() => Promise.reject(error))]),
+  )
   try {
-    await Promise.race([
-      redis.ping(),
-      server.ended.then((words) => {
-        throw new TargetError(`local server ${address} ended at start: ${words}`, { code: 'SERVER_ENDED' })
-      }),
-      aborted(signal, `local server ${address} does not answer`),
-    ])
+    await Promise.race([answered, ended, aborted(signal, `local server ${address} does not answer`)])
     return redis
   } catch (error) {
     redis.disconnect()

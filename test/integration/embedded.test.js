@@ -314,14 +314,9 @@ describe('what cannot be started', () => {
     assert.deepEqual(serverFolders(), folders)
   })
 
-  test('a port that was taken in the meantime is replaced by another', async (t) => {
-    const taken = createServer()
-    await new Promise((resolve) => taken.listen(0, '127.0.0.1', () => resolve(undefined)))
-    t.after(() => taken.close())
-    const ports = [
-      /** @type {import('node:net').AddressInfo} */ (taken.address()).port,
-      (await freePorts(1, 'none'))[0].port,
-    ]
+  /** A server that is started on a taken port first, and on a free one then. @param {import('node:test').TestContext} t @param {number} taken */
+  const startedBeside = async (t, taken) => {
+    const ports = [taken, (await freePorts(1, 'none'))[0].port]
     const { group, result } = await inServerGroup(findServerBinary(), async (group) => {
       const port = Number(ports.shift())
       const server = group.launch('server', port, baseConfig({ port, password: 'secret' }))
@@ -333,7 +328,21 @@ describe('what cannot be started', () => {
     assert.equal(await cli({ ...result, password: 'secret' }, 'PING'), 'PONG')
     assert.equal(ports.length, 0)
     assert.ok(existsSync(group.dir))
+  }
+
+  test('a port that was taken in the meantime is replaced by another', async (t) => {
+    const taken = createServer()
+    await new Promise((resolve) => taken.listen(0, '127.0.0.1', () => resolve(undefined)))
+    t.after(() => taken.close())
+    await startedBeside(t, /** @type {import('node:net').AddressInfo} */ (taken.address()).port)
   })
+
+  for (const password of ['another', 'secret', ''])
+    test(`a server that took the port is not taken for ours, with ${password ? `password ${password}` : 'none'}`, async (t) => {
+      const other = await startServer(t)
+      await other.redis.config('SET', 'requirepass', password)
+      await startedBeside(t, other.port)
+    })
 })
 
 test('a plain server for tests takes settings and ends when told', async (t) => {
