@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dashboardService } from '../../lib/dashboard/service.js'
 import { stateOf } from '../../lib/dashboard/state.js'
+import { stateWords } from '../../lib/result/ruling.js'
 import { launched, openedPage, skip } from '../helpers/browser.js'
-import { startProducer } from '../helpers/programs.js'
+import { startProducer, until } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 
 /** @type {import('playwright-core').Browser} */
@@ -37,17 +38,25 @@ const tilesOf = (page) =>
 test('a real run, opened in the middle: rate, latency, nodes, charts, and the verdict at its end', {
   skip,
 }, async (t) => {
-  const program = startProducer(t, '-q 2000 -c 4 --duration 14s --cluster --dashboard')
+  const program = startProducer(t, '-q 2000 -c 4 --duration 5m --cluster --dashboard')
   const [, url] = await program.says(/live page: (http:\S+\/)/)
   await program.says(/encoded/)
   const page = await opened(t, url)
   await hasPoints(page, 4)
   assert.match((await page.locator('h1').textContent()) ?? '', /^Writes sorted-set · /)
   assert.match(await page.locator('#question').innerText(), /2,000 items\/s in bursts of 500 every 250 ms/)
-  assert.match(await page.locator('#state').innerText(), /Running\. .*0:\d\d of 0:14/)
-  const tiles = await tilesOf(page)
-  const sustained = Number(tiles['items/s sustained, target 2,000'].replace(',', ''))
-  assert.ok(sustained > 1500 && sustained < 2500, JSON.stringify(tiles))
+  // Between two seconds of a busy machine it may say that it waits for news.
+  await page.locator('#state', { hasText: /Running\. .*0:\d\d of 5:00/ }).waitFor()
+  // What it shows is what was stored until then, however much a busy machine keeps up.
+  const { 'items/s sustained, target 2,000': shown, ...tiles } = await tilesOf(page)
+  await until(`${shown} items/s in the results`, () => {
+    let acked = 0
+    return program.intervals().some(({ items, at_ms: atMs }) => {
+      acked += items.acked
+      return Math.abs((acked * 1000) / atMs / Number(shown.replaceAll(',', '')) - 1) < 0.01
+    })
+  })
+  assert.ok('last second' in tiles, JSON.stringify(tiles))
   assert.equal(await page.locator('#nodes tbody tr').count(), 6)
   assert.equal(await page.locator('#boxes tbody tr').count(), 1)
   for (const name of ['overview', 'heat-map', 'bystander', 'memory'])
@@ -60,13 +69,14 @@ test('a real run, opened in the middle: rate, latency, nodes, charts, and the ve
     (await second.evaluate(() => document.documentElement.scrollWidth)) <= 390,
     'nothing is wider than a phone',
   )
+  program.kill('SIGINT')
   const { code, document: result, stderr } = await program.ended
-  assert.ok([0, 4].includes(Number(code)), stderr)
-  const word = result.valid ? 'Valid.' : 'Not valid.'
+  assert.equal(code, 130, stderr)
+  const word = stateWords(result).replace(/^./, (first) => first.toUpperCase())
   for (const one of [page, second])
     await one.waitForFunction(
       (wanted) => document.querySelector('#state strong')?.textContent === wanted,
-      word,
+      `${word}.`,
     )
 })
 
@@ -152,6 +162,10 @@ test('light and dark by its button, a series by its legend, and the picture stan
   assert.ok(box)
   const pathsOf = () => plot.locator('svg').innerHTML()
   await page.mouse.move(box.x + box.width / 2, box.y + 10)
+  // What the pointer adds is drawn in a later frame.
+  await page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(null)))),
+  )
   const still = await pathsOf()
   send(10)
   await hasPoints(page, 10)
