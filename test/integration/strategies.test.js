@@ -118,7 +118,7 @@ test('the same plan sends the same bytes, and another seed others', async (t) =>
 test('what is older than the ttl is purged, by one writer', async (t) => {
   const server = await startServer(t)
   const { host, port, password } = server
-  const settings = settingsOf(`${burst} --once --ttl 3 --extra-sorted-sets 1`, false)
+  const settings = settingsOf(`${burst} --once --ttl 10 --extra-sorted-sets 1`, false)
   await writeAt(settings, { address: `${host}:${port}`, access: { password }, epochMs: Date.now() })
   for (const key of ['latest-ids', 'latest-ids-extra:1']) {
     const members = (await cli(server, 'ZRANGE', key, '0', '-1')).split('\n').sort()
@@ -145,7 +145,7 @@ test('other payloads are stored byte for byte', async (t) => {
     ['zero', '\0'],
     ['sparse', '.'],
   ])) {
-    const settings = settingsOf(`${burst} --payload ${payload} --value-size 50`, false)
+    const settings = settingsOf(`${burst} --ttl 60 --payload ${payload} --value-size 50`, false)
     await writeAt(settings, { address: `${host}:${port}`, access: { password }, epochMs: Date.now() })
     const values = await Promise.all([1, 40].map((n) => server.redis.get(`item:${n}`)))
     const head = payload === 'zero' ? 0 : 4
