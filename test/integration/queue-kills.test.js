@@ -68,16 +68,24 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
       { signal: enough.signal },
     )
     await until('a producer', () => cli(server, 'EXISTS', `${queue}:makers`).then((found) => found === '1'))
-    const consuming = run({
-      command: 'read',
-      ...at,
-      workers: 4,
-      processes: 2,
-      work,
-      reclaim: '500ms',
-      drain: true,
-      ...worker,
-    })
+    let cameBack = 0
+    const consuming = run(
+      {
+        command: 'read',
+        ...at,
+        workers: 4,
+        processes: 2,
+        work,
+        reclaim: '500ms',
+        drain: true,
+        ...worker,
+      },
+      {
+        onProgress: (/** @type {any} */ { type, jobs }) => {
+          if (type === 'second') cameBack += jobs.reclaimed
+        },
+      },
+    )
     let isOver = false
     const over = () => {
       isOver = true
@@ -97,7 +105,8 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
       until('all workers at work', async () => isOver || (await ofWorkers()).length === 4 + outputs)
     // A process that is killed before it is ready ends the run; a job is done when all of them are.
     await until('a job is done', async () => (await server.redis.keys(`${queue}:done:*`)).length > 0)
-    while (killed < kills && !isOver) {
+    // A worker that is killed between two jobs has none that could come back.
+    while ((killed < kills || (promises && cameBack === 0)) && !isOver) {
       if (killed % Math.floor(kills / processKills) === 5) {
         // One that has just been started has no jobs that could come back.
         await atWork()
