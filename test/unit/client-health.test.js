@@ -38,14 +38,14 @@ test('CPU over the window and over the second, as percent of the clock it was gi
 test('the CPU of another thread is the process’s and not this thread’s', async (t) => {
   const health = clientHealth({ clock: performance.now.bind(performance) })
   t.after(health.stop)
+  // A window that began with its first turn might miss its work on a busy machine.
+  health.startWindow()
   const other = new Worker(
     'for (const end = process.cpuUsage().user + 2e5; process.cpuUsage().user < end; );',
     {
       eval: true,
     },
   )
-  await once(other, 'online')
-  health.startWindow()
   await once(other, 'exit')
   burn(0.1)
   const { thread_cpu_pct: thread, cpu_pct: all } = health.summary()
@@ -85,8 +85,18 @@ test('a loop that never waits is busy, one that waits is not', async (t) => {
   t.after(health.stop)
   await setImmediate()
   health.startWindow()
-  for (const end = performance.now() + 100; performance.now() < end; await setImmediate()) burn(0.005)
-  assert.ok(Number(health.summary().busy_pct) > 90, String(health.summary().busy_pct))
+  const begunMs = performance.now()
+  let betweenMs = 0 // turns, in which a busy machine may have taken the core away
+  for (let atMs = begunMs; atMs < begunMs + 100; ) {
+    burn(0.005)
+    const burntMs = performance.now()
+    await setImmediate()
+    atMs = performance.now()
+    betweenMs += atMs - burntMs
+  }
+  const busyPct = Number(health.summary().busy_pct)
+  const leastPct = 95 - (betweenMs / (performance.now() - begunMs)) * 100
+  assert.ok(busyPct > leastPct, `${busyPct} of ${leastPct}`)
   health.startWindow()
   while (!(Number(health.summary().busy_pct) < 30)) await setTimeout(5)
 })
