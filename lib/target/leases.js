@@ -25,8 +25,8 @@ import { reasonFor } from './reason.js'
  */
 
 const retryMs = 500
-// At the end of a run a server may be away, and nobody waits for it.
-const answerLimitMs = 1000
+// At the end of a run a server may be away, and nobody waits for it; one that stands still for a second is there.
+const answerLimitMs = 5000
 
 const readyLimitMs = 10_000
 

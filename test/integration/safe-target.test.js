@@ -1,7 +1,9 @@
 // Before, during and after a run on a target that may be somebody else's.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { reading } from '../../lib/measure/node-figures.js'
+import { leases } from '../../lib/target/leases.js'
 import { planKey } from '../../lib/target/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
@@ -95,6 +97,38 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         assertDone(await runProducer(t, `${short} ${line}`, { env: place.env }))
       }
       assert.ok((await place.server.redis.dbsize()) > 200)
+    })
+
+    test('a plan has ended though its server stood still at that moment', async (t) => {
+      const { host, port, password, pid, redis } = place.server
+      await redis.flushall()
+      assertDone(await runProducer(t, short, { env: place.env }))
+      const theirs = async () => JSON.parse(Object.values(await redis.hgetall(planKey('')))[0])
+      const { startedMs, renewedMs, ended, ...card } = await theirs()
+      assert.equal(ended, true)
+      const one = leases({
+        target: {
+          kind: 'single',
+          topology: { masters: [`${host}:${port}`], owners: null },
+          access: { password },
+        },
+        terms: { prefix: '', totalAgents: 1 },
+        run: 'still',
+        say: () => {},
+        onLost: assert.fail,
+        clock: () => performance.now(),
+      })
+      t.after(one.release)
+      await one.claim([1])
+      await one.announce(card)
+      assert.equal((await theirs()).ended, false)
+      process.kill(pid, 'SIGSTOP')
+      t.after(() => process.kill(pid, 'SIGCONT'))
+      const released = one.release()
+      await sleep(1200)
+      process.kill(pid, 'SIGCONT')
+      await released
+      assert.equal((await theirs()).ended, true)
     })
 
     test('a second box passes while the first writes', async (t) => {
