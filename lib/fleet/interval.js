@@ -2,6 +2,7 @@
 // so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
 // histograms are encoded and merge bucket by bucket.
 import { histogramSum } from '../measure/latency.js'
+import { noCounts } from '../measure/ledger.js'
 
 /**
  * @typedef {import('../measure/ledger.js').Counts} Counts
@@ -107,7 +108,7 @@ export const mergedSecond = (kept = null) => {
     at_ms: 0,
     epoch_ms: 0,
     phase: '',
-    items: {},
+    items: noCounts(),
     achieved: null,
     bystander_us: null,
     client: {},

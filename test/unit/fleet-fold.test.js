@@ -145,6 +145,16 @@ test('the rest of a second at the end of a box has its items, and is no rate and
   assert.deepEqual([line.client.cpu_pct, line.client.busy_pct], [whole.client.cpu_pct, whole.client.busy_pct])
 })
 
+test('a second in which only readers sent has no items of any kind', () => {
+  const fold = foldOf()
+  const { next } = boxOfIntervals('a', 1, 5)
+  const { items, ...rest } = next(1)
+  fold.add('1-0', /** @type {any} */ ({ ...rest, kind: 'consumer', fetches: { count: 2 } }))
+  const [line] = fold.rest()
+  assert.deepEqual(line.items, { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })
+  assert.deepEqual(Object.keys(line.items), Object.keys(items))
+})
+
 test('what is no interval is left out, and its entry is passed', () => {
   for (const text of ['', '{}', 'null', '{"v":2,"box":"a","seq":1,"at_ms":1}', '{"v":1,"seq":1,"at_ms":1}'])
     assert.equal(decodeInterval(text), null)
