@@ -13,7 +13,7 @@ for (const driver of ['socket', 'ioredis'])
     const before = await witness.data()
     const writer = startProducer(
       t,
-      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --idle-cost never --quiet`,
+      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600 --idle-cost never --quiet`,
       { env: at(server) },
     )
     const { document } = await writer.ended
