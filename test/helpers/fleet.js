@@ -60,6 +60,26 @@ export const assertStoppedAsOne = (ended, items) => {
   assert.ok(items.absent === 0 || !areInTime, `${items.absent} of ${items.offered} absent`)
 }
 
+/**
+ * How many items writers that were killed may have stored: what was due by then, of so many each tick.
+ * @param {any} document
+ * @param {readonly number[]} killedMs epoch, of each
+ * @param {{ items: number, everyMs: number }} ticks of one of them
+ */
+export const storedByKilled = (document, killedMs, { items, everyMs }) =>
+  killedMs.reduce((sum, atMs) => {
+    const ticks = Math.floor((atMs - Date.parse(document.started)) / everyMs) + 1
+    return sum + (ticks + 1) * items // the clocks are known to a tick
+  }, 0)
+
+/** How far apart the ends of the boxes are that were there to the end. @param {any} document */
+export const endsApartMs = (document) => {
+  const ends = document.fleet.boxes.flatMap((/** @type {any} */ { state, to_s: toS }) =>
+    state === 'lost' ? [] : [toS],
+  )
+  return (Math.max(...ends) - Math.min(...ends)) * 1000
+}
+
 /** @param {any} status @param {string} state */
 export const inState = ({ boxes }, state) =>
   boxes.filter((/** @type {any} */ one) => one.state === state).length
