@@ -55,15 +55,24 @@ describe('run() on local servers', () => {
   })
 
   test('consumers read what writers wrote, beside them', async () => {
-    const writing = run({ ...servers.options, quantity: 100, duration: '3s', ttl: '5s', prefix: 'b:' })
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    const over = new AbortController()
+    /** @type {() => void} */
+    let begun = () => {}
+    const isWriting = new Promise((resolve) => {
+      begun = () => resolve(undefined)
+    })
+    const writing = run(
+      { ...servers.options, quantity: 100, prefix: 'b:' },
+      { signal: over.signal, onProgress: ({ type }) => type === 'second' && begun() },
+    )
+    await Promise.race([isWriting, writing])
     const result = await run({
       command: 'read',
       ...servers.options,
       duration: '1s',
       period: 100,
       prefix: 'b:',
-    })
+    }).finally(() => over.abort())
     assert.equal(faultIn(result, runSchema), null)
     assert.ok(/** @type {any} */ (result).fetches.items > 0)
     assert.ok(result.measures.some(({ name }) => name === 'fetches.duration_ms.p50'))
