@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import test from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { bystander } from '../../lib/measure/bystander.js'
 import { addressOf } from '../../lib/target/address.js'
@@ -12,8 +12,10 @@ import { startServer } from '../helpers/servers.js'
 /** @import { TestServer } from '../helpers/servers.js' */
 
 const clock = () => performance.now()
+// One PING at a random moment of each 20 ms.
+const longestGapMs = 42
 const until = async (/** @type {() => unknown} */ holds) => {
-  while (!(await holds())) await setTimeout(5)
+  while (!(await holds())) await sleep(5)
 }
 
 /**
@@ -23,22 +25,25 @@ const until = async (/** @type {() => unknown} */ holds) => {
  * @param {typeof dial} [dialWith]
  */
 const watching = async (t, servers, dialWith = dial) => {
-  /** @type {{ address: string, ms: number }[]} */
+  /** @type {{ address: string, ms: number, dueMs: number }[]} */
   const felt = []
   const probe = bystander({
     masters: () => servers,
     dial: dialWith,
     access: { password: servers[0].password },
     clock,
-    record: (address, latencyUs) => felt.push({ address, ms: latencyUs / 1000 }),
+    record: (address, latencyUs) => {
+      const ms = latencyUs / 1000
+      felt.push({ address, ms, dueMs: clock() - ms })
+    },
   })
   t.after(probe.stop)
   probe.start()
   await until(() => felt.length >= 10)
-  const firstMs = felt[0].ms
+  const [first] = felt
   felt.length = 0
   return {
-    firstMs,
+    first,
     felt,
     worstMs: () => Math.max(...felt.map(({ ms }) => ms)),
     stop: probe.stop,
@@ -49,6 +54,21 @@ const clients = async (/** @type {TestServer} */ { redis }) =>
   String(await redis.client('LIST'))
     .trim()
     .split('\n')
+/** The longest time in which this process did not come to its timers. @param {import('node:test').TestContext} t */
+const pauses = (t) => {
+  let lastMs = clock()
+  let longestMs = 0
+  const look = () => {
+    longestMs = Math.max(longestMs, clock() - lastMs)
+    lastMs = clock()
+  }
+  const timer = setInterval(look, 5)
+  t.after(() => clearInterval(timer))
+  return () => {
+    look()
+    return longestMs
+  }
+}
 const own = async (/** @type {TestServer} */ server) =>
   (await clients(server)).find((line) => line.includes('name=millrace-bystander'))
 
@@ -65,34 +85,45 @@ test('an uncut ZADD of 300,000 members is felt as redis-cli --latency feels it',
   t.after(() => socket.destroy())
 
   const { felt, worstMs } = await watching(t, [server])
-  const args = ['-h', server.host, '-p', String(server.port), '--raw', '--latency', '-i', '2']
+  const args = ['-h', server.host, '-p', String(server.port), '--raw', '--latency', '-i', '4']
   const witness = promisify(execFile)('redis-cli', args, {
     env: { ...process.env, REDISCLI_AUTH: server.password },
   })
   await until(async () => (await clients(server)).some((line) => / name= .* cmd=ping /.test(line)))
   felt.length = 0
+  const longestPauseMs = pauses(t)
   socket.write(zadd)
   await until(() => answered)
+  const ownMs = longestPauseMs()
   const { stdout } = await witness
   assert.equal(await server.redis.zcard('latest-ids'), 300_000)
   const witnessMs = Number(stdout.trim().split(' ')[1])
-  t.diagnostic(`worst ${worstMs()} ms, redis-cli ${witnessMs} ms`)
+  const stats = String(await server.redis.info('commandstats'))
+  const serverMs = Number(/cmdstat_zadd:calls=1,usec=(\d+)/.exec(stats)?.[1]) / 1000
+  const said = `worst ${worstMs()} ms, redis-cli ${witnessMs} ms, the server ${serverMs} ms, a pause here ${ownMs} ms`
+  t.diagnostic(said)
   assert.ok(witnessMs > 30, `redis-cli felt nothing: ${stdout}`)
-  assert.ok(
-    worstMs() > witnessMs / 2 && worstMs() < witnessMs * 2,
-    `${worstMs()} ms, redis-cli ${witnessMs} ms`,
-  )
+  // Where one of the two processes had to wait for the processor, it felt that as well.
+  assert.ok(worstMs() > Math.min(witnessMs, serverMs) / 2 && worstMs() < witnessMs * 2 + ownMs, said)
 })
 
 test('every PING that is due in a stall waits for its end', async (t) => {
   const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const { felt, worstMs } = await watching(t, [server])
+  const { felt } = await watching(t, [server])
+  const longestPauseMs = pauses(t)
+  const startMs = clock()
   await server.redis.call('DEBUG', 'SLEEP', '0.3')
-  const stalls = () => felt.filter(({ ms }) => ms >= 20).length
-  await until(() => felt.length > stalls())
-  t.diagnostic(`worst ${worstMs()} ms, ${stalls()} above 20 ms`)
-  assert.ok(worstMs() >= 275 && worstMs() < 600, `worst ${worstMs()} ms`)
-  assert.ok(stalls() >= 13 && stalls() <= 30, `${stalls()} above 20 ms`)
+  const endMs = clock()
+  await until(() => felt.some(({ dueMs }) => dueMs > endMs))
+  const ownMs = longestPauseMs()
+  const during = felt.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
+  const worstMs = Math.max(...during.map(({ ms }) => ms))
+  const stalls = during.filter(({ ms }) => ms >= 20).length
+  const said = `worst ${worstMs} ms, ${stalls} above 20 ms, in ${endMs - startMs} ms; a pause here ${ownMs} ms`
+  t.diagnostic(said)
+  // The end of the stall is seen with the answer to it, or at the latest after a pause of this process.
+  assert.ok(worstMs >= 300 - longestGapMs && worstMs < endMs - startMs + ownMs + 20, said)
+  assert.ok(stalls >= 13 && stalls <= (endMs - startMs) / 20 + 2, said)
 })
 
 test('an outage is felt to its end, and no PING of it is lost', async (t) => {
@@ -105,13 +136,16 @@ test('an outage is felt to its end, and no PING of it is lost', async (t) => {
   const killedMs = clock()
   await until(() => clock() - killedMs > 300)
   await server.redis.config('SET', 'port', String(server.port))
-  await until(() => felt.length > 0 && worstMs() >= 275)
+  await until(() => felt.length > 0 && worstMs() >= 300 - longestGapMs)
   const after = await own(server)
   assert.ok(after && after.split(' ')[0] !== before?.split(' ')[0], 'it is a new connection')
-  const due = (clock() - startMs) / 20
+  const endMs = clock()
+  await until(() => felt.some(({ dueMs }) => dueMs > endMs))
+  const felts = felt.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs).length
+  const due = (endMs - startMs) / 20
   stop()
-  t.diagnostic(`worst ${worstMs()} ms, ${felt.length} of ${due} PINGs`)
-  assert.ok(Math.abs(felt.length - due) <= 3, `${felt.length} of ${due} PINGs`)
+  t.diagnostic(`worst ${worstMs()} ms, ${felts} of ${due} PINGs`)
+  assert.ok(Math.abs(felts - due) <= 3, `${felts} of ${due} PINGs`)
   await until(async () => !(await own(server)))
 })
 
@@ -122,6 +156,8 @@ test('it follows the masters: what waits for one that is none any more ends ther
   const { felt } = await watching(t, servers)
   process.kill(one.pid, 'SIGSTOP')
   try {
+    const stoppedMs = clock()
+    await until(() => clock() - stoppedMs > 100)
     servers[0] = other
     await until(() => felt.some(({ address }) => address === addressOf(other)))
     const waited = felt.filter(({ address, ms }) => address === addressOf(one) && ms >= 20)
@@ -141,7 +177,11 @@ test('nothing is due before a master was reached', async (t) => {
       refused++
       throw error
     })
-  const open = until(() => refused >= 3).then(() => server.redis.config('SET', 'port', String(server.port)))
-  const [{ firstMs }] = await Promise.all([watching(t, [server], counted), open])
-  assert.ok(firstMs < 50, `the first took ${firstMs} ms`)
+  let openMs = Number.POSITIVE_INFINITY
+  const open = until(() => refused >= 3).then(() => {
+    openMs = clock()
+    return server.redis.config('SET', 'port', String(server.port))
+  })
+  const [{ first }] = await Promise.all([watching(t, [server], counted), open])
+  assert.ok(first.dueMs >= openMs, `the first was due ${openMs - first.dueMs} ms before the server was there`)
 })
