@@ -25,11 +25,16 @@ const serverOf = async (t, answer) => {
   return `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
 }
 
-/** @param {import('node:test').TestContext} t @param {string} answer */
-const answered = async (t, answer) => {
+/** @param {import('node:test').TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */
+const answered = async (t, answer, ends) => {
   const address = await serverOf(t, answer)
   return new Promise((resolve, reject) => {
     const seen = { acked: 0, ended: false }
+    let isDone = false
+    const close = () => {
+      carrier.close()
+      resolve(seen)
+    }
     const carrier = ioredisCarrier({
       delivery: 'pipeline',
       stencil: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
@@ -37,14 +42,14 @@ const answered = async (t, answer) => {
       placeOf: async (to) => to,
       onDone: () => {
         seen.acked = carrier.outcome.acked()
+        isDone = true
         // Its end, where there is one, comes with the answers or after them.
-        setTimeout(() => {
-          carrier.close()
-          resolve(seen)
-        }, 100)
+        if (!ends) setTimeout(close, 100)
+        else if (seen.ended) close()
       },
       onEnd: () => {
         seen.ended = true
+        if (isDone) close()
       },
       clock: () => performance.now(),
     })
@@ -53,10 +58,10 @@ const answered = async (t, answer) => {
 }
 
 test('what is a reply is one', async (t) => {
-  assert.deepEqual(await answered(t, ':1\r\n'), { acked: 1, ended: false })
+  assert.deepEqual(await answered(t, ':1\r\n', false), { acked: 1, ended: false })
 })
 
 for (const garbage of [':1\rX:2\r\n', ':1x\r\n', '$3x\r\nabc\r\n', '?1\r\n'])
   test(`${JSON.stringify(garbage)} ends the connection, and is no answer`, async (t) => {
-    assert.deepEqual(await answered(t, garbage), { acked: 0, ended: true })
+    assert.deepEqual(await answered(t, garbage, true), { acked: 0, ended: true })
   })
