@@ -37,8 +37,21 @@ after(async () => {
 /** @param {Partial<Settings>} change */
 const settingsOf = (change) => sampleSettings({ host: server.host, port: server.port, ...change })
 
-/** What a producer does with its leases. @param {Settings} settings */
-const boxOf = async (settings) => {
+/** Resolves for so many when the last of them has asked. @param {number} several */
+const gathering = (several) => {
+  /** @type {() => void} */
+  let open = () => {}
+  const whole = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    open = resolve
+  })
+  return () => {
+    if (--several === 0) open()
+    return whole
+  }
+}
+
+/** What a producer does with its leases. @param {Settings} settings @param {() => Promise<void>} [ready] waited for before the first item */
+const boxOf = async (settings, ready = async () => {}) => {
   const facts = await factsOf(settings, target)
   const card = cardOf(planOf(settings, facts), 'test')
   /** @type {string[]} */
@@ -60,7 +73,10 @@ const boxOf = async (settings) => {
     plan,
     leased,
     announce,
-    write: () => writeUnattended(plan, target, { announce, others: leased.others, onBegin: leased.begin }),
+    write: () => {
+      const onBegin = () => leased.begin().then(ready)
+      return writeUnattended(plan, target, { announce, others: leased.others, onBegin })
+    },
   }
 }
 
@@ -69,8 +85,10 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     test(`three boxes of ${strategy} have a third each, also the last to end`, async () => {
       const prefix = `${strategy}:`
       const change = { strategy, prefix, quantity: 300, totalAgents: 3, periodMs: 100, intervals: 12 }
+      // An answer that is late makes no box begin after the others.
+      const allThere = gathering(3)
       const boxes = await Promise.all(
-        [1, 2, 3].map((agent) => boxOf(settingsOf({ ...change, agent: [agent] }))),
+        [1, 2, 3].map((agent) => boxOf(settingsOf({ ...change, agent: [agent] }), allThere)),
       )
       const results = await Promise.all(
         boxes.map(async ({ write, leased }) => {
@@ -209,16 +227,18 @@ describe('a box whose clock is wrong', () => {
     return { env, set }
   }
   const line = '-q 100 -p 200 --prefix clock: --quiet'
+  // By more than an answer that is late takes off.
+  const anHourAheadMs = 3_650_000
 
   test('is refused', async (t) => {
-    const { env } = clockOf(t, 3_600_000)
+    const { env } = clockOf(t, anHourAheadMs)
     const { code, stderr } = await runProducer(t, `${line} --intervals 2`, { env })
     assert.equal(code, 3, stderr)
     assert.match(stderr, /^this box's clock is 3,6\d\d\.\d s ahead of that of .*--allow clock$/m)
   })
 
   test("writes by the servers' time where that is allowed; a jump midway is not valid", async (t) => {
-    const { env, set } = clockOf(t, 3_600_000)
+    const { env, set } = clockOf(t, anHourAheadMs)
     const { redis } = server
     // An id that is alive by the servers' time, whatever this box believes.
     await redis.zadd('clock:latest-ids', String(Date.now() + 30 * 60_000), 'clock:item:5000')
