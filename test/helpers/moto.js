@@ -1,7 +1,6 @@
 // A stand-in for CloudWatch on loopback, and points in it.
 import { spawn } from 'node:child_process'
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
-import { freePorts } from '../../lib/target/embedded-servers.js'
 import { until } from './programs.js'
 
 /** Credentials that moto takes, and nobody else. @param {string} endpoint */
@@ -19,12 +18,19 @@ export const awsEnv = (endpoint) => ({
  * @param {string} python of moto's folder
  */
 export const startMoto = async (t, python) => {
-  const [{ port }] = await freePorts(1, 'none')
-  const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)], {
-    stdio: ['ignore', 'ignore', 'ignore'],
+  // It takes a port itself: one that is free now may be another program's when it has started.
+  const child = spawn(python, ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))
-  const endpoint = `http://127.0.0.1:${port}`
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    if (said.length < 10_000) said += text
+  })
+  const endpoint = await until('the address of moto', () => {
+    if (child.exitCode !== null) throw new Error(`moto ended: ${said}`)
+    return /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0]
+  })
   await until('moto answers', () =>
     fetch(endpoint).then(
       () => true,
