@@ -23,9 +23,12 @@ const startConsumer = (t, line, options) => startProgram(t, 'consumer.js', line,
 const runConsumer = (t, line, options) => startConsumer(t, line, options).ended
 
 /** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server @param {string} line */
-const writing = async (t, server, line, expected = 200) => {
+const writing = async (t, server, line, sets = 1) => {
   const producer = startProducer(t, `-q 200 -p 200 -a all ${line}`, { env: at(server) })
-  await until('all items', async () => (await server.redis.dbsize()) >= expected)
+  // Besides them there are the ids, the plan and the lease.
+  const items = async () => (await server.redis.keys('item:*')).length
+  await until('all items', async () => (await items()) === 200)
+  await until('all ids', async () => (await server.redis.dbsize()) >= 201 + sets)
   return producer
 }
 
@@ -184,8 +187,11 @@ describe('on one server', { concurrency: 3 }, () => {
     assertDone({ code, document, stderr: '' })
     assert.equal(document.fetches.items_p50, 20)
     assert.equal(document.verify.checked, 0)
+    const told = document.warnings.map((/** @type {any} */ { code: name }) => name)
+    // What a busy machine adds says nothing of verifying.
+    const added = ['overrun', 'gaps', 'client-saturated', 'client-contended', 'client-stopped']
     assert.deepEqual(
-      document.warnings.map((/** @type {any} */ { code: name }) => name),
+      told.filter((/** @type {string} */ name) => !added.includes(name)),
       ['verify-limited'],
     )
   })
@@ -229,8 +235,8 @@ describe('on one server', { concurrency: 3 }, () => {
     const ids = Array.from({ length: 20 }, (_, i) => `item:${i + 1}`)
     const values = await server.redis.mget(...ids)
     await server.redis.del(...ids)
-    // By a fetch, at once at the master, and there again 50, 150 and 400 ms later.
-    await until('they were asked for again', async () => (await misses()) >= before + 5 * ids.length)
+    // By a fetch, at once at the master, and there again 50 and 150 ms later: of two fetches one has come so far by now.
+    await until('they were asked for again', async () => (await misses()) >= before + 10 * ids.length)
     await Promise.all(ids.map((id, i) => server.redis.set(id, String(values[i]), 'EX', 80)))
     await until('it is told', () => consumer.intervals().some(({ verify }) => verify.missing >= 20))
     consumer.kill('SIGINT')
@@ -295,11 +301,13 @@ describe('on one server', { concurrency: 3 }, () => {
     const line = '--duration 600ms -p 200 --quiet'
     const none = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
     assert.equal(none.code, 4, none.stderr)
-    assert.match(none.document.warnings[0].message, /no writer of sorted-set is at work under no prefix/)
+    const reason = (/** @type {{ document: any }} */ { document }) =>
+      document.warnings.find((/** @type {any} */ one) => one.code === 'no-items').message
+    assert.match(reason(none), /no writer of sorted-set is at work under no prefix/)
     await server.redis.zadd('latest-ids', 1, 'item:1', 2, 'item:2')
     const old = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
     assert.equal(old.code, 4, old.stderr)
-    assert.match(old.document.warnings[0].message, /about 2 items are stored, but none is younger than 3 s/)
+    assert.match(reason(old), /about 2 items are stored, but none is younger than 3 s/)
   })
 
   test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
@@ -326,7 +334,7 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('one call of the script brings the same as ids and GETs', async (t) => {
     const server = await startServer(t)
-    await writing(t, server, '--ns 3 --ttl 60', 600 / 3)
+    await writing(t, server, '--ns 3 --ttl 60', 3)
     for (const driver of ['socket', 'ioredis']) {
       const line = `--mode script --verify --duration 1 -p 250 --limit 50 --driver ${driver}`
       const { code, document, stderr } = await runConsumer(t, line, { env: at(server) })
@@ -393,7 +401,8 @@ describe('on one server', { concurrency: 3 }, () => {
     const { redis } = server
     await redis.config('SET', 'port', '0')
     await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    await until('an outage of a second', () => consumer.intervals().length >= 3)
+    const before = consumer.intervals().length
+    await until('an outage of a second', () => consumer.intervals().length >= before + 2)
     await redis.config('SET', 'port', String(server.port))
     const lines = consumer.intervals().length
     await until('it reads again', () =>
