@@ -10,7 +10,6 @@ import { concludeRun } from '../../lib/cli/ending.js'
 import { ExitCode } from '../../lib/errors.js'
 import { reportRun } from '../../lib/report/write-report.js'
 import { resultDocument } from '../../lib/result/document.js'
-import { freePorts } from '../../lib/target/embedded-servers.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { awsEnv, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
@@ -73,6 +72,20 @@ const added = (args, env, script = 'cloudwatch.js') =>
       child.on('close', (code) => resolve({ code, stdout, stderr }))
     },
   )
+
+/**
+ * A port that is free now, and that no program is given which asks for any: the recipe listens on it seconds later.
+ * @returns {Promise<number>}
+ */
+const quietPort = async (port = 20_000 + (process.pid % 10_000)) => {
+  const listener = createServer()
+  const isFree = await new Promise((resolve) => {
+    listener.once('error', () => resolve(false))
+    listener.listen(port, '127.0.0.1', () => resolve(true))
+  })
+  listener.close()
+  return isFree ? port : quietPort(port + 1)
+}
 
 const names = ['items-001', 'items-002'].map((id) => `${id}.abc123.0001.euw1.cache.amazonaws.com:6379`)
 const dimensions = (/** @type {string} */ id) => ({ CacheClusterId: id, CacheNodeId: '0001' })
@@ -152,7 +165,7 @@ describe('CloudWatch on loopback', () => {
       ['python3', `exec "${python}"`],
     ])
       writeFileSync(join(bin, name), `#!/bin/sh\n${program} "$@"\n`, { mode: 0o755 })
-    const [{ port }] = await freePorts(1, 'none')
+    const port = await quietPort()
     const env = {
       ...testEnvironment(process.env),
       PATH: `${bin}:${process.env.PATH}`,
