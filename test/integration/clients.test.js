@@ -150,6 +150,7 @@ describe('one server', () => {
     const played = await play(t, where, 'lookup-get', { schedule, maxBehindMs: 500 })
     played.flow.start()
     await until('answers', () => played.ledger.whole.acked > 200)
+    const before = played.ledger.whole.acked
     process.kill(server.pid, 'SIGSTOP')
     try {
       await new Promise((resolve) => setTimeout(resolve, 1200))
@@ -162,7 +163,7 @@ describe('one server', () => {
     const { offered, acked, dropped } = played.ledger.whole
     assert.equal(offered, 6000)
     assert.equal(acked + dropped, offered)
-    assert.ok(dropped > 0 && acked > 1000, JSON.stringify(played.ledger.whole))
+    assert.ok(dropped > 0 && acked > before, JSON.stringify(played.ledger.whole))
     assert.ok(played.latencies.max > 400, 'latency is from the due time')
   })
 
