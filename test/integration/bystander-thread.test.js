@@ -113,25 +113,32 @@ describe('the bystander beside a busy sender', { skip }, () => {
   test('how late it was to send is known, and a stall of the server is none of it', {
     skip: alone,
   }, async (t) => {
-    const shareBeside = async (/** @type {() => () => unknown} */ disturb) => {
-      let pings = 0
-      const probe = bystanderThread({
-        masters: () => [server],
-        access: { password: server.password },
-        record: () => pings++,
+    const calm = await startServer(t)
+    /** Of PINGs to each of these, at the same time. @param {TestServer[]} servers @param {() => () => unknown} disturb */
+    const sharesBeside = async (servers, disturb) => {
+      const probes = servers.map((one) => {
+        const found = { pings: 0 }
+        const probe = bystanderThread({
+          masters: () => [one],
+          access: { password: one.password },
+          record: () => found.pings++,
+        })
+        return { probe, found }
       })
-      await probe.start()
+      for (const { probe } of probes) await probe.start()
       const end = disturb()
       await sleep(2500)
       await end()
-      await probe.stop()
-      assert.ok(pings > 20, `${pings} PINGs`)
-      return probe.lateShare()
+      for (const { probe, found } of probes) {
+        await probe.stop()
+        assert.ok(found.pings > 20, `${found.pings} PINGs`)
+      }
+      return probes.map(({ probe }) => probe.lateShare())
     }
-    // The server keeps a core that only its own work is on.
+    // The servers keep a core that only their own work is on.
     const pin = (/** @type {number} */ pid, /** @type {string} */ cores) =>
       assert.equal(spawnSync('taskset', ['-acp', cores, String(pid)]).status, 0)
-    pin(server.pid, '0')
+    for (const { pid } of [server, calm]) pin(pid, '0')
     pin(process.pid, '1')
     t.after(() => pin(process.pid, `0-${availableParallelism() - 1}`))
     const busy = 'for (const end = Date.now() + 10_000; Date.now() < end; );'
@@ -143,11 +150,10 @@ describe('the bystander beside a busy sender', { skip }, () => {
         for (const child of children) child.kill('SIGKILL')
       }
     }
-    const crowded = await shareBeside(crowding)
-    // Other programs may have the cores in each of the three.
-    const quiet = await shareBeside(() => () => {})
-    const stalled = await shareBeside(() => stalling(server))
-    t.diagnostic(`late PINGs: ${crowded} beside busy processes, ${stalled} beside stalls, ${quiet} alone`)
+    const [crowded] = await sharesBeside([server], crowding)
+    // Other programs may have the cores: of both by the same measure.
+    const [quiet, stalled] = await sharesBeside([calm, server], () => stalling(server))
+    t.diagnostic(`late PINGs: ${crowded} beside busy processes, ${stalled} beside stalls, ${quiet} without`)
     assert.ok(crowded > 0.04 && crowded <= 1, `${crowded}`)
     assert.ok(stalled >= 0 && stalled < quiet + 0.3, `${stalled}, and ${quiet} without stalls`)
   })
