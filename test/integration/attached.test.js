@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
-import { ownFolder, runProducer, startProducer, startProgram } from '../helpers/programs.js'
+import { assertDone, ownFolder, runProducer, startProducer, startProgram } from '../helpers/programs.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -127,14 +127,19 @@ describe('scripts/verify.js', { concurrency: 2 }, () => {
 
 test('the server of a queue stays for its workers, and the producer ends with them', async (t) => {
   const runtimeDir = ownFolder(t, 'runtime')
-  const producer = startProducer(t, '--strategy queue-list -q 150 --duration 6s', { runtimeDir })
+  const producer = startProducer(t, '--strategy queue-list -q 90 --duration 10s', { runtimeDir })
   await producer.says(/jobs a second|jobs\/s|the only writer/)
-  // More work than six seconds have room for.
-  const line = '--strategy queue-list --workers 2 --work sleep:20ms --drain'
+  // More work than ten seconds have room for.
+  const line = '--strategy queue-list --workers 2 --work sleep:24ms --drain'
   const workers = await startProgram(t, 'consumer.js', line, { runtimeDir }).ended
+  assert.ok(workers.document, workers.stderr)
   const { produced, done, lost } = workers.document.jobs.account
-  assert.deepEqual([workers.code, produced, done, lost], [0, 900, 900, 0], workers.stderr)
-  const { code, stderr } = await producer.ended
-  assert.equal(code, 0, stderr)
+  assert.deepEqual([produced, done, lost], [900, 900, 0], workers.stderr)
+  // On a busy machine sleep lasts longer than was asked for.
+  const late = workers.document.warnings.filter((/** @type {any} */ one) => one.code !== 'work')
+  assertDone({ ...workers, document: { warnings: late } })
+  const ended = await producer.ended
+  assertDone(ended)
+  const { stderr } = ended
   assert.match(stderr, /workers take from the queue: its local server stays until they have ended/)
 })
