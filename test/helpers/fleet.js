@@ -95,6 +95,7 @@ export const writing = async ({ box, status: statusOfRun }, run, writers, line) 
   const boxes = Array.from({ length: writers }, () => box(`${line} -t ${writers} --run ${run}`))
   const status = () => statusOfRun(run)
   const found = await until(`${writers} boxes are writing`, async () => {
+    for (const box of boxes) box.assertRuns()
     const now = await status()
     return inState(now, 'writing') === writers ? now : null
   })

@@ -125,9 +125,14 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
       resolve({ code, signal, ...texts, document: documentIn(join(folder, 'run.json')), folder })
     })
   })
+  /** Throws with its log where it has ended. */
+  const assertRuns = () => {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${texts.stderr}`)
+  }
   return {
     pid: Number(child.pid),
     out,
+    assertRuns,
     ended,
     kill: (/** @type {NodeJS.Signals} */ signal) => child.kill(signal),
     stderr: () => texts.stderr,
@@ -136,7 +141,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
     closeLog: () => child.stderr.destroy(),
     /** Lines of intervals.ndjson so far, of a program that still runs. */
     intervals: () => {
-      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${texts.stderr}`)
+      assertRuns()
       return linesOf(join(folderIn(out), 'intervals.ndjson'))
     },
     /** The log has a line like this. @param {RegExp} pattern */

@@ -18,7 +18,10 @@ test('two boxes write and two read: one result, whose reads are those that the s
   const others = await reader('-t 2 -p 700 --verify --run both').ended
   assert.equal(others.code, 3)
   assert.match(others.stderr, /its readers read otherwise, with -p 500 \(here 700\)/)
-  await until('all at work', async () => inState(await statusNow('both'), 'reading') === 2)
+  await until('all at work', async () => {
+    second.assertRuns()
+    return inState(await statusNow('both'), 'reading') === 2
+  })
   const status = JSON.parse((await fleet('status both --json')).stdout)
   assert.deepEqual(
     status.boxes.map((/** @type {any} */ { writers, readers }) => [writers, readers]),
