@@ -64,5 +64,8 @@ export const restartServer = async (embedded, port, serverBin) => {
     .map(({ name }) => join(embedded.dir, name))
     .find((folder) => readFileSync(join(folder, 'server.conf'), 'utf8').includes(`port "${port}"\n`))
   if (!home) throw new TargetError(`no local server had port ${port}`)
-  return running(embedded, port, spawnAgain(findServerBinary(serverBin), home))
+  // Its file is of the time when the cluster formed.
+  const isNode = readFileSync(join(home, 'server.conf'), 'utf8').includes('cluster-enabled "yes"')
+  const words = isNode ? ['--cluster-replica-no-failover', 'no'] : []
+  return running(embedded, port, spawnAgain(findServerBinary(serverBin), home, words))
 }
