@@ -83,13 +83,15 @@ for (const shards of [undefined, 3])
     test('connections come and go, and each is checked anew', async (t) => {
       const line =
         '--strategy lookup-mix --ratio 1:2:1 --keys 200 --rate 500 --connections 4 --reconnects 10 --duration 3s --warm-up 0'
+      const startMs = performance.now()
       const run = await runProducer(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
+      const passedS = (performance.now() - startMs) / 1000
       const { items, traffic } = run.document ?? assert.fail(run.stderr)
       assert.equal(items.acked + items.dropped, items.offered, run.stderr)
       assert.ok(items.acked > 0)
       const { renewed, missed, connect_us: us } = traffic.connections
       // Ten a second, for as long as a busy machine takes to the end of the run.
-      assert.ok(renewed > 0 && renewed + missed < 60, JSON.stringify(traffic.connections))
+      assert.ok(renewed > 0 && renewed + missed <= 10 * passedS + 1, JSON.stringify(traffic.connections))
       assert.ok(us.count >= renewed && us.p50 > 0, JSON.stringify(traffic.connections))
     })
 
