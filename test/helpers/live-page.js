@@ -21,8 +21,8 @@ export const following = async (url) => {
       const frames = text.split('\n\n')
       text = frames.pop() ?? ''
       for (const frame of frames) messages.push(JSON.parse(frame.replace(/^(?:retry: \d+\n)?data: /, '')))
-      // A page does not ask again after the end either.
-      if (messages.at(-1)?.kind === 'end') return
+      // A page does not ask again after the end either; one that is opened then has it in its first message.
+      if (messages.at(-1)?.verdict) return
     }
   })()
   return { messages, over }

@@ -31,7 +31,8 @@ test('a fleet: every box and every second on the page of a box and on that of mi
   const document = JSON.parse(readFileSync(join(out, '0', 'seen', 'run.json'), 'utf8'))
   await Promise.all([onBox.over, elsewhere.over])
   for (const { messages } of [onBox, elsewhere]) {
-    const last = messages.findLast(({ kind }) => kind === 'second')
+    // A page that is opened late has them all in its first message.
+    const last = messages.findLast(({ kind }) => kind === 'second' || kind === 'whole')
     assert.equal(last.sums.acked, document.items.acked)
     assert.equal(last.sums.offered, document.items.offered)
     assert.equal(last.boxes.length, 3)
@@ -39,10 +40,10 @@ test('a fleet: every box and every second on the page of a box and on that of mi
       last.boxes.map((/** @type {any} */ { role }) => role),
       ['writer 1', 'writer 2', 'writer 3'],
     )
-    assert.equal(messages.at(-1).kind, 'end')
     assert.equal(messages.at(-1).verdict.good, document.valid)
     assert.doesNotMatch(JSON.stringify(messages), new RegExp(`"hdr"|${control.password}`))
   }
+  assert.equal(onBox.messages.at(-1).kind, 'end')
   const [whole] = elsewhere.messages
   assert.equal(whole.about.nominal, 600)
   serving.kill('SIGINT')
