@@ -59,14 +59,16 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
   say(`live page: ${page.address}`)
   let warned = 0
   let hasEnded = false
-  const end = (/** @type {import('../dashboard/state.js').Verdict} */ verdict) => {
-    if (hasEnded) return
-    hasEnded = true
-    page.tell({ end: redact(verdict) })
-  }
   const tellWarnings = () => {
     for (const { message } of warnings.slice(warned)) page.tell({ warning: redact(message) })
     warned = warnings.length
+  }
+  const end = (/** @type {import('../dashboard/state.js').Verdict} */ verdict) => {
+    if (hasEnded) return
+    hasEnded = true
+    // A page takes nothing after the end.
+    tellWarnings()
+    page.tell({ end: redact(verdict) })
   }
   return {
     /**
@@ -99,7 +101,6 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
       end(runSections(document).verdict)
     },
     async close() {
-      tellWarnings()
       end({ good: false, word: 'Ended', sentence: 'the run ended without a result; its log says why' })
       await page.close()
     },

@@ -4,8 +4,11 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openDashboard } from '../../lib/cli/dashboard.js'
+import { resultDocument } from '../../lib/result/document.js'
 import { following } from '../helpers/live-page.js'
 import { linesOf, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { sampleParts } from '../helpers/sample-run.js'
 import { startServer } from '../helpers/servers.js'
 
 const address = /live page: (http:\/\/127\.0\.0\.1:(\d+)\/([\w-]{22})\/)/
@@ -49,6 +52,35 @@ test('opened in the middle it has every second of the files, then the verdict', 
   assert.ok(late.messages[0].points.length >= 3)
   assert.equal(late.messages[0].about.nominal, 2000)
   assert.doesNotMatch(JSON.stringify(late.messages), /"hdr"/)
+})
+
+test('what is noticed after the last second is told before the end', async () => {
+  let said = ''
+  /** @type {any[]} */
+  const warnings = []
+  const page = await openDashboard(
+    /** @type {any} */ ({ dashboard: { host: '127.0.0.1', port: 0 } }),
+    /** @type {any} */ ({
+      say: (/** @type {string} */ line) => {
+        said = line
+      },
+      redact: (/** @type {any} */ data) => data,
+      warnings,
+    }),
+  )
+  const { messages, over } = await following(String(/http:\S+/.exec(said)?.[0]))
+  warnings.push({ code: 'bystander-contended', message: 'noticed late' })
+  await page.ended(resultDocument(sampleParts()))
+  await page.close()
+  await over
+  assert.deepEqual(
+    messages.map(({ kind, text }) => [kind, text]),
+    [
+      ['whole', undefined],
+      ['warning', 'noticed late'],
+      ['end', undefined],
+    ],
+  )
 })
 
 test('a reader that stops reading costs the run nothing', async (t) => {
