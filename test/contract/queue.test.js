@@ -144,7 +144,7 @@ for (const cluster of [false, true])
       test(`${name}: filters hand over to outputs, and what is between them is known`, async () => {
         await produce({ strategy, prefix, ...made })
         const slow = { workers: 3, outputs: 1, ...worker, outputWork: 'sleep:20ms' }
-        const part = await consume({ prefix, ...slow, duration: '600ms' })
+        const part = await consume({ prefix, ...slow, duration: '1200ms' })
         assert.deepEqual(part.faults, [])
         const { filter, output } = part.document.stages
         const [waiting, between] = [await cli(length, queue), await cli(length, `${queue}:out`)].map(Number)

@@ -1,6 +1,5 @@
 // Reports, limits and live figures, as a user asks for them.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -15,12 +14,20 @@ import {
   until,
 } from '../helpers/programs.js'
 
-/** A port that is free now; the listener that found it stays until the test lets it go. */
+/**
+ * A port that is free now; the listener that found it stays until the test lets it go. It is below those that the system
+ * gives to others meanwhile.
+ */
 const takenPort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  return { port, free: () => new Promise((resolve) => server.close(resolve)) }
+  for (;;) {
+    const server = createServer()
+    const port = 15_000 + Math.floor(Math.random() * 5000)
+    const isFree = await new Promise((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isFree) return { port, free: () => new Promise((resolve) => server.close(resolve)) }
+  }
 }
 
 /** The value of a metric whose line begins so. @param {string} text @param {RegExp} pattern */
