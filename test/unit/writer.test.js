@@ -72,10 +72,8 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
   })
 }
 
-test('a tick that comes later than the limit is not sent, and its items are dropped', () => {
-  const plan = samplePlan({ quantity: 10, periodMs: 1000, maxBehindMs: 2000, durationMs: 6000 })
-  const ledger = ledgerOf(plan)
-  let nowMs = 1
+/** A driver that keeps what it is offered, and timers that fire when the test says so. */
+const byHand = () => {
   const offered = /** @type {number[]} */ ([])
   const driver = /** @type {any} */ ({
     offer: (/** @type {{ index: number }} */ { index }) => offered.push(index),
@@ -89,6 +87,14 @@ test('a tick that comes later than the limit is not sent, and its items are drop
     clearTimeout: () => {},
     clearImmediate: () => {},
   })
+  return { offered, driver, due, timers }
+}
+
+test('a tick that comes later than the limit is not sent, and its items are dropped', () => {
+  const plan = samplePlan({ quantity: 10, periodMs: 1000, maxBehindMs: 2000, durationMs: 6000 })
+  const ledger = ledgerOf(plan)
+  let nowMs = 1
+  const { offered, driver, due, timers } = byHand()
   const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
   writing.start()
   nowMs = 5001 // the process stood still for four periods
@@ -104,19 +110,7 @@ test('a tick that comes later than the limit is not sent, and its items are drop
 const stoppedAt = (stopsAtMs) => {
   const plan = samplePlan({ quantity: 10, periodMs: 100, maxBehindMs: 5000 })
   const clock = { nowMs: 1000 }
-  const offered = /** @type {number[]} */ ([])
-  const driver = /** @type {any} */ ({
-    offer: (/** @type {{ index: number }} */ { index }) => offered.push(index),
-  })
-  /** @type {(() => void)[]} */
-  const due = []
-  const timers = /** @type {any} */ ({
-    ...globalThis,
-    setTimeout: (/** @type {() => void} */ then) => due.push(then),
-    setImmediate: (/** @type {() => void} */ then) => due.push(then),
-    clearTimeout: () => {},
-    clearImmediate: () => {},
-  })
+  const { offered, driver, due, timers } = byHand()
   const writing = writer({
     ...{ plan, driver, ledger: ledgerOf(plan), timers },
     clock: () => clock.nowMs,
