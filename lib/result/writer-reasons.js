@@ -324,7 +324,9 @@ const observations = (run) => {
     [
       evicted > 0,
       'evictions',
-      `${several(evicted, 'key')} evicted to make room, perhaps of other people; raise maxmemory, shorten --ttl or write less`,
+      `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten --ttl or write less`,
+      // A --guard that allows evictions only lets the run go on.
+      true,
     ],
     [
       server.share !== null && server.share < limits.share,

@@ -275,13 +275,16 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       assert.equal(offered, acked + failed + uncertain + dropped + unsettled)
     })
 
-    test('a guard that was turned off lets it run', async (t) => {
+    test('a guard that was turned off lets it run, and a run with evictions is not valid', async (t) => {
       await place.server.redis.flushall()
       await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
       const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off ${quiet}`
-      const { document } = await runProducer(t, line, { env: place.env })
+      const { code, document } = await runProducer(t, line, { env: place.env })
       assert.ok(document.server.evicted > 0)
+      assert.deepEqual([code, document.valid], [4, false])
+      const reason = document.warnings.find((/** @type {any} */ { code: name }) => name === 'evictions')
+      assert.equal(reason.invalidates, true)
       assert.deepEqual(
         document.warnings.filter((/** @type {any} */ { code: name }) => name === 'guard'),
         [],

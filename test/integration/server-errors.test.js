@@ -85,7 +85,7 @@ const cases = [
       const used = await told(server, 'memory', /used_memory:(\d+)/)
       await server.redis.config('SET', 'maxmemory', String(used?.[1]))
     },
-    code: 0,
+    code: 4,
     check: async ({ warnings, server: { evicted } }, server) => {
       const warning = warnings.find((/** @type {any} */ { code }) => code === 'evictions')
       assert.match(

@@ -151,7 +151,7 @@ const table = [
     [],
     [],
   ],
-  ['evictions', { server: { ...sample.server, evicted: 7 } }, [], ['evictions'], /7 keys evicted.*maxmemory/],
+  ['evictions', { server: { ...sample.server, evicted: 7 } }, ['evictions'], [], /7 keys evicted.*maxmemory/],
   ['idle cost', { server: { ...sample.server, fixed_cpu_share: 0.05 } }, [], []],
   [
     'much idle cost',
