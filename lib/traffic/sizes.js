@@ -198,7 +198,7 @@ export const sizeOf = (terms) => {
 }
 
 /** What jemalloc hands out for so many bytes: four sizes a doubling. @param {number} bytes */
-const allocated = (bytes) => {
+export const allocated = (bytes) => {
   const step = bytes <= 128 ? 16 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 2)
   return Math.ceil(bytes / step) * step
 }

@@ -399,34 +399,64 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     const place = ownPlace()
 
     // The forecast is made to be safe: never far below, and not so far above that it refuses what would fit.
-    for (const line of [
-      '',
-      '--value-size 1kB',
-      '--strategy hash',
-      '--strategy list',
-      '--strategy set',
-      '--strategy stream',
-      '--strategy actual-value',
-      '--extra-sorted-sets 2',
-      '--prefix a-prefix-of-twenty:-',
-    ])
-      test(`the forecast holds within 0.9 and 1.4: ${line}`, async (t) => {
+    const literal = 'x'.repeat(3000)
+    /** @type {string[][]} */
+    const cases = [
+      [],
+      ['--value-size', '1kB'],
+      ['--strategy', 'hash'],
+      ['--strategy', 'list'],
+      ['--strategy', 'set'],
+      ['--strategy', 'stream'],
+      ['--strategy', 'actual-value'],
+      ['--extra-sorted-sets', '2'],
+      ['--prefix', 'a-prefix-of-twenty:-'],
+      ...[
+        [`SETEX item:{n} {ttl} ${literal}{value}`],
+        ['SETBIT bits:{n} 24000 1', 'EXPIRE bits:{n} {ttl}'],
+        ['SETRANGE text:{n} 3000 {value}'],
+        ['BITFIELD counts:{n} SET u8 #3000 1'],
+        [`MSET a:{{t}}:{n} {value} b:{{t}}:{n} ${literal}`],
+        [`HSET hash:{n} a {value} b {value} c ${literal}`],
+        [`HSET hash:{random 1 5000} field:{n} ${literal}`],
+        ['SETEX item:{n} {ttl} {value}', `ZADD index {time} ${literal}{n}...`],
+        ['SETEX item:{n} {ttl} {value}', 'SETBIT bits 80000000 1'],
+      ].map((commands) => ['-q', '5000', ...commands.flatMap((command) => ['--command', command])]),
+    ]
+    for (const words of cases)
+      test(`the forecast holds within 0.9 and 1.4: ${words.join(' ').replaceAll(literal, '(3000)')}`, async (t) => {
         await place.server.redis.flushall()
         await place.server.redis.call('MEMORY', 'PURGE')
         const used = async () =>
           Number(reading(parseInfo(await place.server.redis.info('everything')), 0).gauges.data_bytes)
         const usedBefore = await used()
-        const ended = await runProducer(t, `-q 20000 -p 500 --intervals 1 --ttl 100 ${quiet} ${line}`, {
-          env: place.env,
-        })
+        const load = `-p 500 --intervals 1 --ttl 100 ${quiet}`.split(' ')
+        const quantity = words.includes('-q') ? [] : ['-q', '20000']
+        const ended = await runProducer(t, [...load, ...quantity, ...words], { env: place.env })
         assertDone(ended)
         // The part of it that is kept for buffers is not data.
         const forecast = ended.document.target.found.nodes[0].forecast_bytes - 4e6
         const ratio = forecast / ((await used()) - usedBefore)
         // A set of the minute is forecast for two minutes.
-        const most = line.includes('set') && line.includes('strategy') ? 1.9 : 1.4
+        const most = words[0] === '--strategy' && words[1] === 'set' ? 1.9 : 1.4
         assert.ok(ratio > 0.9 && ratio < most, `forecast ${forecast}, ratio ${ratio.toFixed(2)}`)
       })
+
+    test('a model whose literals do not fit is refused, also where an offset makes its strings long', async (t) => {
+      await place.server.redis.flushall()
+      await place.server.redis.config('SET', 'maxmemory', '100mb')
+      t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
+      for (const command of [`SET k:{n} ${'x'.repeat(100_000)}`, 'SETBIT k:{n} 4294967295 1']) {
+        const { code, stderr } = await runProducer(
+          t,
+          ['-q', '2000', '-p', '500', '--intervals', '1', '--command', command],
+          { env: place.env },
+        )
+        assert.equal(code, 3)
+        assert.match(stderr, /this plan takes about \S+ [MGT]B more: over 70 % of its maxmemory/)
+        assert.equal(await place.server.redis.dbsize(), 0)
+      }
+    })
   })
 
   test('a cluster: looked at, written twice by two boxes, cleaned on every master', async (t) => {

@@ -18,6 +18,7 @@ import {
 } from '../declare.js'
 import { ttl, value } from '../latest/parts.js'
 import { modelDeclaration } from './model.js'
+import { bytesStored, wordsIn } from './stored.js'
 import { patternOf } from './template.js'
 import { random, writer } from './words.js'
 
@@ -66,8 +67,13 @@ const secondsOf = (t, lifetime) => (lifetime === 'ttl' ? t.ttlS : lifetime)
 /** @param {readonly (string | Placeholder)[]} parts */
 const namesIn = (parts) => parts.flatMap((part) => (typeof part === 'object' ? part.name : []))
 
-/** @param {ModelCommand} command */
-const wordsIn = ({ args }) => args.flatMap((arg) => ('many' in arg ? arg.many : arg.key ? [] : arg.word))
+/** How many texts atoms can make, where that is known. @param {readonly (string | number | Variable)[]} atoms */
+const spanOf = (atoms) =>
+  atoms.reduce(
+    (/** @type {number} */ product, atom) =>
+      product * (typeof atom === 'object' && atom.range ? atom.range[1] - atom.range[0] : 1),
+    1,
+  )
 
 /**
  * A family with what its keys take when they are full, as far as that follows from the commands.
@@ -76,25 +82,46 @@ const wordsIn = ({ args }) => args.flatMap((arg) => ('many' in arg ? arg.many : 
  * @param {readonly ModelCommand[]} commands
  */
 const familyIn = (t, { pattern, parts, type, lifetime }, commands) => {
-  const writes = commands.filter(({ keys, kind }) => keys[0] === pattern && kind !== 'every')
-  const inWords = new Set(
-    writes.flatMap((command) => wordsIn(command).flatMap((word) => namesIn(word.parts))),
-  )
-  const valueBytes = inWords.has('value') ? t.valueBytesStored : 0
+  const ofItems = commands.filter(({ kind }) => kind !== 'every')
+  const words = ofItems.filter(({ keys }) => keys[0] === pattern).flatMap(wordsIn)
+  const inWords = new Set(words.flatMap((word) => namesIn(word.parts)))
   const atoms = /** @type {(string | Variable)[]} */ (allAtoms(t, parts))
   const names = namesIn(parts)
-  const span = atoms.reduce(
-    (product, atom) => product * (typeof atom === 'object' && atom.range ? atom.range[1] - atom.range[0] : 1),
-    1,
-  )
+  const span = spanOf(atoms)
   const isOwn = names.includes('n')
-  const isIndex = !isOwn && ['n', 'key', 'value'].some((name) => inWords.has(name)) && type in elementBytes
+  const isElements = type in elementBytes
+  const isIndex = !isOwn && ['n', 'key', 'value'].some((name) => inWords.has(name)) && isElements
+  const lifetimeS = secondsOf(t, lifetime)
+  const stored = bytesStored(t, ofItems, pattern, type)
+  const beside = bytesStored(
+    t,
+    commands.filter(({ kind }) => kind === 'every'),
+    pattern,
+    type,
+  )
+  if (!isIndex) {
+    // Of numbers that are drawn, a key of all items holds as many as there are.
+    const elements =
+      isElements && !isOwn
+        ? Math.min(t.live.items, spanOf(words.flatMap((word) => allAtoms(t, word.parts))))
+        : 1
+    const bytes = (keyBytes[type] ?? otherKeyBytes) + t.longer
+    return familyOf(pattern, type, atoms, {
+      lifetimeS,
+      keys: isOwn ? t.live.items : span,
+      bytes: bytes + (type === 'string' ? Math.max(stored, beside) : stored * elements + beside),
+      holds: 0,
+      bytesAnItem: 0,
+    })
+  }
+  const bytesAnItem = elementBytes[type] + t.longer + stored
+  const isAsked = span <= mostAsked
   return familyOf(pattern, type, atoms, {
-    lifetimeS: secondsOf(t, lifetime),
-    keys: isOwn ? t.live.items : span,
-    bytes: isIndex ? 0 : (keyBytes[type] ?? otherKeyBytes) + t.longer + valueBytes,
-    holds: isIndex && span <= mostAsked ? t.live.ranked : 0,
-    bytesAnItem: isIndex ? elementBytes[type] + t.longer + valueBytes : 0,
+    lifetimeS,
+    keys: span,
+    bytes: beside + (isAsked ? 0 : (t.live.ranked * bytesAnItem) / span),
+    holds: isAsked ? t.live.ranked : 0,
+    bytesAnItem,
   })
 }
 
