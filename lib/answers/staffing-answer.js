@@ -4,6 +4,7 @@ import {
   afterFailure,
   anyOverflow,
   capacityOf,
+  clusterLimits,
   sameRiskMargin,
   shardCountProblem,
   shardCounts,
@@ -31,12 +32,34 @@ const atMargin = (load, margin) => ({
   any: anyOverflow(load, margin),
 })
 
-/** @param {Load} load @param {number} nodes @param {number} margin @param {number} replicas */
-const atCount = (load, nodes, margin, replicas) => {
+/** What a node has, whatever its load is made of: of CPU, a main thread is one core. */
+const wholePct = 100
+
+/** What each node needs where the load is divided. @param {Load} load @param {number} margin */
+const eachOf = ({ mean, sd }, margin) => mean + margin * sd
+
+/**
+ * Loads in percent that no node has, and the fewest nodes that have room for them; null: all have room.
+ * @param {Load} load
+ * @param {number} margin
+ * @param {LoadUnit} unit
+ */
+const beyondNode = (load, margin, unit) => {
+  const each = eachOf(load, margin)
+  const { single } = capacityOf(load, margin)
+  if (unit !== 'pct' || Math.max(each, single) <= wholePct) return null
+  for (let nodes = 1; nodes <= clusterLimits.most; nodes++)
+    if (eachOf(splitOver(load, nodes), margin) <= wholePct) return { each, single, fewest: nodes }
+  return { each, single, fewest: null }
+}
+
+/** @param {Load} load @param {number} nodes @param {number} margin @param {number} replicas @param {LoadUnit} unit */
+const atCount = (load, nodes, margin, replicas, unit) => {
   const split = splitOver(load, nodes)
   const { factor } = slotsOver(nodes)
   const { separate, single } = capacityOf(split, margin)
-  const each = split.mean + margin * split.sd
+  const each = eachOf(split, margin)
+  const isBeyond = unit === 'pct' && each > wholePct
   return {
     nodes,
     each,
@@ -47,7 +70,7 @@ const atCount = (load, nodes, margin, replicas) => {
     any: anyOverflow(split, margin),
     sameRisk: capacityOf(split, sameRiskMargin(split, margin)).separate,
     afterFailure: afterFailure(split, margin).all,
-    problem: shardCountProblem(nodes, replicas),
+    problem: isBeyond ? 'a node would need more than it has' : shardCountProblem(nodes, replicas),
   }
 }
 
@@ -76,11 +99,14 @@ export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulat
     withReplicas: chosen.separate * (1 + replicas),
     slots: { ...slotsOver(load.nodes), separate: chosen.separate * slotsOver(load.nodes).factor },
     shardCountProblem: shardCountProblem(load.nodes, replicas),
+    beyondNode: beyondNode(load, margin, unit),
+    /** The part of the time for which a normal distribution has loads below 0, which no node has. */
+    belowZero: load.sd > 0 ? normalTail(load.mean / load.sd) : 0,
     margins: margins.map((each) => ({
       ...atMargin(load, each),
       measured: measured ? measuredOverflow(measured.nodes, each) : null,
     })),
-    counts: shardCounts(load.nodes, replicas).map((nodes) => atCount(load, nodes, margin, replicas)),
+    counts: shardCounts(load.nodes, replicas).map((nodes) => atCount(load, nodes, margin, replicas, unit)),
     measured: measured && {
       what: measured.what,
       moments: measured.moments,

@@ -94,6 +94,32 @@ const sentences = (answer) => {
   ]
 }
 
+// Above this part of the time, a normal distribution is not that of a load.
+const mostBelowZero = 0.01
+
+/** What speaks against the numbers above. @param {StaffingAnswer} answer */
+const warnings = ({ beyondNode, belowZero, mean, sd, unit, measured }) => {
+  const amount = (/** @type {number} */ value) => formatted(unit, value)
+  const texts = /** @type {string[]} */ ([])
+  if (beyondNode) {
+    const { each, single, fewest } = beyondNode
+    const who =
+      each > 100 ? `Each node needs ${amount(each)}` : `One node for the sum needs ${amount(single)}`
+    const room =
+      fewest === null
+        ? 'no number of shards that a cluster can have is enough'
+        : `the load needs at least ${count(fewest)} ${fewest === 1 ? 'node' : 'nodes'}`
+    texts.push(
+      `Warning: ${who}, and a node ends at 100 %: of CPU, its main thread runs every command and is one core. With this margin ${room}.`,
+    )
+  }
+  if (belowZero > mostBelowZero)
+    texts.push(
+      `Warning: a standard deviation of ${amount(sd)} is ${change(sd / mean)} of the mean. A normal distribution has loads below 0 for ${chance(belowZero)} of the time then, which no node has: such loads have a longer tail above than the formulas assume, so they overflow more often than shown at margins of 2 and more. ${measured ? 'Trust the lines that were measured.' : 'Measure them with --from.'}`,
+    )
+  return texts
+}
+
 /** @param {StaffingAnswer} answer */
 const measuredSentences = ({ measured, unit, nodes }) => {
   if (!measured) return []
@@ -131,6 +157,7 @@ export const staffingText = (answer, { columns = 110 } = {}) => {
         )
       : [],
     whole(sentences(answer)),
+    whole(warnings(answer)),
     whole(measuredSentences(answer)),
     whole(simulatedSentences(answer)),
     marginTable(answer, columns),

@@ -317,3 +317,60 @@ test('wrong options of millrace staff are refused by name', async (t) => {
   const { code, stderr } = await millrace(t, 'staff --nodes')
   assert.deepEqual([code, stderr], [2, '--nodes needs a value\n'])
 })
+
+/** @param {Partial<Parameters<typeof staffingAnswer>[0]> & { load: import('../../lib/answers/staffing.js').Load }} asked */
+const answered = (asked) => {
+  const answer = staffingAnswer({
+    margin: 2,
+    replicas: 0,
+    unit: 'pct',
+    measured: null,
+    simulation: null,
+    ...asked,
+  })
+  return { answer, text: staffingText(answer, { columns: 2000 }) }
+}
+
+test('a load above 100 % of a node is a warning, with the fewest nodes that have room', () => {
+  const load = { nodes: 9, mean: 60, sd: 5, rho: 0 }
+  const { answer, text } = answered({ load })
+  assert.ok(answer.single > 500)
+  const fewest = answer.beyondNode?.fewest ?? 0
+  assert.match(
+    text,
+    new RegExp(
+      `Warning: One node for the sum needs 57\\d.* ends at 100 %.*main thread.*at least ${fewest} nodes`,
+    ),
+  )
+  const each = (/** @type {number} */ nodes) => {
+    const { mean, sd } = splitOver(load, nodes)
+    return mean + 2 * sd
+  }
+  assert.ok(each(fewest) <= 100 && each(fewest - 1) > 100)
+  for (const { nodes, problem } of answer.counts)
+    assert.equal(problem === 'a node would need more than it has', each(nodes) > 100, String(nodes))
+  assert.match(
+    answered({ load: { nodes: 3, mean: 90, sd: 10, rho: 0 } }).text,
+    /Warning: Each node needs 110 %/,
+  )
+  const noRoom = answered({ load: { nodes: 2, mean: 40_000, sd: 0, rho: 0 } })
+  assert.match(noRoom.text, /no number of shards that a cluster can have is enough/)
+  for (const fits of [
+    answered({ load: { nodes: 3, mean: 20, sd: 2, rho: 0 } }),
+    answered({ load, unit: 'bytes' }),
+  ]) {
+    assert.equal(fits.answer.beyondNode, null)
+    assert.doesNotMatch(fits.text, /Warning|more than it has/)
+  }
+})
+
+test('a spread as large as the mean is a warning: a normal distribution has loads below 0', () => {
+  const { answer, text } = answered({ load: { nodes: 9, mean: 10, sd: 10, rho: 0 }, unit: 'number' })
+  near(answer.belowZero, 0.158655, 1e-6)
+  assert.match(text, /Warning: .* is 100 % of the mean\..*below 0 for 15\.9 % of the time.*--from/)
+  for (const sd of [0, 4])
+    assert.doesNotMatch(
+      answered({ load: { nodes: 9, mean: 10, sd, rho: 0 }, unit: 'number' }).text,
+      /Warning/,
+    )
+})
