@@ -106,11 +106,31 @@ const costWords = ({ server }) => {
   ].join(' · ')
 }
 
+// A shorter wait is that of any run that begins.
+const shownMs = 100
+
+/** 'the first was taken after 1.20 s': the time that is not in the rate. @param {Run} run */
+const idleWords = ({ jobs: { first_ms: firstMs, last_ms: lastMs }, duration_s: durationS }) =>
+  [
+    firstMs > shownMs && `the first was taken after ${micros(firstMs * 1000)}`,
+    durationS * 1000 - lastMs > shownMs &&
+      `none was done in the last ${micros(durationS * 1e6 - lastMs * 1000)}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** @param {Run} run */
+const rateWords = (run) => {
+  const idle = idleWords(run)
+  const produced = run.plan.producedHz ? `, ${rate(run.plan.producedHz)} jobs/s produced by the plan` : ''
+  return `${rate(run.rate.achieved)} jobs/s done from the first job to the last${idle ? ` (${idle})` : ''}${produced}`
+}
+
 /** @param {Run} run */
 export const workerRows = (run) => [
   {
     label: 'rate',
-    text: `${rate(run.rate.achieved)} jobs/s done${run.plan.producedHz ? `, ${rate(run.plan.producedHz)} jobs/s produced by the plan` : ''}`,
+    text: rateWords(run),
   },
   { label: 'jobs', text: accountWords(run) },
   { label: 'boxes', text: boxesWords(run) },

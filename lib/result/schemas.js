@@ -305,6 +305,8 @@ export const WORKERS = object(
       {
         ...Object.fromEntries(['taken', 'done', 'duplicates', 'reclaimed'].map((name) => [name, number])),
         settled: flag,
+        first_ms: number,
+        last_ms: number,
         promise: { enum: ['at-most-once', 'at-least-once'] },
         account: nullable(
           object(

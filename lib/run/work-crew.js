@@ -21,8 +21,8 @@ import { jobIn } from '../workloads/queue/job.js'
  * @property {(tookMs: number) => void} renewed a connection was opened anew, as it was asked for
  * @property {(kind: string, text: string) => void} event
  *
- * @typedef {{ waitUs: number, wholeUs: number, labourUs: number }} JobTimes from when it was due to when it was taken, and to
- *   when it was done; and of its work
+ * @typedef {{ waitUs: number, wholeUs: number, labourUs: number, doneUs: number }} JobTimes from when it was due to when it was
+ *   taken, and to when it was done; of its work; and when it was done, by the clock of the queue's server
  */
 
 /** @param {WorkPlan} plan @param {ReturnType<typeof strategyOf>} strategy @returns {import('../flow/workers.js').Bound} */
@@ -81,6 +81,7 @@ export const crewOf = async ({ plan, names, stepsPerUs, dial, refresh, nowUs, si
           waitUs: doneUs - (doneMs - takenMs) * 1000 - job.dueUs,
           wholeUs: doneUs - job.dueUs,
           labourUs: labourMs * 1000,
+          doneUs,
         })
       },
       onTaken: (_, jobs, askedMs, nowMs) => {

@@ -54,9 +54,9 @@ export const journalWriter = (path) => {
   }
   return {
     flush,
-    done(worker, maker, number, { waitUs, wholeUs, labourUs }) {
+    done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
       const by = numberOf(maker)
-      note(kinds.done, worker, by, number, waitUs, wholeUs, labourUs)
+      note(kinds.done, worker, by, number, waitUs, wholeUs, labourUs, doneUs)
       flush()
     },
     foreign: (worker) => note(kinds.foreign, worker),
@@ -84,11 +84,12 @@ export const journalReader = (path, sink) => {
 
   /** @param {number} from */
   const tell = (from) => {
-    const [kind, a, b, c, d, e, f] = numbers.subarray(from, from + fields)
+    const [kind, a, b, c, d, e, f, g] = numbers.subarray(from, from + fields)
     if (kind === kinds.maker) {
       const name = buffer.toString('latin1', from * 8 + 16, from * 8 + recordBytes)
       makers[a] = name.slice(0, name.indexOf('\0'))
-    } else if (kind === kinds.done) sink.done(a, makers[b], c, { waitUs: d, wholeUs: e, labourUs: f })
+    } else if (kind === kinds.done)
+      sink.done(a, makers[b], c, { waitUs: d, wholeUs: e, labourUs: f, doneUs: g })
     else if (kind === kinds.took) sink.took(a, b)
     else if (kind === kinds.confirmed) sink.confirmed(a, b)
     else if (kind === kinds.busy) sink.busy(a, b)

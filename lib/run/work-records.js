@@ -20,15 +20,19 @@ export const workRecords = (workers) => {
   const byWorker = new Float64Array(workers)
   const lostReplies = { take: 0, confirm: 0, other: 0 }
   const whole = { batches: 0, busyMs: 0, labourUs: 0, processesLost: 0, renewed: 0 }
+  // When the first job was taken, and the last one done, by the clock of the queue's server.
+  const span = { fromUs: Number.POSITIVE_INFINITY, toUs: 0 }
   const future = { jobs: 0, max_us: 0 }
   /** @type {Record<string, number>} */
   const refusedBy = {}
 
   /** @type {import('./work-crew.js').CrewSink} */
   const sink = {
-    done(worker, maker, number, { waitUs, wholeUs, labourUs }) {
+    done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
       jobs.add({ maker, number, dueUs: 0 })
       byWorker[worker]++
+      span.fromUs = Math.min(span.fromUs, doneUs - (wholeUs - waitUs))
+      span.toUs = Math.max(span.toUs, doneUs)
       whole.labourUs += labourUs
       if (waitUs < -aheadUs) {
         future.jobs++
@@ -73,6 +77,7 @@ export const workRecords = (workers) => {
     byWorker,
     lostReplies,
     whole,
+    span,
     future,
     refusedBy,
     sink,

@@ -26,6 +26,10 @@ const busiest = (counts) => {
   return middle === 0 ? null : sorted[sorted.length - 1] / middle
 }
 
+/** Jobs a second from when the first one was taken to when the last one was done. @param {WorkRun['last']} records of a stage */
+const rateOf = ({ jobs: { counts }, span: { fromUs, toUs } }) =>
+  counts.done > 1 && toUs > fromUs ? (counts.done * 1e6) / (toUs - fromUs) : null
+
 /** @param {WorkRun['last']} records of a stage @param {number} durationMs */
 const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
   const { busyMs, batches, processesLost, labourUs } = whole
@@ -50,7 +54,7 @@ const stagesOf = ({ crew: { stages }, second }, durationMs) =>
           return [
             String(plan.work.stage),
             {
-              rate: durationMs > 0 ? (done * 1000) / durationMs : null,
+              rate: rateOf(records),
               ...{ done, duplicates, reclaimed },
               latency_us: records.times.whole.whole(),
               backlog: second.waits[i],
@@ -96,11 +100,15 @@ export const resultOf = (run, { startedEpochMs, interrupted, client, whole, acco
         reclaimed: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.reclaimed, 0),
       },
       settled: whole,
+      ...(counts.done > 0 && {
+        first_ms: (last.span.fromUs - run.startUs()) / 1000,
+        last_ms: (last.span.toUs - run.startUs()) / 1000,
+      }),
       promise: strategy.workers()?.promise,
       account,
       ...(future.jobs > 0 && { from_future: future }),
     },
-    rate: { nominal: null, achieved: durationMs > 0 ? (counts.done * 1000) / durationMs : null },
+    rate: { nominal: null, achieved: rateOf(last) },
     latency_us: { intended: times.whole.whole(), service: times.service.whole() },
     waiting_us: times.waiting.whole(),
     work_us: first.times.labour.whole(),

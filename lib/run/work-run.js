@@ -120,6 +120,7 @@ const setUp = async (needs) => {
   const owner = queueOwner(target, strategy)
   const client = () => target.control(owner())
   let startMs = 0
+  let startUs = 0
   let endMs = 0
   const elapsed = () => (startMs === 0 ? 0 : (endMs || clock()) - startMs)
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
@@ -168,8 +169,11 @@ const setUp = async (needs) => {
   return {
     ...{ plan, card: needs.card, strategy, client, target, last, crew, ending, account, box },
     ...{ health, sampler, data, roles, second, clocks, journal, elapsed },
+    /** Of the run, by the clock of the queue's server. */
+    startUs: () => startUs,
     begin() {
       startMs = clock()
+      startUs = (steady.epochMs() + offsetMs) * 1000
       crew.start()
       ending.start()
     },

@@ -145,6 +145,56 @@ test('jobs are spread over workers as Redis saw it, and connections that are ope
   }
 })
 
+test('jobs/s are from the first job to the last, as Redis saw them, and the wait before is beside it', async (t) => {
+  const server = await startServer(t)
+  const monitor = await server.redis.monitor()
+  t.after(() => monitor.disconnect())
+  /** @type {number[]} */
+  let confirmedS = []
+  monitor.on('monitor', (time, [name, key]) => {
+    if (name.toUpperCase() === 'LREM' && key?.includes(':taken:')) confirmedS.push(Number(time))
+  })
+  // Workers in this process, and in others.
+  for (const processes of [1, 2]) {
+    confirmedS = []
+    let waitedMs = 0
+    const working = run(
+      {
+        command: 'read',
+        ...at(server),
+        workers: 4,
+        processes,
+        confirm: true,
+        work: 'sleep:1ms',
+        drain: true,
+      },
+      {
+        onProgress: (/** @type {any} */ { type, at_ms: atMs }) => {
+          if (type === 'second') waitedMs = atMs
+        },
+      },
+    )
+    await until('three seconds without a job', async () => waitedMs > 3000)
+    const emptyMs = waitedMs
+    await run({
+      ...at(server),
+      ...{ rate: 500, duration: '2s', maxBehind: '60s', idleCost: 'never' },
+      // What the workers have noted is there before the plan of the jobs.
+      allow: 'foreign-keys',
+    })
+    const { jobs, rate, duration_s: durationS } = /** @type {any} */ (await working)
+    await until('the last command', async () => confirmedS.length === jobs.done)
+    assert.equal(jobs.done, 1000)
+    const spanS = (jobs.last_ms - jobs.first_ms) / 1000
+    assert.ok(Math.abs(rate.achieved / (jobs.done / spanS) - 1) < 1e-3)
+    const seenS = Math.max(...confirmedS) - Math.min(...confirmedS)
+    assert.ok(Math.abs(spanS - seenS) < 1, `${spanS} s, Redis saw ${seenS} s`)
+    assert.ok(jobs.first_ms >= emptyMs && jobs.last_ms <= durationS * 1000 + 100, JSON.stringify(jobs))
+    t.diagnostic(`${rate.achieved} jobs/s, Redis saw ${jobs.done / seenS}; first after ${jobs.first_ms} ms`)
+    await server.redis.flushall()
+  }
+})
+
 test('jobs are spread over boxes: the last one to end says how evenly, as the bits of each say', async (t) => {
   const server = await startServer(t)
   // More than the first can do while the second starts and ends.
