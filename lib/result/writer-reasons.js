@@ -4,6 +4,7 @@ import { flowOf } from '../workloads/flows.js'
 import { adviceOf, toldByEvents } from './advice.js'
 import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
+import { inFlightWords } from './in-flight.js'
 import { busiestNode } from './nodes.js'
 import { absentCode, notes } from './ruling.js'
 
@@ -52,12 +53,21 @@ const wasRefused = ({ items, commands }) =>
  * Advice for a writer that fell behind; a saturated client or server and a refusal have their own.
  * @param {Evidence} run
  */
-const behindAdvice = (run) =>
-  clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)
-    ? ''
-    : busiestPct(run) >= limits.nearPct
-      ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+const behindAdvice = (run) => {
+  if (clientWasTheLimit(run) || serverWasTheLimit(run) || wasRefused(run)) return ''
+  const { plan, rate, latency_us: latency } = run
+  const inFlight = inFlightWords({
+    plan: { ...plan, nominalHz: rate.nominal },
+    achieved: rate.achieved,
+    serviceUs: latency?.service,
+  })
+  if (inFlight) return `; ${inFlight}`
+  return busiestPct(run) >= limits.nearPct
+    ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
+    : plan.clients
+      ? '; neither a sending thread, a connection nor a master was at its limit: look at the network'
       : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
+}
 
 /** @param {Evidence} run @returns {Warning[]} */
 const lostItems = (run) => {

@@ -5,6 +5,7 @@ import { ledProbe, ledSampler } from '../fleet/led.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
+import { inFlightWords } from '../result/in-flight.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { dataWatch } from './data-watch.js'
@@ -217,7 +218,16 @@ export const setUpWriting = async (needs) => {
     for (const text of await time.look(atMs)) journal.note('clock', text)
   }
   const watched = { ...records, ...watchers, presence, watchClocks, driver }
-  const second = everySecond({ plan, ...watched, elapsed, phase, write, show })
+  let isInFlightTold = false
+  const look = (/** @type {any} */ line) => {
+    const words = isInFlightTold
+      ? ''
+      : inFlightWords({ plan, achieved: line.achieved, serviceUs: line.latency_us.service })
+    if (words) journal.event('in-flight', words)
+    isInFlightTold ||= words !== ''
+    write(line)
+  }
+  const second = everySecond({ plan, ...watched, elapsed, phase, write: look, show })
   const clearOld = () => clearLeftovers(plan, strategy, target, time.now(), journal.event)
   const filling = { plan, strategy, target, clock, say, onEvent: journal.event, stop: needs.stop }
   return {

@@ -1,6 +1,7 @@
 // Lookups as a user starts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { delayProxy } from '../../lib/target/delay.js'
 import { assertDone, at, outcomesOf, runProducer, startProgram } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
@@ -177,4 +178,36 @@ test('a snapshot is saved, and loaded again on servers that may be emptied', asy
   assert.equal(without.code, 3)
   assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
   assert.equal(await cli(closed, 'DBSIZE'), '0')
+})
+
+test('too few connections for a rate: said in the run, and as many as it advises help', async (t) => {
+  const server = await startServer(t)
+  // Round trips of 20 ms, so that no busy machine is the limit.
+  const proxy = await delayProxy({ delayMs: 20, loseEvery: null, access: server })
+  t.after(() => proxy.close())
+  await proxy.measure(server)
+  const env = at({ ...server, ...(await proxy.placeOf(server)) })
+  const runWith = (/** @type {string} */ options) =>
+    runProducer(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
+      env,
+    })
+
+  const few = await runWith('--connections 2')
+  assert.equal(few.code, 4)
+  const reason = few.document.warnings.find((/** @type {any} */ { code }) => code === 'rate')
+  assert.match(
+    reason.message,
+    /; 2 connections can do no more than .* operations\/s at a service time of .*: /,
+  )
+  assert.doesNotMatch(reason.message, /--window|-c\b/)
+  const said = few.document.events.filter((/** @type {any} */ { kind }) => kind === 'in-flight')
+  assert.equal(said.length, 1)
+  assert.ok(said[0].at_ms < few.document.duration_s * 1000 - 1000, JSON.stringify(said))
+  assert.match(few.stderr, /2 connections can do no more than/)
+
+  const [advised] = /--connections \d+/.exec(reason.message) ?? ['']
+  const enough = await runWith(advised)
+  assert.notEqual(enough.code, 2, enough.stderr)
+  t.diagnostic(`${few.document.rate.achieved}/s; ${advised}: ${enough.document.rate.achieved}/s`)
+  assert.ok(enough.document.rate.achieved > 2 * few.document.rate.achieved)
 })
