@@ -43,9 +43,13 @@ export const percent = (percentage) => {
   return `${percentage >= 99.95 ? whole.format(percentage) : percentage.toFixed(1)} %`
 }
 
-/** A part of a whole, cut rather than rounded: 99.99 % must not read as 100 %. @param {Measured} ratio */
-export const share = (ratio) =>
-  known(ratio) ? `${+(Math.floor(ratio * 100_000 + 1e-6) / 1000).toFixed(3)} %` : dash
+/** A part of a whole in three digits, cut rather than rounded: 99.99 % must not read as 100 %. @param {Measured} ratio */
+export const share = (ratio) => {
+  if (!known(ratio)) return dash
+  const pct = ratio * 100
+  const step = pct > 99.999999 ? 1 : pct >= 10 ? 10 : pct >= 1 ? 100 : 1000
+  return `${Math.floor(pct * step + 1e-6) / step} %`
+}
 
 /** 950 µs, 12.3 ms, 1.23 s @param {Measured} us */
 export const micros = (us) => (known(us) ? scaled(us, 1000, ['µs', 'ms', 's']) : dash)

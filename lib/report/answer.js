@@ -3,7 +3,7 @@
 import { bytes, count, micros, percent, period, plainText, rate } from '../base/units.js'
 import { clientLimit } from '../result/client-limit.js'
 import { busiestNode } from '../result/nodes.js'
-import { percentileOf } from '../result/samples.js'
+import { percentileOf, tooFewWords } from '../result/samples.js'
 import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
 import { boxesRow } from './fleet-words.js'
@@ -133,7 +133,12 @@ const latencyRows = (run) => {
     ? `${times} from the due time${own ? ` (service time ${own})` : ''}`
     : `${timesWords(service, ['p50', 'p90', 'p99', 'max'])} (service time)`
   const why = burstWords(run)
-  return [{ label: 'latency', text }, ...(why ? [{ label: '', text: why }] : [])]
+  const few = tooFewWords(intended, 'p99')
+  return [
+    { label: 'latency', text },
+    ...(few ? [{ label: '', text: few }] : []),
+    ...(why ? [{ label: '', text: why }] : []),
+  ]
 }
 
 /** @param {Run} run @returns {Row[]} */

@@ -1,7 +1,7 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
 import { kindOf } from '../result/kind.js'
-import { grossCost, measureNamed, measuresOf, netCost } from '../result/measures.js'
+import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/ruling.js'
 import { percentileOf } from '../result/samples.js'
 import { flowOf } from '../workloads/flows.js'
@@ -292,7 +292,8 @@ const titleOf = ({ name, title }, plan) =>
 const verdictOf = (run) => {
   const reason = run.warnings.find((/** @type {any} */ { invalidates }) => invalidates)
   const { plan, rate: rates } = run
-  const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : ', target rate sustained'
+  const kept = words.isUneven(plan) ? ', all that was due' : ', target rate sustained'
+  const sustained = rates.nominal === null || plan.pacing === 'closed' ? '' : kept
   const right = run.verify && plan.knowsBytes ? ', every value right' : ''
   const good = {
     consumer: `every fetch on time and whole${right}`,
@@ -309,10 +310,13 @@ const verdictOf = (run) => {
 }
 
 /** What became of the limits. @param {any} run */
-const limitsOf = ({ thresholds = [] }) =>
-  thresholds.map(
+const limitsOf = (run) =>
+  (run.thresholds ?? []).map(
     (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => {
-      const found = value === null ? `${dash} (not measured)` : shownFigure(measureNamed(name), value)
+      const found =
+        value === null
+          ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
+          : shownFigure(measureNamed(name), value)
       return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
     },
   )

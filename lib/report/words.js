@@ -212,8 +212,15 @@ export const itemWords = ({ items }) => {
   ])
 }
 
+/** Whether more is due in some seconds than in others. @param {Run['plan']} plan */
+export const isUneven = ({ arrivals = 'constant' }) => arrivals !== 'constant'
+
+/** A part of the pattern has another rate than the whole. @param {Run['plan']} plan @param {Run['items']} items @param {number} nominal */
+const dueWords = (plan, { acked, offered }, nominal) =>
+  `${share(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
+
 /** @param {Run} run */
-export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind }) => {
+export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind, items }) => {
   const most = kind === 'consumer' ? 1 : Number.POSITIVE_INFINITY
   const part = nominal && typeof achieved === 'number' ? share(Math.min(most, achieved / nominal)) : null
   if (kind === 'consumer')
@@ -223,7 +230,7 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
       `${bytes(read.value_bytes)}/s of values`,
     ])
   return facts([
-    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${part} of the target rate` : ''}`,
+    `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${isUneven(plan) ? dueWords(plan, items, nominal) : `${part} of the target rate`}` : ''}`,
     typeof server.share === 'number' &&
       server.share < 0.9995 &&
       `${share(server.share)} of the items of all writers`,

@@ -2,7 +2,7 @@
 // this version or an earlier one.
 import { nearest } from '../base/nearest.js'
 import { OptionError } from '../errors.js'
-import { isSupported } from './samples.js'
+import { isSupported, tooFewWords } from './samples.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -370,18 +370,41 @@ export const measureNamed = (name) => {
   )
 }
 
+/** The percentiles that a measure is one of, and which. @param {string} name @param {Document} document */
+const percentileIn = (name, document) => {
+  const [, section, last] = /^(.*)\.([^.]+)$/.exec(name) ?? []
+  const within = partOf(section, document)
+  const samples = typeof within === 'object' && within !== null && 'p50' in within ? within : {}
+  return { samples, last }
+}
+
+/**
+ * What is shown of a measure; null where it was not measured, or too few samples are beyond a percentile.
+ * @param {MeasureRow} measure
+ * @param {Document} document
+ */
+export const shownValue = ({ name, value: read }, document) => {
+  const { samples, last } = percentileIn(name, document)
+  return isSupported(samples, last) ? read(document) : null
+}
+
+/** Why a measure that was taken is not shown. @param {string} name @param {Document} document */
+export const leftOutWords = (name, document) => {
+  const { samples, last } = percentileIn(name, document)
+  return measureNamed(name).value(document) === null ? undefined : tooFewWords(samples, last)
+}
+
 /**
  * All that was measured. A percentile with too few samples beyond it is left out.
  * @param {Document} document
  * @returns {Measure[]}
  */
 export const measuresOf = (document) =>
-  MEASURES.flatMap(({ name, unit, better, value: read }) => {
-    const value = read(document)
-    const [, section, last] = /^(.*)\.([^.]+)$/.exec(name) ?? []
-    const within = partOf(section, document)
-    const samples = typeof within === 'object' && within !== null && 'p50' in within ? within : {}
-    if (value === null || !isSupported(samples, last)) return []
+  MEASURES.flatMap((measure) => {
+    const { name, unit, better } = measure
+    const value = shownValue(measure, document)
+    if (value === null) return []
+    const { samples } = percentileIn(name, document)
     const spread = at(`${name}_uncertainty`, document)
     return [{ name, value, unit, better, count: samples.count ?? null, spread }]
   })

@@ -1,5 +1,7 @@
 // How far into its tail a distribution can be read.
 
+import { count, several } from '../base/units.js'
+
 // With fewer samples beyond it, a percentile is the luck of a few of them.
 const fewestBeyond = 10
 
@@ -13,10 +15,17 @@ const parts = /** @type {const} */ ({ p90: 0.9, p99: 0.99, p999: 0.999 })
  * @param {Percentiles} percentiles
  * @param {string} name
  */
-export const isSupported = ({ count }, name) => {
+export const isSupported = ({ count: samples }, name) => {
   const part = parts[/** @type {keyof typeof parts} */ (name)]
   // 10 of 1,000 are beyond the p99, whatever 1 - 0.99 is in binary.
-  return part === undefined || typeof count !== 'number' || count * (1 - part) > fewestBeyond - 1e-6
+  return part === undefined || typeof samples !== 'number' || samples * (1 - part) > fewestBeyond - 1e-6
+}
+
+/** Why a percentile is left out; undefined where it is not. @param {Percentiles} percentiles @param {string} name */
+export const tooFewWords = (percentiles, name) => {
+  if (isSupported(percentiles, name)) return undefined
+  const needed = Math.round(fewestBeyond / (1 - parts[/** @type {keyof typeof parts} */ (name)]))
+  return `left out: ${name === 'p999' ? 'p99.9' : name} needs ${count(needed)} samples, ${several(percentiles.count ?? 0, 'independent sample')} taken; run for longer`
 }
 
 /**

@@ -1,6 +1,6 @@
 // Limits that a run or a comparison must keep: 'latency.intended.p99<20ms', 'server.cpu_us_per_item<+5%'.
 import { OptionError } from '../errors.js'
-import { measureNamed } from './measures.js'
+import { measureNamed, shownValue } from './measures.js'
 
 /**
  * @typedef {import('./measures.js').MeasureRow} Figure
@@ -108,7 +108,7 @@ export const keeps = ({ relation, limit }, value) => value !== null && holds[rel
  */
 export const judgedBy = (thresholds, document) =>
   thresholds.map(absoluteThreshold).map((threshold) => {
-    const value = threshold.figure.value(document)
+    const value = shownValue(threshold.figure, document)
     return { threshold: threshold.text, name: threshold.figure.name, value, passed: keeps(threshold, value) }
   })
 

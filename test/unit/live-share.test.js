@@ -99,5 +99,5 @@ test('a consumer that finds fewer is not valid, and says of how many', () => {
   assert.equal(run(0.95).valid, true)
   const { valid, warnings } = run(0.2021)
   assert.equal(valid, false)
-  assert.match(warnings[0].message, /^fetches found about 20\.21 % of the 10,000 items that are alive/)
+  assert.match(warnings[0].message, /^fetches found about 20\.2 % of the 10,000 items that are alive/)
 })

@@ -47,6 +47,7 @@ test('JSON is read as well', () => {
 })
 
 for (const [text, names] of /** @type {[string, RegExp][]} */ ([
+  ['raet: 5', /^--file \S+: unknown option raet; did you mean rate\?$/],
   ['rat: 5', /^--file \S+: unknown option rat; did you mean rate\?$/],
   ['limit: 5', /^--file \S+: unknown option limit/],
   ['file: other.yaml', /^--file \S+: unknown option file/],

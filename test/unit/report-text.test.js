@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { runSections } from '../../lib/report/run-sections.js'
 import { runText } from '../../lib/report/text.js'
 import { resultDocument } from '../../lib/result/document.js'
+import { withThresholds } from '../../lib/result/thresholds.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 /** @typedef {import('../../lib/result/document.js').RunParts} RunParts */
@@ -15,6 +16,11 @@ const text = (
 ) => runText(resultDocument(sampleParts(change)), look)
 const entryOf = (/** @type {string} */ report, /** @type {string} */ label) =>
   report.match(new RegExp(`^${label} +(.*(?:\\n {16}.*)*)`, 'm'))?.[1].replace(/\n +/g, ' ')
+
+const few = (/** @type {number} */ count) => {
+  const { latency_us: latency } = sampleParts()
+  return resultDocument(sampleParts({ latency_us: { ...latency, intended: { ...latency.intended, count } } }))
+}
 
 const badParts = {
   kind: /** @type {const} */ ('producer'),
@@ -187,6 +193,27 @@ for (const [name, change, words] of plans) {
   })
 }
 
+test('arrivals that come unevenly are held against what was due', () => {
+  const uneven = text({ plan: { ...plan, arrivals: 'daily:10m' }, rate: { nominal: 2400, achieved: 1000 } })
+  assert.equal(uneven.split('\n')[0], 'VALID: every item acknowledged, all that was due')
+  assert.match(
+    entryOf(uneven, 'rate') ?? '',
+    /^1,000 items\/s, 100 % of what was due \(.*the target rate is 2,400\)$/,
+  )
+})
+
+test('a percentile that is left out says why, and no threshold judges it', () => {
+  const { thresholds } = withThresholds(few(310), ['latency.intended.p99<20ms', 'latency.intended.p50<20ms'])
+  assert.deepEqual(
+    thresholds?.map(({ value }) => value === null),
+    [true, false],
+  )
+  const shown = runText({ ...few(310), thresholds }, { columns: 400 })
+  const why = 'left out: p99 needs 1,000 samples, 310 independent samples taken; run for longer'
+  assert.ok(shown.includes(`threshold FAILED: latency.intended.p99<20ms, measured – (${why})`), shown)
+  assert.match(shown, new RegExp(`^latency .*\\n +${why}$`, 'm'))
+})
+
 test('the answer: verdict, sentence, then a row for each question', () => {
   const good = text()
   const [verdict, sentence] = good.split('\n')
@@ -196,7 +223,7 @@ test('the answer: verdict, sentence, then a row for each question', () => {
   assert.deepEqual(rows, [
     ...['rate', 'server CPU', 'memory', 'network', 'busiest master', 'other clients', 'client', 'latency'],
   ])
-  assert.equal(entryOf(good, 'rate'), '1,000 items/s, 99.998 % of the target rate')
+  assert.equal(entryOf(good, 'rate'), '1,000 items/s, 99.9 % of the target rate')
   assert.equal(entryOf(good, 'network'), '402 B per item')
   assert.match(
     entryOf(good, 'busiest master') ?? '',
@@ -233,12 +260,6 @@ test('the busiest master is explained by the keys that its shard has', () => {
 })
 
 test('percentiles with fewer than 10 samples beyond them are left out everywhere', () => {
-  const few = (/** @type {number} */ count) => {
-    const { latency_us: latency } = sampleParts()
-    return resultDocument(
-      sampleParts({ latency_us: { ...latency, intended: { ...latency.intended, count } } }),
-    )
-  }
   const shown = (/** @type {number} */ count) => entryOf(runText(few(count), { columns: 200 }), 'latency')
   assert.match(shown(1000) ?? '', /^p50 8\.12 ms, p90 19\.0 ms, p99 31\.9 ms, max/)
   assert.match(shown(999) ?? '', /^p50 8\.12 ms, p90 19\.0 ms, max/)

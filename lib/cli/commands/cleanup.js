@@ -20,7 +20,8 @@ const words = ({ master, ours, foreign }) => {
   const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
   return [
     `${plainText(master)}: ${several(keys, 'key')} of ours${types.length > 0 ? ` (${types.join(', ')})` : ''}`,
-    ...(foreign > 0 ? [`${several(foreign, 'key')} with such names are not ours, and stay`] : []),
+    ...(foreign === 1 ? ['1 key with such a name is not ours, and stays'] : []),
+    ...(foreign > 1 ? [`${count(foreign)} keys with such names are not ours, and stay`] : []),
   ].join('; ')
 }
 
@@ -57,8 +58,13 @@ const cleanUp = async (settings) => {
       leavings.reduce((total, each) => total + of(each), 0)
     const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
     const removed = sum((each) => each.removed)
+    const rest = stop.aborted
+      ? '; stopped before the end, run it again for the others'
+      : removed < ours
+        ? `; expired meanwhile, or removed by another program: ${count(ours - removed)}`
+        : ''
     const end = yes
-      ? `${several(removed, 'key')} removed${removed < ours ? `; ${count(ours - removed)} went by themselves or are left` : ''}`
+      ? `${several(removed, 'key')} removed${rest}`
       : `nothing was changed: --yes removes these ${several(ours, 'key')}`
     process.stdout.write(`${[...leavings.map(words), end].join('\n')}\n`)
     return stop.aborted ? ExitCode.interrupted : ExitCode.done
