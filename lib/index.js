@@ -29,6 +29,7 @@ const observerOf = (report, redact) => {
     warn,
     tell,
     say: (/** @type {string} */ text) => tell({ type: 'message', text }),
+    mayStop: async () => {},
     progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
   }
 }

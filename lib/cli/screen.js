@@ -1,6 +1,7 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
 
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { bytes, period } from '../base/units.js'
 import { liveView } from '../report/live.js'
 import { runText } from '../report/text.js'
@@ -10,6 +11,8 @@ import { logLine, logTo } from './log.js'
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000
+// For a second look at a command that was probably not meant so.
+const stopMs = 5000
 
 /**
  * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
@@ -46,6 +49,12 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     warnings,
     warn,
     say: (/** @type {string} */ line) => log.info(shown(line)),
+    /** Nobody is there to stop it without a terminal. */
+    mayStop: async () => {
+      if (!isTTY || quiet) return
+      log.info(`begins in ${period(stopMs)}; Ctrl-C ends it`)
+      await sleep(stopMs)
+    },
     progress: {
       show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => view?.update(snapshot),
       onEncoding: (/** @type {number} */ share) => {

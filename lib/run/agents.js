@@ -85,33 +85,55 @@ export const claimReaders = async ({ settings, strategy, ...needs }) => {
   return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }
 }
 
-/** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all */
-const partWords = (who, agents, totalAgents, ours, all) => {
+/**
+ * Why a process that nobody told which writers it is will end as PARTIAL; null where all are there, or it was told.
+ * @param {Pick<Settings, 'given'>} settings
+ * @param {Pick<import('../plan/plan.js').Plan, 'agents' | 'totalAgents'>} plan
+ * @param {number} others writers at work elsewhere
+ */
+export const missingWriters = ({ given }, { agents, totalAgents }, others) => {
+  const here = agents.length + others
+  if (given.agent !== 'default' || here >= totalAgents) return null
+  return `only ${here} of ${several(totalAgents, 'writer')} ${here === 1 ? 'is' : 'are'} here, so the result will be PARTIAL: make this process all of them with -a all, or start the same command on other boxes`
+}
+
+/** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all @param {boolean} [isFleet] the other boxes are there too */
+const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
   if (totalAgents === 1) return `the only ${who}: ${all}`
   if (agents.length === totalAgents) return `all of ${several(totalAgents, who)}: ${all}`
   const numbers = agents.length === 1 ? `${who} ${agents[0]}` : `${who}s ${agents.join(', ')}`
-  return `${numbers} of ${totalAgents}: ${ours} of ${all}; -a all for everything`
+  return `${numbers} of ${totalAgents}: ${ours} of ${all}${isFleet ? '' : '; -a all for everything'}`
 }
 
-/** `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything` @param {import('../plan/plan.js').Plan} plan */
-export const agentWords = ({ agents, totalAgents, items, quantity, periodMs, pacing, clients, queue }) => {
+/**
+ * `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything`
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {boolean} [isFleet]
+ */
+export const agentWords = (plan, isFleet) => {
+  const { agents, totalAgents, items, quantity, periodMs, pacing, clients, queue } = plan
   if (clients && !queue) return `${several(clients.connections, 'client')} over ${count(quantity)} keys`
   const isRate = periodMs === 1000 || pacing === 'smooth'
   const scale = isRate ? 1000 / periodMs : 1
   const unit = queue ? 'jobs' : 'items'
   const all = `${count(quantity * scale)} ${isRate ? `${unit}/s` : `${unit} an interval`}`
   const numbers = agents.map(({ agent }) => agent)
-  return partWords('writer', numbers, totalAgents, count(items * scale), all)
+  return partWords('writer', numbers, totalAgents, count(items * scale), all, isFleet)
 }
 
-/** `reader 3 of 8: 4 of 32 consumers; -a all for everything` @param {import('../plan/read-plan.js').ReadPlan} plan */
-export const readerWords = ({ agents, totalAgents, consumers }) =>
+/**
+ * `reader 3 of 8: 4 of 32 consumers; -a all for everything`
+ * @param {Pick<import('../plan/read-plan.js').ReadPlan, 'agents' | 'totalAgents' | 'consumers'>} plan
+ * @param {boolean} [isFleet]
+ */
+export const readerWords = ({ agents, totalAgents, consumers }, isFleet) =>
   partWords(
     'reader',
     agents,
     totalAgents,
     count(agents.length * consumers),
     several(totalAgents * consumers, 'consumer'),
+    isFleet,
   )
 
 /** `8 workers that take up to 50 jobs each, with 500 µs of computing a job` @param {import('../plan/work-plan.js').WorkPlan} plan */

@@ -9,7 +9,15 @@ import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
 import { newcomerCheck, preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
-import { agentWords, claimAgents, claimReaders, leaseWarnings, readerWords, workersWords } from './agents.js'
+import {
+  agentWords,
+  claimAgents,
+  claimReaders,
+  leaseWarnings,
+  missingWriters,
+  readerWords,
+  workersWords,
+} from './agents.js'
 import { clockOf } from './clock.js'
 import { factsOf } from './facts.js'
 import { findPlan } from './find-plan.js'
@@ -34,6 +42,7 @@ import { writeRun } from './write-run.js'
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {readonly Warning[]} warnings all so far
+ * @property {() => Promise<void>} mayStop a moment in which somebody at a terminal can end a run that is not the one they meant
  * @property {Pick<import('./write-setup.js').WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run
@@ -95,7 +104,12 @@ const written = async (settings, { target, run, commandLine, observer, linesOf, 
   const agents = await (fleet ? claimOnFleet(fleet, claim) : claimAgents(claim))
   undo(() => untilStopped(stopNow, agents.release(), undefined))
   const plan = planOf(settings, { ...facts, agents: agents.agents })
-  say(agentWords(plan))
+  say(agentWords(plan, fleet !== null))
+  const missing = fleet ? null : missingWriters(settings, plan, await agents.others().catch(() => 0))
+  if (missing !== null) {
+    observer.progress.onEvent('writers', missing)
+    await unlessInterrupted(stop, observer.mayStop())
+  }
   const wholeMs = lengthMs(plan)
   if (wholeMs !== null && plan.durationMs !== null && wholeMs > plan.durationMs)
     say(`lasts ${period(wholeMs)}: ticks are not cut short`)
@@ -157,7 +171,7 @@ const read = async (settings, needs, undo) => {
   const readers = joined?.readers ?? (await claimReaders(claim))
   if (!joined) undo(() => untilStopped(stopNow, readers.release(), undefined))
   const plan = { ...found.plan, agents: readers.agents }
-  say(readerWords(plan))
+  say(readerWords(plan, Boolean(joined)))
   joined?.fleet.describe({ reading: { ...plan, agents: [] } })
   await joined?.fleet.tell()
   const parts = await readRun({ ...found, plan, results: linesOf(plan), joined, ...common })

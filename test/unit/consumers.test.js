@@ -51,6 +51,7 @@ test('which part of the consumers a process is, in words', () => {
     readerWords(planOf({ agents, totalAgents, consumers }))
   assert.equal(words([3]), 'reader 3 of 8: 4 of 32 consumers; -a all for everything')
   assert.equal(words([2, 3]), 'readers 2, 3 of 8: 8 of 32 consumers; -a all for everything')
+  assert.equal(readerWords(planOf({ agents: [3], totalAgents: 8 }), true).includes('-a all'), false)
   assert.equal(words([1, 2], 2), 'all of 2 readers: 8 consumers')
   assert.equal(words([1], 1, 1), 'the only reader: 1 consumer')
 })
