@@ -17,11 +17,13 @@ const withoutUser = (word) => word.replace(/(rediss?:\/\/)[^/@]*@/, '$1')
 /**
  * @param {string} as how it was started: `millrace write`, `node producer.js`
  * @param {readonly string[]} argv of the process
+ * @param {boolean} [isFleet] for every box: the folder of this one is left out
  */
-export const commandLineOf = (as, argv) => {
+export const commandLineOf = (as, argv, isFleet = false) => {
   const words = argv.slice(as.startsWith('millrace ') ? 3 : 2)
+  const isLeftOut = (/** @type {string} */ name) => leftOut.has(name) || (isFleet && name === 'out')
   const isNamed = (/** @type {string} */ text) =>
-    text.startsWith('--') && leftOut.has(text.slice(2).split('=')[0])
+    text.startsWith('--') && isLeftOut(text.slice(2).split('=')[0])
   const kept = words.filter((word, at) => {
     const before = words[at - 1] ?? ''
     return !isNamed(word) && !(isNamed(before) && !before.includes('='))

@@ -80,7 +80,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
         concluded = merged ?? { ...results, folder, finish: async () => {} }
         isShared = merged === null
       },
-      commandLine: commandLineOf(as, process.argv),
+      commandLine: commandLineOf(as, process.argv, Boolean(settings.control)),
       observer: { ...screen, say },
       linesOf: (plan) => {
         const about = aboutOf(program, results.run, plan)

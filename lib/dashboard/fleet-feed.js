@@ -21,6 +21,8 @@ const lastLookMs = 1000
 /** A box as the page shows it. @param {Status['boxes'][number]} box */
 const boxRow = ({ state, silent_s: silentS, ...box }) => ({
   name: box.host,
+  state,
+  last_s: box.last_s,
   role: whoIs(box),
   ...(state === 'silent' && { trouble: `silent for ${Math.round(silentS)} s` }),
   ...(state === 'lost' && { trouble: 'lost' }),

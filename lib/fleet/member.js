@@ -12,6 +12,7 @@ import { factsOf } from './facts.js'
 import { liveNow } from './gather.js'
 import { encodeInterval } from './interval.js'
 import { leadingOf } from './leading.js'
+import { lossesOf } from './losses.js'
 import { pulseOf } from './pulse.js'
 import { begunRun, runEnded, startOfRun } from './starting.js'
 import { stoppingOf } from './stopping.js'
@@ -162,6 +163,7 @@ const memberOf = async (needs, client) => {
   const signal = signalOf(needs, parts)
   await pulse.beat()
   const isLate = pulse.answer()?.startMs != null
+  const losses = lossesOf({ control, run, writers, say: needs.say })
 
   return {
     id,
@@ -197,12 +199,16 @@ const memberOf = async (needs, client) => {
     /** @param {() => Promise<Record<string, string>>} [known] what the leader has measured before the first write */
     async ready(known = async () => ({})) {
       const startMs = await begun(needs, parts, { begunMs, signal, known })
+      losses.begin()
       return { startMs, atMs: clock.clockAt(startMs) + staggerMs(), isLate }
     },
     /** @param {Omit<import('./interval.js').Interval, 'v' | 'box' | 'seq'>} second */
     second: secondsOf(box, pulse),
     /** The last word of this box. @param {object} end */
-    end: (/** @type {object} */ end) => box.end(JSON.stringify(end)),
+    end(/** @type {object} */ end) {
+      losses.end()
+      return box.end(JSON.stringify(end))
+    },
     beat: pulse.beat,
     isDone: box.isDone,
     answer: pulse.answer,
@@ -212,6 +218,7 @@ const memberOf = async (needs, client) => {
     /** Folding ends here, and goes on where it is needed. */
     endThread: leading.end,
     async close() {
+      losses.end()
       pulse.stop()
       stopping.close()
       await leading.end()

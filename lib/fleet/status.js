@@ -48,6 +48,7 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
             : card.ready
               ? 'ready'
               : 'joining',
+    last_s: folded ? folded.at_ms / 1000 : null,
     silent_s: isSilent ? Number(quietMs) / 1000 : 0,
     achieved: folded?.achieved ?? null,
     p99_us: folded?.p99_us ?? null,

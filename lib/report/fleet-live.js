@@ -1,5 +1,6 @@
 // A fleet as it runs, in a terminal: one screen of at most `columns` and `rows`. Pure.
 
+import { boxTrouble } from '../base/box-trouble.js'
 import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
 import { aheadText, whoIs } from './fleet-words.js'
@@ -58,7 +59,7 @@ const headLines = (status) => {
     `rate      ${rate(second?.achieved)}${nominal ? ` of ${rate(nominal)}` : ''} items/s by ${second?.writers ?? 0} of ${several(status.writers, 'writer')}`,
     `latency   p50 ${micros(latency?.p50)}  p99 ${micros(latency?.p99)}  max ${micros(latency?.max)}  PING p99 ${micros(second?.bystander_us?.p99)}`,
     `nodes     busiest master ${percent(master)}${replica === null ? '' : `  busiest replica ${percent(replica)}`} of a core`,
-    `items     ${count(items.acked ?? 0)} acknowledged${lost.length > 0 ? `, ${lost.join(', ')}` : ', none lost'}`,
+    `items     ${count(items.acked ?? 0)} acknowledged${lost.length > 0 ? `, ${lost.join(', ')}` : boxTrouble(status.boxes) ? '' : ', none lost'}`,
     ...readLines(status),
     `control   ${bytes(Object.values(status.control_bytes).reduce((sum, n) => sum + n, 0))} kept there`,
   ]
@@ -75,11 +76,13 @@ export const fleetScreen = (
   const paint = painter(color)
   const [first, ...facts] = headLines(status)
   const title = wrapped(first, columns)
+  const trouble = boxTrouble(status.boxes)
+  const gone = trouble ? wrapped(`${trouble}: what they had to write is absent`, columns) : []
   const old = silentMs > 0 ? wrapped(`${silence(silentMs)}: what is below is old`, columns) : []
   const head = facts.flatMap((line) => wrapped(line, columns))
   const sorted = status.boxes.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
   // A blank line, the titles, the line of those that have no room, and the one that the cursor is in.
-  const room = Math.max(1, rows - title.length - old.length - head.length - 4)
+  const room = Math.max(1, rows - title.length - gone.length - old.length - head.length - 4)
   const shown = sorted.slice(0, room)
   const stateOf = (/** @type {Status['boxes'][number]} */ { state, silent_s: s }) =>
     state === 'silent' ? `silent ${s.toFixed(0)} s` : state
@@ -107,6 +110,7 @@ export const fleetScreen = (
   const more = sorted.length - shown.length
   return [
     ...title.map(paint.bold),
+    ...gone.map(paint.yellow),
     ...old.map(paint.red),
     ...head,
     '',
@@ -119,14 +123,14 @@ export const fleetScreen = (
 export const fleetLine = (status, silentMs = 0) => {
   if (silentMs > 0) return silence(silentMs)
   const { second, elapsed_s: elapsedS, boxes, items } = status
-  const odd = boxes.filter(({ state }) => state === 'silent' || state === 'lost').length
+  const trouble = boxTrouble(boxes)
   const lost = (items.failed ?? 0) + (items.uncertain ?? 0) + (items.dropped ?? 0)
   return [
     elapsedS === null ? stateWords(status) : clockTime(elapsedS * 1000),
     `${rate(second?.achieved)} items/s`,
     `p99 ${micros(second?.latency_us.intended?.p99)}`,
     `${second?.writers ?? 0} of ${several(status.writers, 'writer')}`,
-    ...(odd > 0 ? [`${odd} silent or lost`] : []),
+    ...(trouble ? [trouble] : []),
     ...(lost > 0 ? [`${count(lost)} lost`] : []),
   ].join('  ')
 }

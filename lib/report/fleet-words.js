@@ -1,4 +1,5 @@
 // What a report says of a fleet: the boxes of a run, a row each.
+import { boxTrouble } from '../base/box-trouble.js'
 import { rangesText } from '../base/ranges.js'
 import { count, micros, percent, several } from '../base/units.js'
 import { cell } from './cells.js'
@@ -23,11 +24,13 @@ export const boxesRow = ({ fleet, readers }) => {
   if (!fleet) return []
   const { boxes, start } = fleet
   const hosts = new Set(boxes.map((/** @type {any} */ { host }) => host)).size
-  const lost = boxes.filter((/** @type {any} */ { state }) => state === 'lost').length
+  const trouble = boxTrouble(
+    boxes.map((/** @type {any} */ { state, to_s: lastS }) => ({ state, last_s: lastS })),
+  )
   const skew = `began within ${micros((start.clock_skew_ms + start.loop_skew_ms) * 1000)} of each other (clocks ${micros(start.clock_skew_ms * 1000)}, event loops ${micros(start.loop_skew_ms * 1000)})`
   const parts = [
     `${boxes.length === 1 ? '1 box' : `${count(boxes.length)} boxes`} on ${several(hosts, 'host')}`,
-    ...(lost > 0 ? [`${lost} lost`] : []),
+    ...(trouble ? [trouble] : []),
     ...(readers ? [`${readers.boxes.length} more ${readers.boxes.length === 1 ? 'reads' : 'read'}`] : []),
     ...(boxes.length > 1 ? [skew] : []),
   ]

@@ -220,7 +220,7 @@ const dueWords = (plan, { acked, offered }, nominal) =>
   `${share(offered > 0 ? acked / offered : null)} of what was due (${arrivalsWords(plan.arrivals)}; the target rate is ${rate(nominal)})`
 
 /** @param {Run} run */
-export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind, items }) => {
+export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, kind, items, fleet }) => {
   const most = kind === 'consumer' ? 1 : Number.POSITIVE_INFINITY
   const part = nominal && typeof achieved === 'number' ? share(Math.min(most, achieved / nominal)) : null
   if (kind === 'consumer')
@@ -231,7 +231,9 @@ export const rateWords = ({ rate: { nominal, achieved, ...read }, server, plan, 
     ])
   return facts([
     `${rate(achieved)} ${unitOf(plan)}s/s${part ? `, ${isUneven(plan) ? dueWords(plan, items, nominal) : `${part} of the target rate`}` : ''}`,
-    typeof server.share === 'number' &&
+    fleet?.absent.items > 0 && `${share(items.acked / items.offered)} of the items of all boxes written`,
+    !(fleet?.absent.items > 0) &&
+      typeof server.share === 'number' &&
       server.share < 0.9995 &&
       `${share(server.share)} of the items of all writers`,
   ])

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
 import { eachRecorded, histogramSum, mergedPercentiles } from '../../lib/measure/latency.js'
+import { runText } from '../../lib/report/text.js'
 import {
   assertIdentity,
   assertStoppedAsOne,
@@ -202,8 +203,17 @@ for (const who of /** @type {const} */ (['follower', 'leader']))
     killed.kill('SIGKILL')
     const killedMs = Date.now()
     const ended = await Promise.all(boxes.filter((one) => one !== killed).map((one) => one.ended))
-    for (const { code, stderr } of ended) assert.equal(code, 4, stderr)
+    for (const { code, stderr } of ended) {
+      assert.equal(code, 4, stderr)
+      assert.match(stderr, /1 of 3 boxes lost since 0:\d\d/)
+    }
     const document = await fleet.result('kill')
+    const shown = runText(document, { columns: 400 })
+    const written = (document.items.acked / document.items.offered) * 100
+    const [, share] = /^rate .* · ([\d.]+) % of the items of all boxes written$/m.exec(shown) ?? []
+    assert.ok(Math.abs(Number(share) - written) <= 0.1, shown)
+    assert.match(shown, /^fleet +3 boxes .* · 1 of 3 boxes lost since 0:\d\d/m)
+    assert.doesNotMatch(shown, /run it again.*--out/)
     const { items, fleet: found, warnings, server } = document
     assertIdentity(items)
     assert.equal(items.offered, 300 * 150)

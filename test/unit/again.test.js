@@ -14,6 +14,12 @@ test('the line that repeats a run is what was typed, quoted where a shell needs 
   )
 })
 
+test('the line of a fleet, which is for every box, has not the folder of one of them', () => {
+  const argv = ['/usr/bin/node', '/anywhere/producer.js', '--out', 'box-1', '-t', '3', '--out=box-2']
+  assert.equal(commandLineOf('node producer.js', argv, true), 'node producer.js -t 3')
+  assert.equal(commandLineOf('node producer.js', argv), 'node producer.js --out box-1 -t 3 --out=box-2')
+})
+
 test('it has no password, and not the name of the run, which is taken', () => {
   const password = ['--password', 'ab', '--password=cd', '--sentinel-password', 'ef']
   assert.equal(

@@ -48,9 +48,9 @@ const statusOf = (more) =>
 
 const manyBoxes = [
   ...Array.from({ length: 200 }, (_, i) => box({ writers: [i + 1] })),
-  box({ writers: [201, 202], state: 'silent', silent_s: 128 }),
+  box({ writers: [201, 202], state: 'silent', silent_s: 128, last_s: 4 }),
   ...Array.from({ length: 12 }, (_, i) => readerBox(i + 1)),
-  box({ writers: [203], state: 'lost' }),
+  box({ writers: [203], state: 'lost', last_s: 10.2 }),
 ]
 
 test('a screen of a fleet keeps to the columns and rows of its terminal', () => {
@@ -75,8 +75,10 @@ test('a screen of a fleet keeps to the columns and rows of its terminal', () => 
 
 test('in 80 columns every line of a fleet fits, and the boxes that need a look come first', () => {
   const lines = fleetScreen(statusOf({ boxes: manyBoxes }), { columns: 80, rows: 24 })
-  assert.deepEqual(lines.slice(0, 12), [
+  assert.deepEqual(lines.slice(0, 14), [
     'spring-test: sorted-set, started, 0:12 of 0:40',
+    '1 of 214 boxes lost since 0:10, 1 of 214 boxes silent since 0:04: what they had',
+    'to write is absent',
     'rate      3,015 of 3,000 items/s by 2 of 2 writers',
     'latency   p50 3.19 ms  p99 24.0 ms  max 52.3 ms  PING p99 24.0 ms',
     'nodes     busiest master 2.7 %  busiest replica 1.2 % of a core',
@@ -89,7 +91,7 @@ test('in 80 columns every line of a fleet fits, and the boxes that need a look c
     'writer 201-202  ip-10-0-12…central-1  silent 128 s    1,501  26.0 ms  5.5 %',
     'writer 203      ip-10-0-12…central-1  lost            1,501  26.0 ms  5.5 %',
   ])
-  assert.equal(lines.at(-1), 'and 202 more')
+  assert.equal(lines.at(-1), 'and 204 more')
   assert.equal(lines.length, 23)
 })
 
@@ -100,7 +102,7 @@ test('what was read last is not called that of no reader once all have ended', (
 
 test('a line of a fleet, for a log', () => {
   assert.equal(
-    fleetLine(statusOf({ boxes: [box({ state: 'lost' })] })),
-    '0:12  3,015 items/s  p99 24.0 ms  2 of 2 writers  1 silent or lost  2 lost',
+    fleetLine(statusOf({ boxes: [box({ state: 'lost', last_s: 10.4 }), box({}), box({})] })),
+    '0:12  3,015 items/s  p99 24.0 ms  2 of 2 writers  1 of 3 boxes lost since 0:10  2 lost',
   )
 })

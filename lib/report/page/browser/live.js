@@ -1,4 +1,5 @@
 // Runs in the live page: follows the stream of the run, and draws what it says with the charts of the report.
+import { boxTrouble } from '../../../base/box-trouble.js'
 import { clockTime, count, micros, percent, rate } from '../../../base/units.js'
 import { clientLimit } from '../../../result/client-limit.js'
 import { LIVE_CHARTS } from '../../live-charts.js'
@@ -99,7 +100,13 @@ const drawState = () => {
     return showState('Silent.', `No news of the run for ${Math.round(silent / 1000)} s.`, 'bad')
   const lost = lostWords()
   const phase = latest.phase && latest.phase !== 'measuring' ? `${latest.phase}, ` : ''
-  showState('Running.', `${phase}${timeWords()}${lost ? `: ${lost}` : ', nothing lost'}`, lost ? 'bad' : '')
+  const trouble = boxTrouble(state.boxes)
+  const words = [lost, trouble].filter(Boolean).join('; ')
+  showState(
+    'Running.',
+    `${phase}${timeWords()}${words ? `: ${words}` : ', nothing lost'}`,
+    lost ? 'bad' : trouble ? 'warn' : '',
+  )
 }
 
 /** The busiest node of a role. @param {string} role */
@@ -193,6 +200,7 @@ const taken = {
   },
   boxes({ boxes }) {
     state.boxes = boxes
+    drawState()
     drawTables(state)
   },
   event({ event, earlierEvents }) {
