@@ -102,6 +102,14 @@ export const controlConnections = (access, mayConnect = () => true) => {
         throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })
       }
     },
+    /** Rejects with the error of its connection where a server does not answer. @param {Endpoint} endpoint */
+    answers: (endpoint) =>
+      of(endpoint)
+        .ping()
+        .catch((error) => {
+          if (error.name === 'ReplyError') throw error
+          throw faults.get(addressOf(endpoint)) ?? error
+        }),
     /** Ends the connection to a database that is not the target's own. @param {Endpoint} endpoint @param {number} db */
     leave(endpoint, db) {
       const name = `${addressOf(endpoint)}/${db}`

@@ -1,6 +1,6 @@
 // The servers of a run: found or started, asked what they are, and kept in view while they change.
 
-import { plainText } from '../base/units.js'
+import { count, plainText, several } from '../base/units.js'
 import { OptionError, TargetError } from '../errors.js'
 import { parseInfo } from '../wire/info.js'
 import { accessOf } from './access.js'
@@ -11,6 +11,7 @@ import { dial } from './dial.js'
 import { findEmbedded, startEmbedded } from './embedded.js'
 import { loaded } from './loading.js'
 import { lookoutOf } from './lookout.js'
+import { reasonFor } from './reason.js'
 import { refusedBy } from './refused.js'
 import { loadScript, storeScripts } from './scripts.js'
 import { sentinelsOf } from './sentinel.js'
@@ -122,6 +123,37 @@ const checkSlots = ({ owners }, address) => {
   }
 }
 
+/** A refusal is an answer. @param {unknown} error */
+const isRefusal = (error) => /** @type {Error} */ (error).name === 'ReplyError'
+
+/**
+ * Masters that do not answer, before anything else asks them.
+ * @param {ReturnType<typeof controlConnections>} control
+ * @param {Layout} layout
+ * @param {string} address of the target
+ * @param {Access} access
+ */
+const checkMasters = async (control, { masters, owners }, address, access) => {
+  const faults = await Promise.all(
+    masters.map((master) =>
+      control.answers(endpointOf(master)).then(
+        () => [],
+        (error) => (isRefusal(error) ? [] : [{ master, error }]),
+      ),
+    ),
+  )
+  const silent = faults.flat()
+  if (silent.length === 0) return
+  const names = silent.map(({ master }) => master)
+  const slots = owners ? owners.filter((owner) => names.includes(masters[owner])).length : 0
+  const without = owners ? `, so ${count(slots)} of ${count(owners.length)} slots have no master` : ''
+  const [{ master, error }] = silent
+  throw new TargetError(
+    `${address}: ${names.length} of ${several(masters.length, 'master')} ${names.length === 1 ? 'does' : 'do'} not answer${without}: ${names.join(', ')}; start them, or wait until replicas have taken over (${/ECONNREFUSED/.test(error.message) ? error.message : reasonFor(master, error, access)})`,
+    { code: 'DEAD_MASTERS', cause: error },
+  )
+}
+
 const longestVersion = 20
 
 const serverVersion = (/** @type {Record<string, string>} */ fields) =>
@@ -230,6 +262,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     let layout = await lookout.first()
     admission.begin(layout)
     checkSlots(layout, address)
+    if (cluster) await checkMasters(control, layout, address, access)
     const versions = new Set([serverVersion(info.fields)])
     /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
     const topology = () => ({ masters: layout.masters, owners: layout.owners, epoch: layout.epoch })

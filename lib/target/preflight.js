@@ -63,7 +63,8 @@ const quoted = ({ key, type }) => {
 
 /** @param {string} master @param {FoundNode} node @param {number} looked @param {Findings} found */
 const foreignWords = (master, node, looked, { foreign, examples }) => {
-  const of = looked < node.keys ? `${count(looked)} looked at of ${count(node.keys)}` : count(looked)
+  const of =
+    looked < node.keys ? `the ${count(looked)} looked at (it has ${count(node.keys)})` : count(looked)
   return (
     `${master} has keys that no plan of Millrace covers: ${count(foreign)} of ${of}, such as ` +
     `${examples.map(quoted).join(' and ')}; take an empty server, or write beside them with --allow foreign-keys`

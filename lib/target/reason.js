@@ -92,7 +92,8 @@ const guess = (words, { tls }) => {
  * @param {import('./dial.js').Access} [access]
  */
 export const reasonFor = (where, error, access = { tls: null }) => {
-  const words = wordsOf(error, access.password)
+  // What follows is for authors of clients.
+  const words = wordsOf(error, access.password).replace(/, otherwise the HELLO.*/, '')
   const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!told) return `${where}: ${words}`
   // Of an address that another option gave.

@@ -10,6 +10,7 @@ import { ExitCode, TargetError } from '../../errors.js'
 import { twoColumns } from '../../options/help.js'
 import { findServerBinary } from '../../target/embedded-binary.js'
 import { peerPath, peers } from '../../target/peers.js'
+import { asTargetError } from '../../target/reason.js'
 import { strategyNames } from '../../workloads/index.js'
 import { lookedAt } from '../dry-run.js'
 import { withPassword } from '../password.js'
@@ -111,6 +112,15 @@ const textOf = (findings, columns) => {
   return twoColumns(rows, columns).join('\n')
 }
 
+/** A target that cannot be used at all. @param {unknown} error */
+const unusable = (error) => {
+  const known = asTargetError(error)
+  if (!(known instanceof TargetError)) throw error
+  /** @type {Finding[]} */
+  const findings = [{ what: 'target', found: 'cannot be used', advice: known.message }]
+  return { findings, refused: true }
+}
+
 /** What a run would meet there. @param {import('../../../settings.js').Settings} settings @param {AbortSignal} stop */
 const targetFindings = async (settings, stop) => {
   const { lines, warnings, refusal, leases, target } = await lookedAt(settings, { stop })
@@ -150,7 +160,9 @@ export const command = {
     const { stop } = interruptsOfRun()
     const here = [...(await machine()), serverOfPath(settings.serverBin), ...otherServers(env)]
     const there =
-      settings.host === undefined ? { findings: [], refused: false } : await targetFindings(settings, stop)
+      settings.host === undefined
+        ? { findings: [], refused: false }
+        : await targetFindings(settings, stop).catch(unusable)
     const findings = [...here, ...there.findings]
     process.stdout.write(
       settings.json
