@@ -20,6 +20,8 @@ const shownHost = (host) => {
   return host.includes(':') ? `[${host}]` : host
 }
 
+const isLoopback = (/** @type {string} */ host) => /^(127\.|::1$|localhost$)/.test(host)
+
 const nothing = {
   /** @template {Lines} R @param {R} lines @returns {R} */
   watching: (lines) => lines,
@@ -56,7 +58,9 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
     run: String(run),
   }
   const page = await openPage(listener, fleet)
-  say(`live page: ${page.address}`)
+  say(
+    `live page: ${page.address}${isLoopback(listener.host) ? '' : ' (plain HTTP: the way there is not encrypted)'}`,
+  )
   let warned = 0
   let hasEnded = false
   const tellWarnings = () => {

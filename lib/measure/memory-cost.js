@@ -95,7 +95,7 @@ const reasonAgainst = (plan, strategy, before, after, stored, grown, elapsedMs, 
   if (expected !== null && grown > mostForecast * (expected + leastBytes * masters))
     return `${bytes(grown)} came, and these items take about ${bytes(expected)}: another application wrote meanwhile`
   if (grown < leastBytes * masters)
-    return `${bytes(Math.max(0, grown))} more are too little: below ${bytes(leastBytes)} a master its own tables would pass for the items'`
+    return `memory grew by ${bytes(Math.max(0, grown))}; it takes ${bytes(leastBytes * masters)} to tell the items from the server's own tables: write more, or for longer`
   return null
 }
 

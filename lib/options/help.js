@@ -169,7 +169,7 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
   const isVaried = shown.some(({ env }) => env !== null)
   return [
     wrapped(does, width).join('\n'),
-    `Usage: ${[as, words, '[options]'].filter(Boolean).join(' ')}`,
+    `Usage: ${[as, words, shown.length > 0 && '[options]'].filter(Boolean).join(' ')}`,
     // Never wrapped: they are there to be pasted.
     ...(examples.length > 0
       ? [

@@ -34,13 +34,13 @@ const timesWords = (times, wanted, us = 1) =>
 
 /** @param {Run} run @returns {Row[]} */
 const costRows = ({ server, plan }) => {
-  const { cpu_us_per_item: gross, cpu_us_per_item_net: net, idle } = server
+  const { cpu_us_per_item: gross, cpu_us_per_item_net: net } = server
   const each = `per ${words.unitOf(plan)}`
   const within = micros(server.cpu_us_per_item_net_uncertainty)
   const cpu =
     typeof net === 'number'
       ? `${micros(net)} ± ${within} ${each} without the idle cost, ${micros(gross)} with it`
-      : `${micros(gross)} ${each}${idle && 'why' in idle ? ', idle cost included' : ''}`
+      : `${micros(gross)} ${each}${typeof gross === 'number' ? ', idle cost included' : ''}`
   const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
   return [
     { label: 'server CPU', text: cpu },
@@ -87,10 +87,19 @@ const busiestRow = (run) => {
   ]
 }
 
+/** Of the PINGs of another client, beside their row. @param {{ code: string }} warning */
+export const isOfOthers = ({ code }) => code === 'bystander-contended'
+
 /** @param {Run} run @returns {Row[]} */
-const othersRow = ({ bystander_us: bystander }) => {
+const othersRow = ({ bystander_us: bystander, warnings = [] }) => {
   const times = timesWords(bystander, ['p50', 'p99', 'max'])
-  return times ? [{ label: 'other clients', text: `a PING of another client takes ${times}` }] : []
+  if (!times) return []
+  // More than 1 % that were late may be the p99.
+  const late = percentileOf(bystander, 'p99') !== null ? warnings.filter(isOfOthers) : []
+  return [
+    { label: 'other clients', text: `a PING of another client takes ${times}` },
+    ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),
+  ]
 }
 
 /** @param {Run} run @returns {Row} */

@@ -5,7 +5,7 @@ import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../r
 import { stateWords } from '../result/ruling.js'
 import { percentileOf } from '../result/samples.js'
 import { flowOf } from '../workloads/flows.js'
-import { answerRows } from './answer.js'
+import { answerRows, isOfOthers } from './answer.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
 import { boxesTable, readerBoxesTable } from './fleet-words.js'
@@ -325,7 +325,7 @@ const limitsOf = (run) =>
 const warningsOf = ({ warnings, valid }) => {
   const first = valid ? -1 : warnings.findIndex((/** @type {any} */ { invalidates }) => invalidates)
   return warnings
-    .filter((/** @type {any} */ _, /** @type {number} */ at) => at !== first)
+    .filter((/** @type {any} */ one, /** @type {number} */ at) => at !== first && !isOfOthers(one))
     .map((/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
       text: message,
       serious: invalidates,

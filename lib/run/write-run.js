@@ -45,7 +45,7 @@ const contended = (late) =>
     ? [
         {
           code: 'bystander-contended',
-          message: `other processes took the CPU: ${percent(late * 100)} of the bystander's PINGs were sent late, by more than a quarter of their latency, so the slowest ${percent(late * 100)} of latencies may be this machine's and not the servers'; end them, or give this process cores of its own (taskset)`,
+          message: `${percent(late * 100)} of them were sent late: other processes took the CPU`,
           invalidates: false,
         },
       ]

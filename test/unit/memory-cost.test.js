@@ -77,7 +77,7 @@ describe('or why that cannot be told', () => {
     [
       'few items',
       [{ quantity: 20 }, { data: 9000, keys: 22 }],
-      /^9\.00 kB more are too little: below 100 kB a master/,
+      /^memory grew by 9\.00 kB; it takes 100 kB to tell the items/,
     ],
     [
       'items that die before they come again',

@@ -282,6 +282,14 @@ test('percentiles with fewer than 10 samples beyond them are left out everywhere
   )
 })
 
+test('PINGs that were sent late are one line below their row, where the p99 is shown', () => {
+  const warnings = [{ code: 'bystander-contended', message: '1.8 % were late', invalidates: false }]
+  assert.match(text({ warnings }), /^other clients .* max 9\.12 ms\n +1\.8 % were late\n/m)
+  assert.equal(text({ warnings }).match(/were late/g)?.length, 1)
+  const few = { p50: 210, p99: 4310, max: 9120, count: 200 }
+  assert.doesNotMatch(text({ warnings, bystander_us: few }), /were late/)
+})
+
 test('a run that is not valid: the first reason in the first line, the others below it', () => {
   const bad = text(badParts)
   assert.match(bad, /^NOT VALID: OOM \(90 items\): /)
