@@ -138,6 +138,31 @@ const causes = ({ items, commands, queue }) => {
 }
 
 /**
+ * A master that died comes before all that its slots refused meanwhile; one that only gave its slots away was not
+ * disconnected.
+ * @param {Evidence} run
+ * @returns {Warning[]}
+ */
+const failovers = ({ events = [], items }) => {
+  if (items.acked === items.offered) return []
+  const of = (/** @type {string} */ kind) => events.filter((/** @type {any} */ event) => event.kind === kind)
+  const newcomers = of('new-master')
+  return of('master-gone').flatMap((/** @type {any} */ gone) => {
+    const [address] = gone.text.split(' ')
+    const died = of('disconnected').find(
+      (/** @type {any} */ { text, at_ms: atMs }) => text.startsWith(`${address}: `) && atMs <= gone.at_ms,
+    )
+    if (!died) return []
+    const at = newcomers.findIndex((/** @type {any} */ { at_ms: atMs }) => atMs >= died.at_ms)
+    const [next] = at < 0 ? [] : newcomers.splice(at, 1)
+    const after = next
+      ? `${plainText(next.text.split(' ')[0])} took over after ${s1(next.at_ms - died.at_ms)}`
+      : 'no other master took over'
+    return [{ code: 'failover', message: `${plainText(address)} died at ${s1(died.at_ms)}, ${after}` }]
+  })
+}
+
+/**
  * What was refused or lost, and then done after all, cost time, and says something about the servers. Where items came
  * too late for it, it is the reason; a connection that broke is the least of them, since a refusal says why.
  * @param {Evidence} run
@@ -418,6 +443,7 @@ export const writerReasons = [
   delayMissed,
   wrongAnswers,
   lostUpdates,
+  failovers,
   causes,
   fullQueue,
   repeats,

@@ -324,3 +324,32 @@ describe('writers that were not there', () => {
     assert.equal(stateWords({ valid: false }), 'not valid')
   })
 })
+
+test('a master that died is named before what its slots refused, and its successor makes no shard more', () => {
+  const [first] = sample.nodes.filter(({ role }) => role === 'master')
+  const replica = sample.nodes.find(({ role, shard }) => role === 'replica' && shard === first.shard)
+  assert.ok(replica)
+  const event = (/** @type {number} */ ms, /** @type {string} */ kind, /** @type {string} */ text) => ({
+    ...{ at_ms: ms, kind, text },
+  })
+  const parts = {
+    ...items({ acked: 900, dropped: 100 }),
+    commands: { ...sample.commands, repeated: 9, repeated_by: { CLUSTERDOWN: 9 } },
+    nodes: sample.nodes.map((node) => (node === replica ? { ...node, role: 'master' } : node)),
+    events: [
+      event(6100, 'disconnected', `${first.address}: closed the connection`),
+      event(9500, 'new-master', `${replica.address} is a master now`),
+      event(9500, 'master-gone', `${first.address} serves no slots any more`),
+    ],
+  }
+  const shown = runText(resultDocument(sampleParts(/** @type {any} */ (parts))), { columns: 400 })
+  const [verdict] = shown.split('\n')
+  assert.equal(verdict, `NOT VALID: ${first.address} died at 6.1 s, ${replica.address} took over after 3.4 s`)
+  assert.match(shown, /cluster of 2 masters and 2 replicas/)
+  const moved = { ...parts, events: parts.events.slice(1) }
+  const { warnings } = resultDocument(sampleParts(/** @type {any} */ (moved)))
+  assert.equal(
+    warnings.some(({ code }) => code === 'failover'),
+    false,
+  )
+})
