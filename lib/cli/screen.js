@@ -79,7 +79,13 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
       if (json || (quiet && fault())) stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else if (!quiet) {
         const stored = fault() ? undefined : join(folder, report ? 'report.html' : 'run.json')
-        const look = { columns: stdout.columns, color: stdout.isTTY === true, verbose, report: stored }
+        const look = {
+          columns: stdout.columns,
+          color: stdout.isTTY === true,
+          verbose,
+          report: stored,
+          notStored: fault()?.message,
+        }
         stdout.write(runText(document, look))
       }
       if (!fault() && (json || quiet)) log.info(`results in ${folder}`)

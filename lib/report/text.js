@@ -17,6 +17,7 @@ import { gap } from './words.js'
  * @property {boolean} [color]
  * @property {boolean} [verbose] nodes, commands, times and the rest too
  * @property {string} [report] where the page is
+ * @property {string} [notStored] why there is no run.json
  */
 
 const fewestColumns = 40
@@ -81,10 +82,14 @@ const verdictLines = ({ columns, paint }, { verdict, warnings, limits = [] }) =>
 }
 
 /** @param {Sections} sections @param {Look} look */
-export const sectionsText = (sections, { columns = 80, color = false, verbose = false, report } = {}) => {
+export const sectionsText = (
+  sections,
+  { columns = 80, color = false, verbose = false, report, notStored } = {},
+) => {
   const page = { columns: Math.max(fewestColumns, columns), paint: painter(color) }
   const { title, question, answer, facts, tables, repeat } = sections
-  const verdict = verdictLines(page, sections)
+  const lost = notStored ? wrapped(`NOT STORED: ${notStored}`, page.columns).map(page.paint.red) : []
+  const verdict = [...lost, ...verdictLines(page, sections)]
   const asked = wrapped(question, page.columns)
   const shown = tables.filter((table) => (verbose || !answer ? !table.more : table.answer))
   const where = [

@@ -282,6 +282,14 @@ test('percentiles with fewer than 10 samples beyond them are left out everywhere
   )
 })
 
+test('a result that could not be stored says so before its verdict', () => {
+  const [first, second] = text({}, { columns: 200, notStored: 'results/x cannot be written (ENOSPC)' }).split(
+    '\n',
+  )
+  assert.equal(first, 'NOT STORED: results/x cannot be written (ENOSPC)')
+  assert.match(second, /^VALID: /)
+})
+
 test('PINGs that were sent late are one line below their row, where the p99 is shown', () => {
   const warnings = [{ code: 'bystander-contended', message: '1.8 % were late', invalidates: false }]
   assert.match(text({ warnings }), /^other clients .* max 9\.12 ms\n +1\.8 % were late\n/m)
