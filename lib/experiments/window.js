@@ -1,5 +1,6 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
+import { sumOfClients } from '../measure/client-sum.js'
 import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
@@ -174,18 +175,29 @@ const timesOver = (all, of) => {
   return times && { ...times, ...(count > 0 && { count }) }
 }
 
-/** The clients of all runs together. @param {readonly Run[]} runs @param {readonly Line[][]} perRun @param {number} acked */
+/**
+ * CPU and busy are of the seconds in the window. The rest is known of whole runs only.
+ * @param {readonly Run[]} runs
+ * @param {readonly Line[][]} perRun
+ * @param {number} acked
+ */
 const clientsOver = (runs, perRun, acked) => {
-  const clients = perRun.map((own) => own.map((line) => ({ ...line.client, over_ms: line.over_ms })))
-  const pcts = clients.map((rows) => meanOver(rows, 'cpu_pct') ?? 0)
-  const usedUs = pcts.reduce((sum, pct, i) => sum + pct * 10 * lengthMs(perRun[i]), 0)
+  const clients = perRun.map((own, i) => {
+    const rows = own.map((line) => ({ ...line.client, over_ms: line.over_ms }))
+    const pct = meanOver(rows, 'cpu_pct')
+    return {
+      ...runs[i].document.client,
+      cpu_s: pct === null ? null : (pct / 100) * (lengthMs(own) / 1000),
+      cpu_pct: pct,
+      thread_cpu_pct: meanOver(rows, 'thread_cpu_pct'),
+      busy_pct: meanOver(rows, 'busy_pct'),
+    }
+  })
+  const sum = sumOfClients(clients)
   return {
     ...runs[0].document.client,
-    cpu_pct: pcts.reduce((sum, pct) => sum + pct, 0),
-    thread_cpu_pct: meanOver(clients.flat(), 'thread_cpu_pct'),
-    busy_pct: Math.max(...clients.map((rows) => meanOver(rows, 'busy_pct') ?? 0)),
-    cpu_us_per_item: acked > 0 ? usedUs / acked : null,
-    rss_mb_max: runs.reduce((sum, run) => sum + (run.document.client.rss_mb_max ?? 0), 0),
+    ...sum,
+    cpu_us_per_item: sum.cpu_s !== null && acked > 0 ? (sum.cpu_s * 1e6) / acked : null,
   }
 }
 

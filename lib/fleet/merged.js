@@ -1,5 +1,6 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
+import { sumOfClients } from '../measure/client-sum.js'
 import { serverCosts } from '../measure/costs.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { memoryCost } from '../measure/memory-cost.js'
@@ -96,30 +97,10 @@ const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
   }
 }
 
-/** The worst of each, and the sum of what adds up. @param {readonly Box[]} boxes @param {number} stored */
+/** @param {readonly Box[]} boxes @param {number} stored */
 const clientOf = (boxes, stored) => {
-  const all = boxes.flatMap(({ end }) => (end ? [end.client] : []))
-  const numbers = (/** @type {string} */ name) =>
-    all.map((client) => client[name]).filter((n) => typeof n === 'number')
-  const most = (/** @type {string} */ name) => (numbers(name).length > 0 ? Math.max(...numbers(name)) : null)
-  const total = (/** @type {string} */ name) =>
-    numbers(name).length > 0 ? numbers(name).reduce((sum, n) => sum + n, 0) : null
-  // Busy and of its own CPU are those of one thread: the busiest.
-  const busiest = all.toSorted((a, b) => (b.busy_pct ?? 0) - (a.busy_pct ?? 0))[0] ?? {}
-  const cpuS = total('cpu_s')
-  return {
-    cpu_s: cpuS,
-    cpu_pct: total('cpu_pct'),
-    cpu_us_per_item: cpuS !== null && stored > 0 ? (cpuS * 1e6) / stored : null,
-    rss_mb_max: most('rss_mb_max'),
-    loop_delay_ms_p99: most('loop_delay_ms_p99'),
-    busy_pct: busiest.busy_pct ?? null,
-    thread_cpu_pct: busiest.thread_cpu_pct ?? null,
-    stopped_ms: most('stopped_ms'),
-    encode_ms: most('encode_ms'),
-    tape_bytes: total('tape_bytes'),
-    waiting_bytes_max: most('waiting_bytes_max'),
-  }
+  const sum = sumOfClients(boxes.flatMap(({ end }) => (end ? [end.client] : [])))
+  return { ...sum, cpu_us_per_item: sum.cpu_s !== null && stored > 0 ? (sum.cpu_s * 1e6) / stored : null }
 }
 
 /** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */

@@ -1,5 +1,6 @@
 // What the readers of a fleet's run came to: the sections of a consumer's result, of all of them, from what their boxes
 // sent. They are no part of the accounting of items. Pure.
+import { sumOfClients } from '../measure/client-sum.js'
 import { medianOf } from '../measure/fetches.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCounts } from './interval.js'
@@ -36,9 +37,13 @@ export const readersCommands = (strategy, nowMs) => {
   return new Set([...names, command, ...(command === 'get' ? ['mget'] : [])])
 }
 
+/** Of a lost box: what its seconds had at most. @param {ReaderBox} box @returns {Record<string, any>} */
+const clientOf = ({ end, folded }) => end?.client ?? folded?.worst ?? {}
+
 /** @param {ReaderBox} box @param {number} at */
-const rowOf = ({ card, folded, end, reads }, at) => {
-  const client = end?.client ?? folded?.worst ?? {}
+const rowOf = (box, at) => {
+  const { card, folded, end, reads } = box
+  const client = clientOf(box)
   const [fromMs, toMs] = [end?.from_ms ?? folded?.from_ms ?? 0, end?.end_ms ?? folded?.at_ms ?? 0]
   const { count = 0, items = 0 } = reads?.fetches ?? {}
   return {
@@ -135,17 +140,6 @@ const verifyOf = (boxes) => {
 const liveOf = (boxes) =>
   boxes.flatMap(({ end }) => (end?.live ? [end.live] : [])).toSorted((a, b) => a.share - b.share)[0] ?? null
 
-/** The busiest of them, whose thread would be the limit. @param {readonly ReturnType<typeof rowOf>[]} rows */
-const clientOf = (rows) => {
-  const { busy_pct, thread_cpu_pct } = rows.toSorted((a, b) => (b.busy_pct ?? 0) - (a.busy_pct ?? 0))[0]
-  return {
-    busy_pct,
-    thread_cpu_pct,
-    cpu_pct: rows.reduce((sum, { cpu_pct: pct }) => sum + (pct ?? 0), 0),
-    stopped_ms: Math.max(...rows.map(({ stopped_ms: ms }) => ms)),
-  }
-}
-
 /** @param {readonly ReaderBox[]} boxes */
 const fromFuture = (boxes) => {
   const all = boxes.flatMap(({ end }) => (end?.fetches.from_future ? [end.fetches.from_future] : []))
@@ -199,7 +193,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
     verify: verifyOf(boxes),
     live: liveOf(boxes),
     uniqueness: ended.find(({ uniqueness }) => uniqueness)?.uniqueness ?? null,
-    client: clientOf(rows),
+    client: sumOfClients(boxes.map(clientOf)),
     boxes: rows,
     notes: boxes.flatMap(({ end }, at) =>
       (end?.warnings ?? []).map((warning) => ({

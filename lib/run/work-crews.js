@@ -23,25 +23,6 @@ const readEveryMs = 200
 const againMs = 200
 const readyLimitMs = 20_000
 
-/** Health of several processes as of one: the busiest decides. @param {Health} own @param {readonly Health[]} others */
-export const healthOf = (own, others) => {
-  if (others.length === 0) return own
-  const all = [own, ...others]
-  const sum = (/** @type {(one: Health) => number | null} */ of) =>
-    all.reduce((total, one) => total + (of(one) ?? 0), 0)
-  const busiest = others.toSorted((a, b) => (b.busy_pct ?? 0) - (a.busy_pct ?? 0))[0]
-  return {
-    ...own,
-    cpu_s: sum(({ cpu_s: s }) => s),
-    cpu_pct: sum(({ cpu_pct: pct }) => pct),
-    rss_mb_max: sum(({ rss_mb_max: mb }) => mb),
-    thread_cpu_pct: busiest.thread_cpu_pct,
-    busy_pct: busiest.busy_pct,
-    loop_delay_ms_p99: Math.max(...all.map(({ loop_delay_ms_p99: ms }) => ms)),
-    stopped_ms: Math.max(...all.map(({ stopped_ms: ms }) => ms)),
-  }
-}
-
 /** Workers by process, as evenly as can be. @param {number} workers @param {number} processes */
 const sharesOf = (workers, processes) =>
   Array.from({ length: processes }, (_, p) => {

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { TargetError } from '../errors.js'
 import { onesIn } from '../measure/bits.js'
+import { sumOfClients } from '../measure/client-sum.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { accountsBeside, boxAccount, signs } from '../target/queue-accounts.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -15,7 +16,6 @@ import { samplersOf } from './second.js'
 import { longestTimerMs, settled } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { contentsOf } from './work-contents.js'
-import { healthOf } from './work-crews.js'
 import { resultOf } from './work-result.js'
 import { everyWorkSecond } from './work-second.js'
 import { openStages } from './work-stages.js'
@@ -243,7 +243,7 @@ const played = async (run, { stop, stopNow }) => {
   const whole = await settled(load, { stop, stopNow })
   run.end()
   const own = health.summary()
-  const client = healthOf(own, crew.healths())
+  const client = { ...own, ...sumOfClients([own, ...crew.healths()]) }
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   const account = await untilStopped(

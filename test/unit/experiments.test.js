@@ -389,6 +389,18 @@ describe('a window of runs', () => {
     )
   })
 
+  test('the CPU of the client is that of the seconds in the window; two writers add up', () => {
+    const one = run([1000, 1000, 1000, 1000])
+    Object.assign(one.document.client, { cpu_s: 0.5, tape_bytes: 100, stopped_ms: 0 })
+    const client = windowOf([one], whole(1, 3))?.document.client
+    assert.deepEqual([client.cpu_s, client.cpu_pct, client.cpu_us_per_item], [0.1, 5, 50])
+    const other = run([1000, 1000, 1000, 1000])
+    Object.assign(other.document.client, { cpu_s: 0.7, tape_bytes: 300, stopped_ms: 1500 })
+    const both = windowOf([one, other], whole(1, 3))?.document.client
+    assert.deepEqual([both.cpu_s, both.cpu_pct, both.rss_mb_max], [0.2, 10, 20])
+    assert.deepEqual([both.tape_bytes, both.stopped_ms, both.cpu_us_per_item], [400, 1500, 50])
+  })
+
   test('only seconds that lie wholly within', () => {
     const found = windowOf([run([1000, 2000, 1000, 1000])], { fromMs: startMs + 900, toMs: startMs + 3100 })
     assert.ok(found)
