@@ -10,6 +10,7 @@ import { ExitCode, OptionError } from '../lib/errors.js'
 import { consumerCases } from './bench/consumer.js'
 import { fallen, leastRounds, record } from './bench/gate.js'
 import { lookupCases } from './bench/lookup.js'
+import { overloadCases } from './bench/overload.js'
 import { verdict } from './bench/room.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
 
@@ -27,7 +28,7 @@ const usage = `Usage: npm run bench -- [options] [part of a case's name...]
   -h, --help   this text`
 
 const cases = [...writerCases, ...lookupCases, ...consumerCases()]
-const all = [...cases, members(), strategyCosts()]
+const all = [...cases, ...overloadCases, members(), strategyCosts()]
 
 /** @param {Record<string, any>} options @param {string[]} words */
 const work = async (options, words) => {

@@ -85,7 +85,7 @@ const lostItems = (run) => {
     {
       code: 'dropped',
       n: dropped,
-      message: `${count(dropped)} ${of} were dropped before all of their commands were sent, as the writer was too far behind its schedule${behindAdvice(run)}`,
+      message: `${count(dropped)} ${of} were dropped before they were sent, as the writer was too far behind its schedule${behindAdvice(run)}`,
     },
     {
       code: 'unsettled',
@@ -199,7 +199,10 @@ const rateSustained = (run) => {
   if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return []
   // All that there was room for was stored.
   if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return []
-  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${rate(achieved)} of ${rate(nominal)} items/s${behindAdvice(run)}`
+  const did = run.plan.clients
+    ? `${rate(achieved)} of ${rate(nominal)} items/s`
+    : `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
+  const message = `only ${share(achieved / nominal)} of the rate was achieved: ${did}${behindAdvice(run)}`
   return [{ code: 'rate', message }]
 }
 

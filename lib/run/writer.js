@@ -79,51 +79,104 @@ export const writer = ({
   }
 
   /**
+   * The account of an agent's part of a tick.
    * @param {typeof agents[number]} agent
    * @param {number} i the tick
    * @param {number} dueMs after the start
-   * @param {import('../wire/encode.js').TickValues} values
+   * @param {import('../base/ranges.js').Range} range its items
    * @param {(() => void) | null} [then] when all its items have an outcome
    */
-  const offer = (agent, i, dueMs, values, then = null) => {
-    const k = pacer.chunkOf(i)
-    const range = chunkRange(agent, plan.chunks, k)
+  const open = (agent, i, dueMs, range, then = null) => {
     const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
     openTicks++
     const measured = dueMs >= plan.warmUpMs
     if (measured) firstMeasuredMs ??= dueMs
-    const account = ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
-    if (isScheduled(plan) && elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)
-    else {
-      // Any batch may have any item: then one waits for the one before.
-      const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
-      const items = agent.draw?.(range, dueMs) ?? null
-      driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account, items })
-    }
-    return measured
+    if (measured && agent.index === 0) measuredTicks++
+    return ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
+  }
+  /**
+   * @param {typeof agents[number]} agent
+   * @param {number} i
+   * @param {number} dueMs
+   * @param {import('../wire/encode.js').TickValues} values
+   * @param {(() => void) | null} [then]
+   */
+  const offer = (agent, i, dueMs, values, then) => {
+    const k = pacer.chunkOf(i)
+    const range = chunkRange(agent, plan.chunks, k)
+    const account = open(agent, i, dueMs, range, then)
+    // Any batch may have any item: then one waits for the one before.
+    const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
+    const items = agent.draw?.(range, dueMs) ?? null
+    driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account, items })
   }
   /** @param {number} i @param {number} dueMs */
   const offerAll = (i, dueMs) => {
     const values = tickValues(now(), plan.ttlS)
-    let measured = false
-    for (const agent of agents) measured = offer(agent, i, dueMs, values)
-    if (measured) measuredTicks++
+    for (const agent of agents) offer(agent, i, dueMs, values)
+  }
+  /** Drops a whole tick: none of its commands is sent. @param {number} i @param {number} dueMs */
+  const skipAll = (i, dueMs) => {
+    for (const agent of agents)
+      ledger.skip(open(agent, i, dueMs, chunkRange(agent, plan.chunks, pacer.chunkOf(i))))
   }
 
-  /** Absolute deadlines. What was due before a box joined is not its own. */
+  /**
+   * Absolute deadlines. What was due before a box joined is not its own. A tick that is due begins as soon as the servers
+   * have room for it, and is then finished; one that waits too long is dropped as a whole.
+   */
   const scheduled = () => {
+    /** @type {{ i: number, sinceMs: number }[]} */
+    const waiting = []
+    const isTooLate = (/** @type {{ i: number, sinceMs: number }} */ { i, sinceMs }) => {
+      const nowMs = elapsed()
+      return nowMs - pacer.dueMs(i) > plan.maxBehindMs || nowMs - sinceMs > driver.waitLimitMs()
+    }
+    /** How many ticks had begun when the chunk's last one did: every part of an interval is written as often. */
+    const begunAt = new Float64Array(plan.chunks).fill(-1)
+    let begun = 0
+    const oldestPart = () => {
+      let at = 0
+      for (let w = 1; w < waiting.length; w++)
+        if (begunAt[pacer.chunkOf(waiting[w].i)] < begunAt[pacer.chunkOf(waiting[at].i)]) at = w
+      return waiting.splice(at, 1)[0].i
+    }
+    const more = () => {
+      while (!stopped) {
+        while (waiting.length > 0 && isTooLate(waiting[0])) {
+          const [{ i }] = waiting.splice(0, 1)
+          skipAll(i, pacer.dueMs(i))
+        }
+        if (waiting.length === 0 || !driver.hasRoom()) return
+        const i = oldestPart()
+        begunAt[pacer.chunkOf(i)] = begun++
+        offerAll(i, pacer.dueMs(i))
+      }
+    }
     const ticks = ticker({
       pacer,
       ticks: plan.ticks,
       elapsed,
       firstTick: () => (isLate ? pacer.ticksDue(elapsed()) : 0),
       stopsMs: () => stopsAtMs() - startMs,
-      begin: (i) => offerAll(i, pacer.dueMs(i)),
+      begin: (i) => {
+        waiting.push({ i, sinceMs: elapsed() })
+        more()
+      },
       // The last interval lasts its whole time.
       onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),
       timers,
     })
-    return { start: ticks.start, stop: ticks.stop, more: () => {}, next: ticks.next }
+    return {
+      start: ticks.start,
+      stop: ticks.stop,
+      more,
+      next: ticks.next,
+      waits: () => waiting.length > 0,
+      giveUp: () => {
+        for (const { i } of waiting.splice(0)) skipAll(i, pacer.dueMs(i))
+      },
+    }
   }
 
   const isOver = (/** @type {number} */ i) =>
@@ -138,7 +191,7 @@ export const writer = ({
       while (!isOver(next) && driver.hasRoom()) offerAll(next++, elapsed())
       if (isOver(next)) finish()
     }
-    return { start: more, stop: () => {}, more, next: () => next }
+    return { start: more, stop: () => {}, more, next: () => next, waits: () => false, giveUp: () => {} }
   }
 
   /** Each agent waits for its batch and then sleeps: what the published figures did. */
@@ -159,7 +212,7 @@ export const writer = ({
         }, pacer.spacingMs)
         sleeping.add(timer)
       }
-      if (offer(agent, i, elapsed(), tickValues(now(), plan.ttlS), then) && agent.index === 0) measuredTicks++
+      offer(agent, i, elapsed(), tickValues(now(), plan.ttlS), then)
     }
     return {
       start: () => {
@@ -170,6 +223,8 @@ export const writer = ({
       },
       more: () => {},
       next: () => 0,
+      waits: () => false,
+      giveUp: () => {},
     }
   }
 
@@ -210,8 +265,9 @@ export const writer = ({
     /** Answers came. */
     progress: () => pacing.more(),
     stop() {
-      stopped = true
       pacing.stop()
+      stopped = true
+      pacing.giveUp()
       finish()
     },
     /**
@@ -221,9 +277,11 @@ export const writer = ({
      */
     async settle(limitMs, atOnce) {
       const deadline = clock() + limitMs
-      while (openTicks > 0 && clock() < deadline && !atOnce.aborted) {
+      while ((openTicks > 0 || pacing.waits()) && clock() < deadline && !atOnce.aborted) {
         await new Promise((resolve) => timers.setTimeout(() => resolve(undefined), settleCheckMs))
+        if (pacing.waits()) pacing.more()
       }
+      pacing.giveUp()
       return openTicks === 0
     },
   }

@@ -18,14 +18,11 @@
  * @param {(address: string) => Pool} needs.poolAt
  */
 export const dealerOf = ({ map, pools, poolAt }) => {
-  /** @param {Map<Pool, Turn>} turns @param {Tick} tick @param {Pool} pool @param {Job} job @param {boolean} begun */
-  const put = (turns, tick, pool, job, begun) => {
+  /** @param {Map<Pool, Turn>} turns @param {Tick} tick @param {Pool} pool @param {Job} job */
+  const put = (turns, tick, pool, job) => {
     const turn = turns.get(pool)
-    if (!turn) turns.set(pool, { tick, jobs: [job], begun })
-    else {
-      turn.jobs.push(job)
-      turn.begun ||= begun
-    }
+    if (turn) turn.jobs.push(job)
+    else turns.set(pool, { tick, jobs: [job] })
   }
 
   /** To whom a repeat goes now. @param {Entry} entry of one slot */
@@ -35,13 +32,13 @@ export const dealerOf = ({ map, pools, poolAt }) => {
   const dealTurns = (waiting) => {
     /** @type {Map<Tick, Map<Pool, Turn>>} */
     const dealt = new Map()
-    for (const { tick, jobs, begun } of waiting) {
+    for (const { tick, jobs } of waiting) {
       const turns = dealt.get(tick) ?? new Map()
       dealt.set(tick, turns)
       for (const { tape, values, ranges: old, at } of jobs) {
         for (let r = at; r < old.length; r += 2) {
           for (const [address, ranges] of map.split(tape, values, old[r], old[r + 1])) {
-            put(turns, tick, poolAt(address), { tape, values, ranges, at: 0 }, begun)
+            put(turns, tick, poolAt(address), { tape, values, ranges, at: 0 })
           }
         }
       }
@@ -56,7 +53,7 @@ export const dealerOf = ({ map, pools, poolAt }) => {
       const turns = new Map()
       for (const { tape, values } of passes) {
         for (const [address, ranges] of map.rangesOf(tape, values)) {
-          put(turns, tick, poolAt(address), { tape, values, ranges: ranges.slice(), at: 0 }, false)
+          put(turns, tick, poolAt(address), { tape, values, ranges: ranges.slice(), at: 0 })
         }
       }
       for (const [pool, turn] of turns) pool.offer(turn)

@@ -8,7 +8,7 @@ import { plainCommand } from '../wire/encode.js'
 import { addressOfNode, clientOf, connectClient, followConnections } from './ioredis-client.js'
 import { listeningTo } from './listening.js'
 import { occasionsOf } from './occasions.js'
-import { isOvertaken, patienceOf, pausedMs } from './patience.js'
+import { patienceOf, pausedMs } from './patience.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
 import { silenceOf } from './silence.js'
@@ -24,7 +24,7 @@ import { causeOf, refusalIn, verdictOf } from './verdict.js'
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string }}
  * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent
- * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number, begun: boolean }} Turn
+ * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number }} Turn
  */
 
 // Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
@@ -292,7 +292,6 @@ export const ioredisDriver = async (options) => {
       const { tick, jobs } = turn
       const busy = underWay.get(tick.chunk)
       if (busy && busy !== tick) continue
-      turn.begun = true
       underWay.set(tick.chunk, tick)
       const job = jobs[turn.j]
       const one = { tick, ...job, i: turn.i++, attempts: 0, left: false, goTo: null, asking: false, from }
@@ -323,16 +322,8 @@ export const ioredisDriver = async (options) => {
   }
 
   /** @param {Tick} tick */
-  const dropOvertaken = (tick) => {
-    if (clock() - answeredMs > pausedMs) patience.disturbed()
-    const before = patience.giveUpBefore()
-    drop((turn) => turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before)
-  }
-
-  /** @param {Tick} tick */
   const offer = (tick) => {
     const { account } = tick
-    if (isScheduled(plan) && inFlight.size + postponed.size >= maxOutstanding) dropOvertaken(tick)
     const jobs = []
     for (const tape of tapes.ofTick(tick)) {
       const times = occasions(tape, account.agent, tick.values)
@@ -341,7 +332,7 @@ export const ioredisDriver = async (options) => {
         jobs.push({ tape, values: tick.values })
       }
     }
-    if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0, begun: false })
+    if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0 })
     ledger.seal(account)
     pump()
   }
@@ -380,6 +371,9 @@ export const ioredisDriver = async (options) => {
     close,
     /** Its connections are its own. */
     renew: () => false,
+    /** How long a tick may wait for room. */
+    waitLimitMs: () =>
+      patience.limitMs(postponed.size > 0 || (inFlight.size > 0 && clock() - answeredMs > pausedMs)),
     hasRoom: () => turns.length < 2,
     waitingBytes: () => 0,
   }

@@ -13,7 +13,7 @@ import { cutOf } from './tape.js'
  *
  * @typedef {{ tape: Tape, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of a tape; `at` is the pair under way
- * @typedef {{ tick: Tick, jobs: Job[], begun: boolean }} Turn what a tick sends here
+ * @typedef {{ tick: Tick, jobs: Job[] }} Turn what a tick sends here
  *
  * @typedef {object} LaneEvents
  * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
@@ -204,7 +204,6 @@ export const laneOf = ({
       }
       const [turn] = turns
       if (!turn || underWay.mustWait(turn.tick) || (oneSlot && holds.any())) break
-      turn.begun = true
       const [job] = turn.jobs
       if (job && job.at < job.ranges.length) sendNext(turn, job, most)
       else if (turn.jobs.length > 1) turn.jobs.shift()

@@ -91,9 +91,10 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
 }
 
 /**
- * What was begun goes on as long as its server is there.
- * @param {{ begun: boolean, tick: { dueMs: number } }} turn
+ * What was begun, at whatever server, goes on as long as its server is there.
+ * @param {{ tick: { dueMs: number, firstMs: number | null } }} turn
  * @param {number} deadline
  * @param {boolean} isUp
  */
-export const isOverdue = ({ begun, tick }, deadline, isUp) => tick.dueMs < deadline && !(begun && isUp)
+export const isOverdue = ({ tick }, deadline, isUp) =>
+  tick.dueMs < deadline && !(tick.firstMs !== null && isUp)

@@ -78,14 +78,14 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   const laneFor = (/** @type {import('./tape.js').Tape} */ { connection }) => lanes[connection]
 
   /** @param {Turn} turn */
-  const split = ({ tick, jobs, begun }) => {
+  const split = ({ tick, jobs }) => {
     /** @type {Map<Lane, Turn>} */
     const turns = new Map()
     for (const job of jobs) {
       const lane = laneFor(job.tape)
       const turn = turns.get(lane)
       if (turn) turn.jobs.push(job)
-      else turns.set(lane, { tick, jobs: [job], begun })
+      else turns.set(lane, { tick, jobs: [job] })
     }
     for (const [lane, turn] of turns) lane.offer(turn)
   }

@@ -3,7 +3,7 @@ import { TargetError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { dealerOf } from './dealer.js'
 import { occasionsOf } from './occasions.js'
-import { isOvertaken, patienceOf, pausedMs } from './patience.js'
+import { patienceOf, pausedMs } from './patience.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
 import { refresherOf } from './refresher.js'
@@ -242,25 +242,14 @@ export const socketDriver = async (options) => {
     }
   }
 
-  /**
-   * The unsent rest of this chunk's earlier ticks, where the window is shut because the server is slower than the
-   * rate. What waits because the cluster changed or a server paused is caught up with: there only time decides.
-   * @param {Tick} tick
-   */
-  const dropOvertaken = (tick) => {
-    for (const lane of lanes()) if (lane.isShut() && lane.silentMs() > pausedMs) patience.disturbed()
-    const before = patience.giveUpBefore()
-    for (const lane of lanes()) {
-      if (!lane.isShut()) continue
-      const isLost = (/** @type {Turn} */ turn) =>
-        turn.begun && isOvertaken(turn.tick, tick, plan.chunks) && turn.tick.dueMs < before
-      for (const turn of lane.take(isLost)) loseTurn(turn, 'dropped')
-    }
+  const isDisturbed = () => {
+    if (repeats.holds.any()) return true
+    for (const lane of lanes()) if (!lane.isUp() || lane.silentMs() > pausedMs) return true
+    return false
   }
 
   /** @param {Tick} tick */
   const offer = (tick) => {
-    if (isScheduled(plan)) dropOvertaken(tick)
     const { account } = tick
     const list = tapes.ofTick(tick)
     const passes = list.flatMap((tape) =>
@@ -353,6 +342,8 @@ export const socketDriver = async (options) => {
     abandon,
     close,
     renew,
+    /** How long a tick may wait for room. */
+    waitLimitMs: () => patience.limitMs(isDisturbed()),
     /** Another tick would find work to do: no server has many ticks waiting, some has none or one. */
     hasRoom: () => {
       if (repeats.holds.isWaiting()) return false

@@ -268,10 +268,10 @@ export const mutations = [
     breaks: 'items answered are short by a command',
   },
   {
-    ...socket,
-    line: 'turn.begun && isOvertaken(turn.tick, tick, plan.chunks)',
-    becomes: 'isOvertaken(turn.tick, tick, plan.chunks)',
-    breaks: 'ticks that were not begun are dropped as overtaken',
+    ...policy,
+    line: '!(tick.firstMs !== null && isUp)',
+    becomes: 'true',
+    breaks: 'half a tick is dropped when it is overtaken',
   },
   {
     ...socket,
@@ -335,8 +335,8 @@ export const mutations = [
   },
   {
     ...writer,
-    line: 'elapsed() - dueMs > plan.maxBehindMs) ledger.skip(account)',
-    becomes: 'elapsed() - dueMs > plan.maxBehindMs) openTicks--',
+    line: 'skipAll(i, pacer.dueMs(i))\n        }\n        if',
+    becomes: '}\n        if',
     breaks: 'a tick that is too late has no outcome',
   },
   {

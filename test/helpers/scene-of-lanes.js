@@ -97,5 +97,5 @@ export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {
 /** @param {number} chunk @param {number} [index] @param {Parameters<typeof jobOf>[1]} [size] */
 export const turnOf = (chunk, index = 0, size = {}) => {
   const tick = tickOf(chunk, index)
-  return { tick, jobs: [jobOf(tick, size)], begun: false }
+  return { tick, jobs: [jobOf(tick, size)] }
 }

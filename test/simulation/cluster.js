@@ -217,7 +217,7 @@ export const simulatedCluster = ({
       connection.asking = true
       return '+OK\r\n'
     }
-    const key = name === 'EVALSHA' ? args[3] : args[1]
+    const key = name === 'EVALSHA' || name === 'EVAL' ? args[3] : args[1]
     const elsewhere = redirect(node, key, asking)
     if (elsewhere !== null) return elsewhere
     if (name === 'EVALSHA' && !node.scripts.has(args[1])) return '-NOSCRIPT No matching script.\r\n'

@@ -56,6 +56,8 @@ const spanMs = 600
 /** A run may end at these, before it goes on with a server that was not checked. */
 export const mayEnd = new Set(['occupied', 'lead-astray', 'misdirect', 'map'])
 const maps = ['stale', 'wrong', 'hole', 'fails', 'outside']
+/** A node that executes about a fifteenth of what it could. */
+const burdened = 1.01
 /** Nobody of the cluster is there. */
 export const outside = '127.0.0.1:6001'
 // Long enough to be noticed, given up and repeated; or for a batch to wait while its next two are due.
@@ -166,7 +168,13 @@ export const playFault = (fault, { clock, random, cluster, masters }) => {
       return
     case 'slow':
     case 'overload':
-      node.slowness = kind === 'slow' ? random.pick([50, 500, 5000]) : random.pick([1000, 3000, 6000])
+    case 'burden':
+      node.slowness =
+        kind === 'burden'
+          ? burdened
+          : kind === 'slow'
+            ? random.pick([50, 500, 5000])
+            : random.pick([1000, 3000, 6000])
       later(() => {
         node.slowness = 1
       })

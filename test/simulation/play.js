@@ -1,8 +1,10 @@
 // Plays a plan's ticks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. What is under test is handed in: `openDriver`.
 
+import { chunkRange } from '../../lib/base/ranges.js'
 import { TargetError } from '../../lib/errors.js'
 import { ledgerOf } from '../../lib/measure/ledger.js'
+import { isScheduled } from '../../lib/plan/pacer.js'
 import { writer } from '../../lib/run/writer.js'
 import { endpointOf } from '../../lib/target/address.js'
 import { admissionOf } from '../../lib/target/admission.js'
@@ -34,6 +36,7 @@ import { drawFaults, playFault } from './faults.js'
  * @property {number} stamp
  * @property {import('../../lib/measure/ledger.js').Account} account
  * @property {number} closed how often
+ * @property {import('../../lib/transport/connection.js').Tick} [tick] none: it was dropped as a whole
  * @property {(import('../../lib/measure/ledger.js').Loss | undefined)[]} lost each item's worst outcome; undefined: acked
  */
 
@@ -165,11 +168,31 @@ export const watchedAdmission = (cluster, clock, stop) => {
 }
 
 /**
+ * When the next tick of an agent's chunk was due, however long it has waited; null without a schedule. The ticks of a chunk
+ * are opened in their order.
+ * @param {ReturnType<typeof drawPlan>['plan']} plan
+ */
+const duesOf = ({ agents, chunks, spacingMs, quantity, ...plan }) => {
+  /** @type {Map<string, number>} */
+  const next = new Map()
+  for (const agent of agents)
+    for (let k = 0; k < chunks; k++) next.set(`${agent.agent} ${chunkRange(agent, chunks, k).first}`, k)
+  return (/** @type {number} */ agent, /** @type {number} */ first) => {
+    if (!isScheduled(plan)) return null
+    const part = `${agent} ${((first - 1) % quantity) + 1}`
+    const i = next.get(part) ?? 0
+    next.set(part, i + chunks)
+    return i * spacingMs
+  }
+}
+
+/**
  * @param {ReturnType<typeof drawPlan>['plan']} plan
  * @param {() => number} elapsed
  */
 const watchedLedger = (plan, elapsed) => {
   const ledger = ledgerOf(plan)
+  const dueOf = duesOf(plan)
   /** @type {TickPlayed[]} */
   const ticks = []
   const byAccount = new Map()
@@ -194,7 +217,7 @@ const watchedLedger = (plan, elapsed) => {
           count,
           account,
           chunk: -1,
-          dueMs: elapsed(),
+          dueMs: dueOf(agent, first) ?? elapsed(),
           stamp: 0,
           closed: 0,
           lost: [],
@@ -232,15 +255,14 @@ const watchedLedger = (plan, elapsed) => {
  * @param {number} scene.seed
  * @param {number[]} [scene.keep] which of the seed's faults are played; all of them
  * @param {(options: DriverOptions) => Promise<any>} scene.openDriver
+ * @param {ReturnType<typeof drawPlan> & { faults: Fault[] }} [scene.given] instead of what the seed draws
  */
-export const play = async ({ seed, keep, openDriver }) => {
-  const drawn = drawPlan(seeded(seed))
+export const play = async ({ seed, keep, openDriver, given }) => {
+  const drawn = given ?? drawPlan(seeded(seed))
   const { plan, name, masters } = drawn
-  const faults = drawFaults(seeded(seed + 0x5eed), {
-    ...drawn,
-    fromMs: 100,
-    toMs: drawn.faultsToMs,
-  }).filter((_, i) => !keep || keep.includes(i))
+  const drawnFaults = () =>
+    drawFaults(seeded(seed + 0x5eed), { ...drawn, fromMs: 100, toMs: drawn.faultsToMs })
+  const faults = (given?.faults ?? drawnFaults()).filter((_, i) => !keep || keep.includes(i))
   const random = seeded(seed + 0xc1)
   const clock = virtualClock({ random })
   const cluster = simulatedCluster({ clock, random, ...drawn })

@@ -121,7 +121,8 @@ const acknowledged = (played) => {
 const order = ({ executed, ticks }) => {
   const problems = /** @type {string[]} */ ([])
   const chunks = new Map()
-  for (const { first, count, chunk, stamp } of ticks)
+  // A tick that was dropped as a whole has none.
+  for (const { first, count, chunk, stamp } of ticks.filter((tick) => tick.chunk >= 0))
     for (let i = 0; i < count; i++) chunks.set(first + i, { chunk, stamp })
   const newest = new Map()
   for (const { name, key, slot, items, stamps } of executed) {
@@ -183,8 +184,12 @@ const confirmed = ({ unconfirmed, ended, faults }) => [
     .map((reason) => `the run was ended for no reason: ${reason}`),
 ]
 
-/** @param {Played} played @returns {string[]} */
-export const brokenIn = (played) =>
-  [accounting, acknowledged, order, bounds, recovery, confirmed].flatMap((property) =>
-    property(played).slice(0, 3),
-  )
+const always = [accounting, acknowledged, order, bounds, confirmed]
+
+/**
+ * @param {Played} played
+ * @param {boolean} [isOverloaded] then what the servers cannot do is lost
+ * @returns {string[]}
+ */
+export const brokenIn = (played, isOverloaded = false) =>
+  (isOverloaded ? always : [...always, recovery]).flatMap((property) => property(played).slice(0, 3))

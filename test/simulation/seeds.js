@@ -2,6 +2,7 @@
 import { socketDriver } from '../../lib/transport/socket.js'
 import { brokenInClients } from './clients-properties.js'
 import { describeFault } from './faults.js'
+import { playOverload } from './overload.js'
 import { play } from './play.js'
 import { playClients } from './play-clients.js'
 import { describeFleetFault, playFleet } from './play-fleet.js'
@@ -23,6 +24,7 @@ export const plays = {
     return { broken: brokenInClients(played), faults: played.faults, items: played.ledger.whole }
   },
   fleet: playFleet,
+  overload: playOverload,
 }
 
 /**

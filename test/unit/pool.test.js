@@ -18,7 +18,7 @@ const poolToTest = async (changes = {}) => {
     both: (chunk, index, commands = 2) => {
       const tick = tickOf(chunk, index)
       const jobs = [jobOf(tick, { commands }), jobOf(tick, { connection: 1 })]
-      return { tick, jobs, begun: false }
+      return { tick, jobs }
     },
   }
 }

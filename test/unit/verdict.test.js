@@ -49,7 +49,7 @@ const table = [
     items({ acked: 999, dropped: 1 }),
     ['dropped'],
     [],
-    /1 of 1,000 items were dropped before all of their commands were sent.*--window/,
+    /1 of 1,000 items were dropped before they were sent.*--window/,
   ],
   ['unsettled', items({ acked: 999, unsettled: 1 }), ['unsettled'], [], /had no answer/],
   [
@@ -85,7 +85,7 @@ const table = [
   ],
   ['an item without outcome', items({ acked: 999 }), ['accounting'], [], /1,000 items were offered, but 999/],
   ['rate at the limit', rate(1000, 990), [], []],
-  ['rate below', rate(1000, 989), ['rate'], [], /98\.9 %.*989 of 1,000 items\/s; neither/],
+  ['rate below', rate(1000, 989), ['rate'], [], /98\.9 %.*stored 989 items\/s of the 1,000 asked; neither/],
   [
     'closed pacing is not judged by rate',
     { ...rate(1000, 500), plan: { ...sample.plan, pacing: 'closed' } },

@@ -4,10 +4,13 @@ import { ledgerOf } from '../../lib/measure/ledger.js'
 import { writer } from '../../lib/run/writer.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
+/** Servers that always have room. */
+const roomy = { hasRoom: () => true, waitLimitMs: () => Number.POSITIVE_INFINITY }
+
 test('time stands at 0 until the start, so that samples of before and after can be subtracted', () => {
   const plan = samplePlan({ quantity: 10 })
   let nowMs = 5000
-  const driver = /** @type {any} */ ({ offer: () => {} })
+  const driver = /** @type {any} */ ({ offer: () => {}, ...roomy })
   const writing = writer({ plan, driver, ledger: ledgerOf(plan), clock: () => nowMs, epochMs: Date.now })
   assert.equal(writing.elapsed(), 0)
   writing.start()
@@ -30,7 +33,7 @@ test('waiting for answers ends at its limit, or at once when it is aborted', asy
     clearTimeout: clearImmediate,
   })
   // Nothing is ever answered.
-  const driver = /** @type {any} */ ({ offer: () => {} })
+  const driver = /** @type {any} */ ({ offer: () => {}, ...roomy })
   const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
   writing.start()
   while (ledger.whole.offered === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -52,7 +55,7 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const plan = samplePlan({ quantity: 10, durationMs: 3000, ...settings })
     let nowMs = 0
-    const driver = /** @type {any} */ ({ offer: () => {}, hasRoom: () => false })
+    const driver = /** @type {any} */ ({ offer: () => {}, hasRoom: () => false, waitLimitMs: () => 500 })
     const timers = /** @type {any} */ (globalThis)
     const ledger = ledgerOf(plan)
     const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: Date.now, timers })
@@ -76,6 +79,7 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
 const byHand = () => {
   const offered = /** @type {number[]} */ ([])
   const driver = /** @type {any} */ ({
+    ...roomy,
     offer: (/** @type {{ index: number }} */ { index }) => offered.push(index),
   })
   /** @type {(() => void)[]} */
@@ -141,4 +145,97 @@ test('what ends a box before the moment of a stop begins no tick', () => {
   clock.nowMs = 1240
   writing.stop()
   assert.deepEqual(offered, [0])
+})
+
+/** A writer of ticks of 10 items whose servers have room for those of the test. @param {Parameters<typeof samplePlan>[0]} settings */
+const crowded = (settings) => {
+  const plan = samplePlan({ quantity: 10, periodMs: 1000, maxBehindMs: 5000, ...settings })
+  const scene = { nowMs: 1, room: 0, limitMs: 1000 }
+  const { offered, driver, due, timers } = byHand()
+  const offer = driver.offer
+  Object.assign(driver, {
+    offer: (/** @type {any} */ tick) => {
+      scene.room--
+      offer(tick)
+    },
+    hasRoom: () => scene.room > 0,
+    waitLimitMs: () => scene.limitMs,
+  })
+  const ledger = ledgerOf(plan)
+  const clock = () => scene.nowMs
+  const writing = writer({ plan, driver, ledger, clock, epochMs: clock, timers })
+  const at = (/** @type {number} */ nowMs) => {
+    scene.nowMs = nowMs
+    for (const then of due.splice(0)) then()
+  }
+  return { scene, offered, ledger, writing, at }
+}
+
+test('a tick waits for room, begins with the answer that makes it, and is dropped as a whole after its time', () => {
+  const { scene, offered, ledger, writing, at } = crowded({})
+  writing.start()
+  assert.deepEqual(offered, [])
+  scene.room = 1
+  writing.progress()
+  assert.deepEqual(offered, [0])
+  at(1001)
+  at(2001)
+  assert.equal(ledger.whole.offered, 10, 'both wait')
+  at(2500)
+  writing.progress()
+  assert.deepEqual({ ...ledger.whole }, { ...ledger.whole, offered: 20, dropped: 10 })
+  // The servers paused: then what waits is kept.
+  scene.limitMs = 5000
+  at(5001)
+  scene.room = 9
+  writing.progress()
+  assert.deepEqual(offered, [0, 2, 3, 4, 5])
+  assert.equal(ledger.whole.dropped, 10)
+  writing.stop()
+})
+
+test('where some ticks have no room, every part of the interval is written as often', () => {
+  const { scene, offered, writing, at } = crowded({ chunks: 5, periodMs: 100 })
+  writing.start()
+  for (let i = 1; i <= 100; i++) {
+    at(1 + 20 * i)
+    scene.room = i % 5 === 0 ? 1 : 0
+    writing.progress()
+  }
+  const times = [0, 0, 0, 0, 0]
+  for (const index of offered) times[index % 5]++
+  assert.deepEqual(times, [4, 4, 4, 4, 4])
+  writing.stop()
+})
+
+test('what still waits for room when a run ends is begun while there is time, and then dropped', async () => {
+  for (const room of [0, 1]) {
+    const { scene, offered, ledger, writing, at } = crowded({ durationMs: 1000 })
+    scene.limitMs = 5000
+    writing.start()
+    at(1001)
+    await writing.offered
+    const settled = writing.settle(200, new AbortController().signal)
+    scene.room = room
+    for (let nowMs = 1002; nowMs < 1300; nowMs += 5) {
+      at(nowMs)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.equal(await settled, room === 0, 'nothing is under way')
+    assert.equal(offered.length, room)
+    assert.equal(ledger.whole.offered, 10)
+    assert.equal(ledger.whole.dropped, room === 0 ? 10 : 0)
+  }
+})
+
+test('a run that is stopped begins nothing that waited for room, and drops it as a whole', () => {
+  const { scene, offered, ledger, writing, at } = crowded({})
+  scene.limitMs = 5000
+  writing.start()
+  at(1001)
+  writing.stop()
+  scene.room = 9
+  writing.progress()
+  assert.deepEqual(offered, [])
+  assert.equal(ledger.whole.dropped, 20)
 })

@@ -1,0 +1,63 @@
+// What a rate far beyond the servers' limit stores, beside a run that asks for no rate, with the same items.
+import { digits, median, start } from './room.js'
+
+/** @typedef {import('./room.js').Case} Case */
+
+/** @type {[string, string[]][]} */
+const loads = [
+  ['-c 1', ['-q', '50000']],
+  ['-c 10', ['-q', '400000', '-c', '10']],
+  ['-c 100', ['-q', '400000', '-c', '100']],
+  ['-t 8 -a all', ['-q', '48000', '-t', '8', '-a', 'all']],
+]
+/** @type {[string, string[]][]} */
+const targets = [
+  ['one server', []],
+  ['3+3, one sorted set', ['--cluster']],
+  ['3+3, ten sorted sets', ['--cluster', '-s', '10', '--spread']],
+]
+
+/** @param {string} where @param {string[]} target @param {string} what @param {string[]} load @returns {Case} */
+const overload = (where, target, what, load) => ({
+  name: `overload of ${where}, ${what}`,
+  round: async (room) => {
+    const play = async (/** @type {string} */ rate) => {
+      const seconds = ['--warm-up', '1', '--duration', String(room.seconds(6) + 1)]
+      const args = [...load, ...target, '--rate', rate, ...seconds, '--idle-cost', 'never']
+      const { rate: done, items, commands } = await start(room, 'producer.js', args).ended
+      return {
+        hz: done.achieved,
+        commands: commands.sent / items.acked,
+      }
+    }
+    const most = await play('max')
+    const twice = await play(String(Math.round(2 * most.hz)))
+    const tenfold = await play(String(Math.round(10 * most.hz)))
+    return {
+      twice: twice.hz / most.hz,
+      tenfold: tenfold.hz / most.hz,
+      waste: Math.max(twice.commands, tenfold.commands) / most.commands,
+    }
+  },
+  rows: ({ twice, tenfold, waste }) => [
+    ...[
+      { times: 'twice', ratio: median(twice) },
+      { times: 'ten times', ratio: median(tenfold) },
+    ].map(({ times, ratio }) => ({
+      name: `${where}, ${what}: stored at ${times} the rate of --rate max, by what that stored`,
+      limit: '0.95 or more',
+      figure: digits(ratio),
+      met: ratio >= 0.95,
+    })),
+    {
+      name: `${where}, ${what}: commands sent for an item stored, by those of --rate max`,
+      limit: '1.02 or less',
+      figure: digits(median(waste), 3),
+      met: median(waste) <= 1.02,
+    },
+  ],
+})
+
+export const overloadCases = targets.flatMap(([where, target]) =>
+  loads.map(([what, load]) => overload(where, target, what, load)),
+)
