@@ -21,18 +21,21 @@ const targets = [
 const overload = (where, target, what, load) => ({
   name: `overload of ${where}, ${what}`,
   round: async (room) => {
-    const play = async (/** @type {string} */ rate) => {
+    const quantity = Number(load[1])
+    const play = async (/** @type {string[]} */ pace) => {
       const seconds = ['--warm-up', '1', '--duration', String(room.seconds(6) + 1)]
-      const args = [...load, ...target, '--rate', rate, ...seconds, '--idle-cost', 'never']
+      const args = [...load, ...target, ...pace, ...seconds, '--idle-cost', 'never']
       const { rate: done, items, commands } = await start(room, 'producer.js', args).ended
       return {
         hz: done.achieved,
         commands: commands.sent / items.acked,
       }
     }
-    const most = await play('max')
-    const twice = await play(String(Math.round(2 * most.hz)))
-    const tenfold = await play(String(Math.round(10 * most.hz)))
+    const most = await play(['--rate', 'max'])
+    const faster = (/** @type {number} */ times) =>
+      play(['-p', String(Math.max(1, Math.round((1000 * quantity) / (times * most.hz))))])
+    const twice = await faster(2)
+    const tenfold = await faster(10)
     return {
       twice: twice.hz / most.hz,
       tenfold: tenfold.hz / most.hz,
