@@ -1,10 +1,10 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
 import { sumOfClients } from '../measure/client-sum.js'
-import { serverCosts } from '../measure/costs.js'
+import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { mergedPercentiles } from '../measure/latency.js'
+import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
-import { isScheduled } from '../plan/pacer.js'
 import { absentOf } from './absent.js'
 import { sumOfBoxes } from './fold.js'
 
@@ -197,13 +197,9 @@ export const partsOfFleet = (known) => {
   const seconds = [Math.round(plan.warmUpMs / 1000) + 1, Math.floor(runMs / 1000) + 1]
   const writers = known.presence(seconds[0], seconds[1])
   const answered = Math.round((all.commands.carried ?? 0) / strategy.commandsAnItem)
-  const scheduled = isScheduled(plan)
-  const stored = scheduled ? all.measured.acked : answered
-  const unsure =
-    (all.measured.offered ?? 0) -
-    (all.measured.acked ?? 0) +
-    (all.commands.repeated ?? 0) +
-    Math.max(0, answered - stored)
+  const measured = { ...noCounts(), ...all.measured }
+  const stored = storedOf(plan, measured, answered)
+  const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, answered - stored)
   const steady = writers.steady && absent.absent === 0
   const memory = memoryCost({
     plan,

@@ -46,6 +46,25 @@ const foreignWork = (commands, own, watched) => {
 }
 
 /**
+ * Items that were stored in the measured window. Where all that was due in it was stored, that is what was due; else, and
+ * with no schedule, ticks lie across its edges, and what was answered in its seconds counts, whenever it was due.
+ * @param {Pick<Plan, 'rate' | 'pacing' | 'clients'>} plan
+ * @param {{ acked: number, offered: number }} due in the window
+ * @param {number} answered in the window
+ */
+export const storedOf = (plan, { acked, offered }, answered) =>
+  isScheduled(plan) && (plan.clients || acked === offered) ? acked : answered
+
+/**
+ * Items that were sent and not stored, repeats, and what is of ticks before the window: the servers may have counted each.
+ * What was dropped had no command.
+ * @param {{ measured: { failed: number, uncertain: number, unsettled: number }, commands: { repeated: number } }} account
+ * @param {number} beyond answered in the window, and not among what was stored
+ */
+export const unsureOf = ({ measured, commands }, beyond) =>
+  measured.failed + measured.uncertain + measured.unsettled + commands.repeated + Math.max(0, beyond)
+
+/**
  * What all writers stored in the window, and our part of it. The leases tell, each second, how many writers there were;
  * where a command stands for an item, the servers cannot have stored more items than they ran of it. Where the leases
  * are not certain (writers came or went, or write as fast as they can), the servers' count decides.

@@ -1,8 +1,7 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
-import { serverCosts } from '../measure/costs.js'
+import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
-import { isScheduled } from '../plan/pacer.js'
 import { trafficOf } from './traffic.js'
 
 /**
@@ -27,11 +26,8 @@ import { trafficOf } from './traffic.js'
 /** Items whose commands were answered since the servers' counters were first read. @param {WriteRun} run */
 const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strategy.commandsAnItem)
 
-/**
- * Items that were stored in the measured window; with no schedule ticks lie across its edges, and answers count.
- * @param {WriteRun} run
- */
-const storedIn = (run) => (isScheduled(run.plan) ? run.records.ledger.measured.acked : answeredIn(run))
+/** Items that were stored in the measured window. @param {WriteRun} run */
+const storedIn = (run) => storedOf(run.plan, run.records.ledger.measured, answeredIn(run))
 
 /**
  * Items that the servers' costs are divided by. A server that is busy with scripts answers INFO seconds later: of slow
@@ -60,15 +56,6 @@ const rateIn = ({ plan, records, writing }, endMs, { stored, measuredS }) => {
   if (plan.pacing === 'closed' && firstMs !== null && acked === offered && endMs > firstMs)
     return (acked * 1000) / (endMs - firstMs)
   return measuredS > 0 ? stored / measuredS : null
-}
-
-/**
- * Items that have another outcome, repeats, and what is of ticks before the window: the servers may have counted each.
- * @param {WriteRun} run
- */
-const unsureIn = (run) => {
-  const { measured, commands } = run.records.ledger
-  return measured.offered - measured.acked + commands.repeated + Math.max(0, answeredIn(run) - storedIn(run))
 }
 
 /** @param {RunParts['written']} written @param {number | null} aheadMs */
@@ -116,6 +103,7 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
   const { endMs, interrupted, client, sampled, after, slotTable, chunks } = ending
   const { latency, bystanderLatency } = records
   const { nodes, totals } = sampled
+  const { ledger } = records
   const stored = storedIn(run)
   const writers = presence.summary()
   const measuredS = window.lengthS(endMs)
@@ -128,7 +116,11 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     slotTable,
     writersBefore: writers.before,
   })
-  const counts = { stored: costedIn(run, stored, totals), unsure: unsureIn(run), writers }
+  const counts = {
+    stored: costedIn(run, stored, totals),
+    unsure: unsureOf(ledger, answeredIn(run) - stored),
+    writers,
+  }
   const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
   return {
     startedEpochMs,

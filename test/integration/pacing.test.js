@@ -114,6 +114,44 @@ describe('a server that stands still', { concurrency: 2 }, () => {
         assert.ok(client.waiting_bytes <= 100_000 + 65_536, `${client.waiting_bytes} bytes wait`)
     })
 
+  for (const driver of ['socket', 'ioredis'])
+    test(`${driver}: far above its limit a server stores what it can, and every figure is about that`, async (t) => {
+      const server = await startServer(t)
+      const cpuS = async () => {
+        const info = await server.redis.info('cpu')
+        const of = (/** @type {string} */ name) => Number(new RegExp(`${name}:([0-9.]+)`).exec(info)?.[1])
+        return of('used_cpu_user') + of('used_cpu_sys')
+      }
+      const before = await cpuS()
+      const q = driver === 'socket' ? 20_000 : 2000
+      const rate = driver === 'socket' ? '5000k' : '600k'
+      const running = startProducer(
+        t,
+        `-q ${q} --rate ${rate} --warm-up 1 --duration 4 --idle-cost never --driver ${driver}`,
+        { env: at(server) },
+      )
+      const { code, document, folder, stderr } = await running.ended
+      assert.equal(code, 4, stderr)
+      const { items, warnings, measured_s: measuredS } = document
+      assert.ok(items.dropped > items.acked)
+      assert.equal(items.acked + items.dropped, items.offered, 'no tick is half stored')
+      // The server is asked what it has executed.
+      assert.equal(await callsOf(server, 'setex'), items.acked)
+      const spent = ((await cpuS()) - before) * 1e6
+      const ofAll = spent / items.acked
+      const { cpu_us_per_item: perItem } = document.server
+      assert.ok(perItem > ofAll * 0.6 && perItem < ofAll * 1.6, `${perItem} us, and ${ofAll} by INFO`)
+      const intervals = linesOf(join(folder, 'intervals.ndjson')).filter(({ phase }) => phase !== 'warm-up')
+      const acked = intervals.reduce((sum, interval) => sum + interval.items.acked, 0)
+      const stored = document.rate.achieved * measuredS
+      assert.ok(
+        Math.abs(stored - acked) <= 0.03 * acked + 2 * q,
+        `${stored} items, ${acked} by the intervals`,
+      )
+      const [{ message }] = warnings.filter((/** @type {any} */ { code: of }) => of === 'rate')
+      assert.match(message, /the servers stored [0-9,]+ items\/s of the [0-9,]+ asked/)
+    })
+
   test('a run that ends by its time after dropping has exit code 4', async (t) => {
     const server = await startServer(t)
     const running = startProducer(t, '-q 2000 -p 100 --max-behind 300ms --duration 6', { env: at(server) })
