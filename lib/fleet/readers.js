@@ -26,17 +26,6 @@ import { addCounts } from './interval.js'
 
 const mostExamples = 10
 
-/**
- * What readers send, as commandstats names it.
- * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} strategy
- * @param {number} nowMs
- */
-export const readersCommands = (strategy, nowMs) => {
-  const { command, asks } = strategy.reader()
-  const names = asks({ nowMs }).map(({ args }) => String(args[0]).toLowerCase())
-  return new Set([...names, command, ...(command === 'get' ? ['mget'] : [])])
-}
-
 /** Of a lost box: what its seconds had at most. @param {ReaderBox} box @returns {Record<string, any>} */
 const clientOf = ({ end, folded }) => end?.client ?? folded?.worst ?? {}
 

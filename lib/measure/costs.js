@@ -22,27 +22,44 @@ const besideItems = new Set(
     'exists hget hgetall hset hdel hlen pttl pexpire type scan dbsize multi exec'
   ).split(' '),
 )
-// More calls a second than this are none of those.
+// More calls a second than this, and than each box asks for the leases of all others, are none of those.
 const besideHz = 50
 
 /**
- * The command of others that took most of the servers' time, where that is worth a word.
- * @param {NodeTotals['commands']} commands of the masters in the window
- * @param {ReadonlySet<string>} own
- * @param {readonly { overS: number }[]} watched for how long each node was
+ * The command that took most of the servers' time of those that no writer of the run sent, where that is worth a word.
+ * Consumers of the model run all of its reads; a program that runs some of them is another application.
+ * @param {object} known
+ * @param {Plan} known.plan
+ * @param {Pick<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
+ * @param {NodeTotals['commands']} known.commands of the masters in the window
+ * @param {readonly { overS: number }[]} known.watched for how long each node was
  */
-const foreignWork = (commands, own, watched) => {
-  // What a script runs is not always known.
-  if (own.has('eval') || own.has('evalsha') || own.has('fcall')) return null
-  const mostCalls = besideHz * Math.max(1, ...watched.map(({ overS }) => overS))
-  const known = (/** @type {string} */ name, /** @type {number} */ calls) =>
-    own.has(name) || name.includes('|') || name === 'ping' || (besideItems.has(name) && calls < mostCalls)
+const foreignWork = ({ plan, strategy, commands, watched }) => {
+  if (strategy.runsUnknown) return null
+  const { totalAgents, agents } = plan
+  const asksHz = totalAgents * Math.ceil(totalAgents / Math.max(1, agents.length))
+  const mostCalls = (besideHz + asksHz) * Math.max(1, ...watched.map(({ overS }) => overS))
+  const consumers = strategy.consumerCommands
+  const isRead = [...consumers.signs].some((name) => name in commands)
   const all = Object.entries(commands)
-  const usec = all.reduce((sum, [, use]) => sum + use.usec, 0)
-  const others = all.filter(([name, { calls }]) => !known(name, calls))
-  const took = others.reduce((sum, [, use]) => sum + use.usec, 0)
-  const [most] = others.toSorted(([, a], [, b]) => b.usec - a.usec)
-  return most && took > foreignPart * usec ? { command: most[0], calls: most[1].calls } : null
+  const leastUsec = foreignPart * all.reduce((sum, [, use]) => sum + use.usec, 0)
+  const others = all.filter(
+    ([name, { calls }]) =>
+      !strategy.runCommands.has(name) &&
+      !name.includes('|') &&
+      name !== 'ping' &&
+      !(besideItems.has(name) && calls < mostCalls),
+  )
+  const mostOf = (/** @type {typeof all} */ list) => {
+    const took = list.reduce((sum, [, use]) => sum + use.usec, 0)
+    const [most] = list.toSorted(([, a], [, b]) => b.usec - a.usec)
+    return most && took > leastUsec ? { command: most[0], calls: most[1].calls } : null
+  }
+  const ofConsumers = (/** @type {string} */ name) => isRead && consumers.all.has(name)
+  const foreign = mostOf(others.filter(([name]) => !ofConsumers(name)))
+  if (foreign) return foreign
+  const reads = mostOf(others.filter(([name]) => ofConsumers(name)))
+  return reads && { ...reads, by: /** @type {const} */ ('consumers') }
 }
 
 /**
@@ -79,7 +96,10 @@ export const unsureOf = ({ measured, commands }, beyond) =>
 export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) => {
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
   const counting = strategy.countingCommand
-  const calls = counting === null ? 0 : (commands[counting]?.calls ?? 0)
+  // Consumers that run it too leave no count of items.
+  const { signs, all: theirs } = strategy.consumerCommands
+  const isShared = counting !== null && theirs.has(counting) && [...signs].some((name) => name in commands)
+  const calls = counting === null || isShared ? 0 : (commands[counting]?.calls ?? 0)
   if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
   // ours, and no other writer's. Between these bounds the leases decide.
@@ -122,7 +142,7 @@ export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, node
     ...memory,
     net_bytes_per_item: per(totals.net_bytes),
     evicted: totals.evicted,
-    foreign_calls: foreign ?? foreignWork(commands, strategy.runCommands, watched),
+    foreign_calls: foreign ?? foreignWork({ plan, strategy, commands, watched }),
     commands: Object.fromEntries(
       Object.entries(totals.commands).filter(([name]) => strategy.commandNames.has(name)),
     ),

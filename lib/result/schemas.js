@@ -237,7 +237,9 @@ export const PRODUCER = object(
           .properties,
         commands: nullable(commands),
         memory_note: nullable(text),
-        foreign_calls: nullable(object({ command: text, calls: number })),
+        foreign_calls: nullable(
+          object({ command: text, calls: number, by: { enum: ['consumers'] } }, ['command', 'calls']),
+        ),
         idle: { anyOf: [{ type: 'null' }, object({ why: text }), idle] },
       },
       [],

@@ -372,9 +372,14 @@ const observations = (run) => {
       `this process wrote ${share(server.share)} of what the servers stored; their CPU, memory and network per item are those of all writers together`,
     ],
     [
-      Boolean(server.foreign_calls),
+      Boolean(server.foreign_calls) && server.foreign_calls?.by !== 'consumers',
       'foreign-load',
       `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} that none of this run's writers sent: another application is at work there, and their CPU and network per item include what it cost`,
+    ],
+    [
+      server.foreign_calls?.by === 'consumers',
+      'consumers',
+      `the servers ran ${count(server.foreign_calls?.calls ?? 0)} ${plainText(server.foreign_calls?.command ?? '').toUpperCase()} as consumers of ${run.plan.strategy} do: their CPU and network per item include what these cost`,
     ],
     [
       (server.fixed_cpu_share ?? 0) > limits.fixedShare,

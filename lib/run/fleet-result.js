@@ -5,7 +5,7 @@ import { secondOf } from '../fleet/interval.js'
 import { leaderOf } from '../fleet/lead.js'
 import { partsOfFleet } from '../fleet/merged.js'
 import { fleetPresence } from '../fleet/presence.js'
-import { readersCommands, readersOfFleet } from '../fleet/readers.js'
+import { readersOfFleet } from '../fleet/readers.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { resultDocument } from '../result/document.js'
 import { withThresholds } from '../result/thresholds.js'
@@ -78,7 +78,7 @@ export const makeResult = async ({ control, address, box, run, sampledBy = sampl
   const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
   // Reads of the run's own boxes are not the work of another application.
   const runCommands = readingPlan
-    ? new Set([...strategy.runCommands, ...readersCommands(strategy, Number(fields.start))])
+    ? new Set([...strategy.runCommands, ...strategy.consumerCommands.all])
     : strategy.runCommands
   const parts = partsOfFleet({
     ...{ plan, slotTable, after, checkpoint, control: address, startMs: Number(fields.start) },

@@ -306,6 +306,12 @@ export const commandNames = (commands) =>
     ),
   )
 
+const scriptCalls = /^(eval|evalsha|eval_ro|evalsha_ro|fcall|fcall_ro)$/i
+
+/** Whether a script runs commands that nobody declared. @param {readonly Command[]} commands */
+export const runsUnknown = (commands) =>
+  commands.some((command) => scriptCalls.test(command.name) && !scriptIn(command)?.calls.length)
+
 /** Most items of one command of the operation; 0 = no limit. @param {readonly Command[]} commands */
 export const mostMembers = (commands) => {
   const limits = commands.filter(({ kind }) => kind === 'gather').map(({ max = 0 }) => max)

@@ -14,6 +14,7 @@ import {
   mostMembers,
   purgedKeys,
   removesItemKeys,
+  runsUnknown,
   scriptsIn,
   slotsOf,
   typesOf,
@@ -102,15 +103,55 @@ const playedIn = ({ roles, passes }, { clients }) => {
   return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
 }
 
-/** @param {import('./declare.js').Workers | null} workers */
+/** Of commands that are there, with what their scripts run. @param {readonly (import('./declare.js').Work | null)[]} works */
+const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
+
+/** What workers send for jobs. @param {import('./declare.js').Workers | null} workers */
 const workNames = (workers) => {
   if (workers === null) return []
   const { open, take, wait, own, confirm, reclaim } = workers
-  const all = [...open, take, wait, own, ...confirm, reclaim].filter((one) => one !== null)
-  return all.flatMap(({ name, args }) => {
-    const script = /** @type {any} */ (args.find((arg) => typeof arg === 'object' && 'script' in arg))
-    return [name, ...(script?.calls ?? [])].map((one) => one.toLowerCase())
+  return namesOf([...open, take, wait, own, ...confirm, reclaim])
+}
+
+// Other programs, and our own leases, run them too.
+const commonNames = new Set(['get', 'mget', 'evalsha', 'multi', 'exec'])
+
+/** @param {object} options each with what it may be @returns {Record<string, any>[]} every choice of them */
+const choicesOf = (options) =>
+  Object.entries(options).reduce(
+    (all, [name, values]) =>
+      all.flatMap((one) => values.map((/** @type {any} */ value) => ({ ...one, [name]: value }))),
+    [{}],
+  )
+
+/**
+ * What consumers send, and by which of it they are known, whatever they and not the writers were asked for.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {any} terms
+ * @param {ReadonlySet<string>} written
+ */
+const consumerNames = (declared, terms, written) => {
+  const keys = declared.keys(terms)
+  const kinds = choicesOf({
+    stage: [null, 'filter', 'output'],
+    confirm: [false, true],
+    takesMany: [false, true],
   })
+  const workers = kinds.flatMap((kind) => declared.workers?.({ ...terms, ...kind }, keys) ?? [])
+  const looking = workers.flatMap(({ alive, leave, backlog, contents }) =>
+    namesOf([alive, ...leave, ...backlog, ...contents.flatMap(({ read, each }) => [read, each])]),
+  )
+  const fetches = choicesOf({ limit: [0, 1], scores: [false, true] })
+  const reads = fetches.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])
+  const asking = reads.flatMap(({ asks, value }) => [
+    ...commandNames(/** @type {any} */ (asks)),
+    ...(value ? [value.name.toLowerCase()] : []),
+  ])
+  const sent = [...workers.flatMap(workNames), ...asking]
+  return {
+    all: new Set([...commonNames, ...sent, ...looking]),
+    signs: new Set(sent.filter((name) => !written.has(name) && !commonNames.has(name))),
+  }
 }
 
 /** Of a family with at most one variable, at its end. @param {import('./declare.js').Family} family @param {string} prefix */
@@ -126,6 +167,12 @@ export const strategyOf = (plan) => {
   const played = play.map((operation) => commandsOf(declared, terms, operation))
   const stored = played.flat()
   const ids = declared.ids(declared.keys(terms))
+  const sent = Object.values(declared.operations(terms, declared.keys(terms))).flat()
+  const runCommands = new Set([
+    ...commandNames(sent),
+    ...sent.map(({ name }) => name.toLowerCase()),
+    ...(declared.delivery === 'transaction' ? ['multi', 'exec'] : []),
+  ])
   const keyOf = (/** @type {number} */ n) =>
     textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix)
   return {
@@ -233,11 +280,11 @@ export const strategyOf = (plan) => {
     /** The command that a server has run once for each operation of a dialogue; undefined: it runs some of them oftener. */
     onceCommand: stored.find(({ once }) => once)?.name.toLowerCase(),
     commandNames: commandNames(stored),
-    /** What it may show of a whole run: of all operations, and of the workers of a queue. */
-    runCommands: new Set([
-      ...commandNames(Object.values(declared.operations(terms, declared.keys(terms))).flat()),
-      ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
-    ]),
+    /** What it may show of all that the run's writers send, scripts that go with each call too. */
+    runCommands,
+    /** A script of a user's own may run what nobody declared. */
+    runsUnknown: runsUnknown(sent),
+    consumerCommands: consumerNames(declared, terms, runCommands),
     mostMembers: mostMembers(stored),
     purgedKeys: purgedKeys(stored, plan.prefix),
     gathered: stored

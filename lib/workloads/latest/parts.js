@@ -40,6 +40,9 @@ const stringKeyBytes = 122
 const rankBytes = 123
 
 const keepKey = script('keep-key', { calls: ['EXPIRE'], inline: true })
+const fetchItems = script('fetch-latest-items', {
+  calls: ['ZCARD', 'ZRANGEBYSCORE', 'ZREVRANGEBYSCORE', 'GET'],
+})
 const purge = script('purge', { calls: ['ZCOUNT', 'ZREMRANGEBYRANK'], inline: true })
 
 export const workload = 'latest'
@@ -188,7 +191,7 @@ export const asksOfSets = (t, { set }, shapes) => {
 
 /** Ids, scores and values in one call. @param {Terms} t @param {{ set: Family }} k @returns {Ask[]} */
 export const asksOfScript = (t, { set }) => [
-  ids('EVALSHA', [script('fetch-latest-items'), t.sets, all(set), oldest, t.limit], 'script'),
+  ids('EVALSHA', [fetchItems, t.sets, all(set), oldest, t.limit], 'script'),
 ]
 
 /** Structures that count what sorted sets hold. @param {{ set: Family }} k */

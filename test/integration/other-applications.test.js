@@ -1,0 +1,109 @@
+// Whose commands the servers ran: those of the run itself, of consumers beside it, or of another application.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { allStrategies } from '../../lib/workloads/index.js'
+import { at, startProgram, until } from '../helpers/programs.js'
+import { callsOf, startServer } from '../helpers/servers.js'
+
+const modules =
+  /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|hash-ttl)$/
+const strategies = allStrategies().filter(({ name }) => !modules.test(name))
+
+/** So short batches that what accompanies each of them is not little. @type {Record<string, string>} */
+const lines = {
+  latest: '--rate 400 --duration 3s',
+  lookup: '--keys 1k --fill --rate 2k --duration 2s --connections 4',
+  membership: '--items 4k',
+  counters: '--items 20k',
+  query: '--items 500 --requests 100',
+  documents: '--requests 4k --connections 4',
+  queue: '--rate 400 --duration 3s',
+}
+
+/** Many calls of few. */
+const chunked = /^counter-(?!loop)/
+
+/** @param {import('node:test').TestContext} t @param {import('../helpers/servers.js').TestServer} server */
+const programsAt = (t, server) => {
+  const env = at(server)
+  return {
+    produce: (/** @type {{ name: string, workload: string }} */ { name, workload }, more = '') =>
+      startProgram(
+        t,
+        'producer.js',
+        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--chunk-size 5' : ''} --idle-cost never ${more}`,
+        { env },
+      ),
+    consume: (/** @type {string} */ line) => startProgram(t, 'consumer.js', `${line} --duration 4s`, { env }),
+  }
+}
+
+/** @param {any} document */
+const foreignIn = ({ server, warnings }) => [
+  server.foreign_calls,
+  warnings.filter((/** @type {any} */ { code }) => code === 'foreign-load'),
+]
+
+describe('with nobody else on the server, no other application is at work', { concurrency: 3 }, () => {
+  for (const strategy of strategies)
+    test(strategy.name, async (t) => {
+      const { document, stderr } = await programsAt(t, await startServer(t)).produce(strategy).ended
+      assert.ok(document?.items.acked > 0, stderr)
+      assert.deepEqual(foreignIn(document), [null, []])
+    })
+})
+
+describe('consumers beside the writers are no other application', { concurrency: 3 }, () => {
+  const readers = strategies.filter(({ fetch }) => fetch).map((one) => [one, `--strategy ${one.name}`])
+  const works = ['', '--confirm', '--outputs 2', '--confirm --outputs 2', '--take 4']
+  const workers = strategies
+    .filter((one) => one.workers)
+    .flatMap((one) =>
+      works
+        .filter((work) => one.name !== 'queue-stream' || !work.includes('--confirm'))
+        .map((work) => [one, `--strategy ${one.name} ${work}`]),
+    )
+  for (const [strategy, line] of /** @type {[any, string][]} */ ([...readers, ...workers]))
+    test(line, async (t) => {
+      const server = await startServer(t)
+      const { produce, consume } = programsAt(t, server)
+      const writing = produce(strategy)
+      await until('the plan or a job is there', async () => (await server.redis.dbsize()) > 0)
+      const reading = consume(line)
+      const { document, stderr } = await writing.ended
+      const read = await reading.ended
+      assert.ok(document?.items.acked > 0, stderr)
+      assert.ok(read.document, read.stderr)
+      const [calls, warnings] = foreignIn(document)
+      assert.deepEqual(warnings, [])
+      assert.equal(calls?.by ?? 'consumers', 'consumers')
+      assert.equal(document.server.share, 1)
+    })
+})
+
+describe('another application is named by what it runs', { concurrency: 3 }, () => {
+  for (const name of ['sorted-set', 'set', 'list-hll', 'script-batch', 'script-item', 'queue-zset'])
+    test(name, async (t) => {
+      const server = await startServer(t)
+      const strategy = strategies.find((one) => one.name === name)
+      const writing = programsAt(t, server).produce(/** @type {any} */ (strategy), '--allow foreign-keys')
+      const other = server.redis.duplicate({ db: 5 })
+      t.after(() => other.disconnect())
+      let isOver = false
+      const ended = writing.ended.finally(() => {
+        isOver = true
+      })
+      while (!isOver) {
+        const pipeline = other.pipeline()
+        for (let i = 0; i < 100; i++) pipeline.incrbyfloat('orders:total', 1.5)
+        await pipeline.exec()
+      }
+      const { document, stderr } = await ended
+      assert.ok(document, stderr)
+      const [calls, [warning]] = foreignIn(document)
+      assert.equal(calls?.command, 'incrbyfloat')
+      assert.equal(calls.by, undefined)
+      assert.ok(calls.calls > 0 && calls.calls <= (await callsOf(server, 'incrbyfloat')))
+      assert.match(warning.message, /INCRBYFLOAT .* another application is at work there/)
+    })
+})
