@@ -142,7 +142,7 @@ export const writer = ({
       return waiting.splice(at, 1)[0].i
     }
     const more = () => {
-      while (!stopped) {
+      for (;;) {
         while (waiting.length > 0 && isTooLate(waiting[0])) {
           const [{ i }] = waiting.splice(0, 1)
           skipAll(i, pacer.dueMs(i))
@@ -265,9 +265,8 @@ export const writer = ({
     /** Answers came. */
     progress: () => pacing.more(),
     stop() {
-      pacing.stop()
       stopped = true
-      pacing.giveUp()
+      pacing.stop()
       finish()
     },
     /**

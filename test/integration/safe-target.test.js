@@ -424,7 +424,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       ].map((commands) => ['-q', '5000', ...commands.flatMap((command) => ['--command', command])]),
     ]
     for (const words of cases)
-      test(`the forecast holds within 0.9 and 1.4: ${words.join(' ').replaceAll(literal, '(3000)')}`, async (t) => {
+      test(`the forecast holds within 0.85 and 1.4: ${words.join(' ').replaceAll(literal, '(3000)')}`, async (t) => {
         await place.server.redis.flushall()
         await place.server.redis.call('MEMORY', 'PURGE')
         const used = async () =>
@@ -439,7 +439,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         const ratio = forecast / ((await used()) - usedBefore)
         // A set of the minute is forecast for two minutes.
         const most = words[0] === '--strategy' && words[1] === 'set' ? 1.9 : 1.4
-        assert.ok(ratio > 0.9 && ratio < most, `forecast ${forecast}, ratio ${ratio.toFixed(2)}`)
+        assert.ok(ratio > 0.85 && ratio < most, `forecast ${forecast}, ratio ${ratio.toFixed(2)}`)
       })
 
     test('a model whose literals do not fit is refused, also where an offset makes its strings long', async (t) => {

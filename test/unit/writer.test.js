@@ -228,14 +228,21 @@ test('what still waits for room when a run ends is begun while there is time, an
   }
 })
 
-test('a run that is stopped begins nothing that waited for room, and drops it as a whole', () => {
+test('a run that is stopped begins what was due by then while it settles, and nothing that is due later', async () => {
   const { scene, offered, ledger, writing, at } = crowded({})
   scene.limitMs = 5000
   writing.start()
   at(1001)
   writing.stop()
-  scene.room = 9
-  writing.progress()
-  assert.deepEqual(offered, [])
-  assert.equal(ledger.whole.dropped, 20)
+  await writing.offered
+  scene.room = 1
+  const settled = writing.settle(300, new AbortController().signal)
+  for (let nowMs = 1002; nowMs < 3400; nowMs += 5) {
+    at(nowMs)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(await settled, false, 'one is under way')
+  assert.deepEqual(offered, [0])
+  assert.equal(ledger.whole.offered, 20)
+  assert.equal(ledger.whole.dropped, 10)
 })
