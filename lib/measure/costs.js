@@ -72,6 +72,26 @@ const foreignWork = ({ plan, strategy, commands, watched }) => {
 export const storedOf = (plan, { acked, offered }, answered) =>
   isScheduled(plan) && (plan.clients || acked === offered) ? acked : answered
 
+// What was run and not yet answered at the first INFO, at the last one, and while its own answer was on its way.
+const underWay = 3
+
+/**
+ * Operations that the servers' costs are divided by, of slow ones. A server that is busy with scripts answers INFO seconds
+ * later: those count that it ran between the same two INFO that their CPU is the difference of. By its own count, which
+ * is right at that moment, while replies come some at once; where that counts others, by the replies.
+ * @param {object} known
+ * @param {Pick<Plan, 'clients'>} known.plan
+ * @param {{ onceCommand?: string }} known.strategy
+ * @param {Pick<NodeTotals, 'carried' | 'commands'>} known.totals
+ * @param {Pick<import('./presence.js').Presence, 'own' | 'mean'>} known.writers
+ */
+export const costedOf = ({ plan, strategy, totals: { carried, commands }, writers }) => {
+  const { calls = Number.NaN } = commands[strategy.onceCommand ?? ''] ?? {}
+  const { connections = 0, pipeline = 1 } = plan.clients ?? {}
+  const areOthers = (writers.mean ?? 0) > writers.own
+  return !areOthers && Math.abs(calls - carried) <= underWay * connections * pipeline ? calls : carried
+}
+
 /**
  * Items that were sent and not stored, repeats, and what is of ticks before the window: the servers may have counted each.
  * What was dropped had no command.

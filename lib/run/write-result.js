@@ -1,6 +1,6 @@
 // The result of a writing run: what was counted, timed and sampled, put together.
 
-import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
+import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { trafficOf } from './traffic.js'
 
@@ -28,20 +28,6 @@ const answeredIn = ({ strategy, window }) => Math.round(window.carried() / strat
 
 /** Items that were stored in the measured window. @param {WriteRun} run */
 const storedIn = (run) => storedOf(run.plan, run.records.ledger.measured, answeredIn(run))
-
-/**
- * Items that the servers' costs are divided by. A server that is busy with scripts answers INFO seconds later: of slow
- * operations those count that it ran between the same two INFO that their CPU is the difference of. By its own count,
- * which is right at that moment, while replies come some at once; where that may count others, by the replies.
- * @param {WriteRun} run
- * @param {number} stored
- * @param {import('../measure/node-sampler.js').NodeTotals} totals
- */
-const costedIn = ({ plan, strategy }, stored, { carried, commands }) => {
-  if (!strategy.loads) return stored
-  const { calls = Number.NaN } = commands[strategy.onceCommand ?? ''] ?? {}
-  return Math.abs(calls - carried) <= Number(plan.clients?.connections) ? calls : carried
-}
 
 /**
  * Items a second in the window. Who sleeps after each batch has no schedule to be held: whole turns are counted, from
@@ -117,7 +103,7 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     writersBefore: writers.before,
   })
   const counts = {
-    stored: costedIn(run, stored, totals),
+    stored: strategy.loads ? costedOf({ plan, strategy, totals, writers }) : stored,
     unsure: unsureOf(ledger, answeredIn(run) - stored),
     writers,
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { serverCosts, shareOf } from '../../lib/measure/costs.js'
+import { costedOf, serverCosts, shareOf } from '../../lib/measure/costs.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -26,6 +26,26 @@ const known = (change) => {
   return { plan, strategy: strategyOf(plan), writers: beside(0), unsure: 0 }
 }
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
+
+describe('queries that the CPU of a window is divided by', () => {
+  const of = (/** @type {any} */ { calls, carried, writers = beside(0), pipeline = 1 }) =>
+    costedOf({
+      plan: /** @type {any} */ ({ clients: { connections: 16, pipeline } }),
+      strategy: { onceCommand: 'evalsha' },
+      totals: { carried, commands: calls === null ? {} : { evalsha: { calls, usec: 1 } } },
+      writers,
+    })
+  /** @type {[string, Parameters<typeof of>[0], number][]} */
+  const cases = [
+    ['that the server ran between the two INFO, whichever were answered', { calls: 141, carried: 121 }, 141],
+    ['the same where replies of before came late', { calls: 100, carried: 147 }, 100],
+    ['with several in flight of each connection', { calls: 1000, carried: 900, pipeline: 4 }, 1000],
+    ['that were answered, beside an application that runs the command', { calls: 400, carried: 121 }, 121],
+    ['that were answered, beside another box of the run', { calls: 141, carried: 121, writers: beside(1) }, 121],
+    ['that were answered, where the server counts none', { calls: null, carried: 121 }, 121],
+  ]
+  for (const [name, known, expected] of cases) test(name, () => assert.equal(of(known), expected))
+})
 
 describe('our share of what was stored', () => {
   /** @type {[string, { stored: number, unsure?: number, calls: number, writers?: ReturnType<typeof beside> }, number, number][]} */
