@@ -41,7 +41,11 @@ describe('queries that the CPU of a window is divided by', () => {
     ['the same where replies of before came late', { calls: 100, carried: 147 }, 100],
     ['with several in flight of each connection', { calls: 1000, carried: 900, pipeline: 4 }, 1000],
     ['that were answered, beside an application that runs the command', { calls: 400, carried: 121 }, 121],
-    ['that were answered, beside another box of the run', { calls: 141, carried: 121, writers: beside(1) }, 121],
+    [
+      'that were answered, beside another box of the run',
+      { calls: 141, carried: 121, writers: beside(1) },
+      121,
+    ],
     ['that were answered, where the server counts none', { calls: null, carried: 121 }, 121],
   ]
   for (const [name, known, expected] of cases) test(name, () => assert.equal(of(known), expected))
