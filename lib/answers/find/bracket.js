@@ -1,0 +1,109 @@
+// Where to look: from what the target achieved at the limit, down to a rate that passes and up to one that fails.
+import { boundOf } from './bound.js'
+
+/**
+ * @typedef {object} Verdict on a second
+ * @property {boolean} passed it met all objectives
+ * @property {number} achieved items a second
+ *
+ * @typedef {'warm-up' | 'limit' | 'bracket' | 'measure' | 'recover' | 'confirm'} Phase
+ *
+ * @typedef {object} Step what is played next
+ * @property {number} rate items a second; Infinity: as fast as the target accepts them
+ * @property {number} seconds at this rate before the next decision
+ * @property {Phase} phase
+ * @property {[number, number] | null} between rates the answer is looked for, as far as is known
+ *
+ * @typedef {(x: number, phase: Phase) => Generator<Step, Verdict, Verdict[]>} PlayOne a second at exp(x)
+ *
+ * @typedef {{ state: 'none' | 'at-least', rate: number } | { state: 'between', low: number, high: number }} Bracket low and
+ *   high are logarithms
+ */
+
+const aboveHint = 1.1
+const firstStep = 0.25
+const widening = 1.6
+const near = 0.02
+const bisections = 6
+// A limit that passes so often bounds the share of bad seconds at 10 %.
+const limitSeconds = 29
+const lowestSeconds = 12
+
+/**
+ * @param {object} needs
+ * @param {number} needs.min
+ * @param {number} needs.max
+ * @param {number} needs.hint items a second that the target achieved at the limit
+ * @param {PlayOne} needs.one
+ * @param {() => boolean} needs.lastPassed
+ * @param {(between: [number, number]) => void} needs.onBetween
+ * @returns {Generator<Step, Bracket, Verdict[]>}
+ */
+export function* bracketOf({ min, max, hint, one, lastPassed, onBetween }) {
+  const [least, most] = [Math.log(min), Math.log(max)]
+  /** @param {number} x */
+  function* recover(x) {
+    for (let i = 0; i < 8; i++) if ((yield* one(Math.max(least, x), 'recover')).passed) return
+  }
+  /** A pass, or two of three. @param {number} x */
+  function* passes(x) {
+    if ((yield* one(x, 'bracket')).passed) return true
+    return (yield* one(x, 'bracket')).passed && (yield* one(x, 'bracket')).passed
+  }
+  /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, Verdict[]>} */
+  function* boundAt(x) {
+    /** @type {import('./bound.js').Trial[]} */
+    const trials = []
+    const goal = { seconds: lowestSeconds, exceed: 0.5 }
+    while (boundOf(trials, goal) === 'undecided')
+      trials.push({ seconds: 1, passed: (yield* one(x, 'bracket')).passed })
+    return boundOf(trials, goal)
+  }
+  let high = Math.min(most, Math.log(Math.max(hint, min) * aboveHint))
+  let step = firstStep
+  let low = Math.max(least, high - step)
+  yield* recover(low - 0.5)
+  while (!(yield* passes(low))) {
+    if (low <= least + 1e-9) {
+      if ((yield* boundAt(least)) === 'upper') return { state: 'none', rate: min }
+      break
+    }
+    yield* recover(low - 1)
+    high = low
+    step *= widening
+    low = Math.max(least, low - step)
+    onBetween([Math.exp(low), Math.exp(high)])
+  }
+  // What an overload achieves may be far too low.
+  if (step === firstStep)
+    while (high < most - 1e-9 && (yield* passes(high))) {
+      low = high
+      step *= widening
+      high = Math.min(most, high + step)
+      onBetween([Math.exp(low), Math.exp(high)])
+    }
+  if (!lastPassed()) yield* recover(low - 0.5)
+  for (let i = 0; i < bisections && high - low > near; i++) {
+    const middle = (low + high) / 2
+    if (yield* passes(middle)) low = middle
+    else {
+      high = middle
+      yield* recover(low - 0.15)
+    }
+    onBetween([Math.exp(low), Math.exp(high)])
+  }
+  return { state: 'between', low, high }
+}
+
+/**
+ * Whether the highest rate passes nearly always: then the answer is that it is at least this.
+ * @param {object} needs
+ * @param {number} needs.max
+ * @param {readonly Verdict[]} needs.first
+ * @param {(rate: number, seconds: number, phase: Phase) => Generator<Step, Verdict[], Verdict[]>} needs.play
+ * @returns {Generator<Step, boolean, Verdict[]>}
+ */
+export function* passesAtLimit({ max, first, play }) {
+  if (!Number.isFinite(max) || !first.every(({ passed }) => passed)) return false
+  return (yield* play(max, limitSeconds, 'limit')).every(({ passed }) => passed)
+}

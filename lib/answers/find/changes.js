@@ -1,0 +1,78 @@
+// Did the target change once: two levels against one, by a Bayes factor over every place where it may have been. Pure.
+import { kneesAround } from './knees.js'
+
+/** @typedef {import('./knees.js').Second} Second */
+
+// Fewer seconds cannot show it; on both sides of a change at least a few were measured.
+const fewest = 40
+const leastASide = 12
+const places = 4
+const leastEvidence = 3
+
+/** @param {readonly Second[]} measured @param {number} centre @param {readonly number[]} ends after how many seconds the evidence is asked */
+const evidences = (measured, centre, ends) => {
+  const knees = kneesAround(centre)
+  const zero = knees.evidence()
+  const wanted = new Set(ends)
+  /** @type {Map<number, number>} */
+  const found = new Map()
+  measured.forEach((second, i) => {
+    knees.add(second)
+    if (wanted.has(i + 1)) found.set(i + 1, knees.evidence() - zero)
+  })
+  return found
+}
+
+/** @param {readonly Second[]} measured @param {number} centre @param {number} from @param {number} to @param {number} by */
+const bestCut = (measured, centre, from, to, by) => {
+  const n = measured.length
+  /** @type {number[]} */
+  const cuts = []
+  for (let k = from; k <= to; k += by) cuts.push(k)
+  const forward = evidences(measured, centre, [...cuts, n])
+  const backward = evidences(
+    [...measured].reverse(),
+    centre,
+    cuts.map((k) => n - k),
+  )
+  const whole = Number(forward.get(n))
+  let best = { evidence: Number.NEGATIVE_INFINITY, k: from }
+  for (const k of cuts) {
+    const evidence = Number(forward.get(k)) + Number(backward.get(n - k)) - whole
+    if (evidence > best.evidence) best = { evidence, k }
+  }
+  return best
+}
+
+/** @param {readonly Second[]} measured @param {number} centre @param {number} share */
+const levelOf = (measured, centre, share) => {
+  const knees = kneesAround(centre)
+  measured.forEach(knees.add)
+  return knees.rateAt(share)(0.5)
+}
+
+/**
+ * The likeliest change.
+ * @param {readonly Second[]} measured in their order
+ * @param {number} centre
+ * @param {number} share
+ * @returns {{ evidence: number, t: number, before: number, after: number } | null} the logarithm of the Bayes factor, the
+ *   second of the change, and the logarithms of the rates; null: nothing speaks for one
+ */
+export const likeliestChange = (measured, centre, share) => {
+  const n = measured.length
+  if (n < fewest) return null
+  const rough = bestCut(measured, centre, leastASide, n - leastASide, places)
+  if (rough.evidence <= leastEvidence) return null
+  const [from, to] = [
+    Math.max(leastASide, rough.k - places + 1),
+    Math.min(n - leastASide, rough.k + places - 1),
+  ]
+  const best = bestCut(measured, centre, from, to, 1)
+  return {
+    evidence: best.evidence,
+    t: measured[best.k].t,
+    before: levelOf(measured.slice(0, best.k), centre, share),
+    after: levelOf(measured.slice(best.k), centre, share),
+  }
+}

@@ -1,0 +1,321 @@
+// The search for the highest rate that is sustained, as a machine without a clock: it yields what is played next and is
+// given the verdicts of its seconds. Seconds are counted under load. Pure, seeded.
+import { bracketOf, passesAtLimit } from './bracket.js'
+import { capacityFit } from './capacity-fit.js'
+import { likeliestChange } from './changes.js'
+import { kneesAround, onGrid } from './knees.js'
+import { shuffle, uniforms } from './random.js'
+
+/**
+ * @typedef {import('./bracket.js').Step} Step
+ * @typedef {import('./bracket.js').Verdict} Verdict
+ * @typedef {import('./bracket.js').Phase} Phase
+ * @typedef {import('./knees.js').Second} Second
+ *
+ * @typedef {object} Terms of a search
+ * @property {number} [min] items a second; by default a thousandth of what the target achieves at the limit
+ * @property {number} max Infinity: the target is asked at the limit in a closed loop
+ * @property {number} [share] of the seconds that meet all objectives
+ * @property {number} [seconds] of load
+ * @property {number} [seed]
+ * @property {number} [warmUp] seconds
+ * @property {number} [confirm] seconds
+ * @property {number} [warmUpRate]
+ *
+ * @typedef {'found' | 'at-least' | 'none' | 'changed' | 'unsteady'} State
+ *
+ * @typedef {object} Warning
+ * @property {'not-held' | 'drifts' | 'wide' | 'bad-seconds' | 'recovers-slowly' | 'no-rate' | 'changed'} code
+ * @property {number} value
+ *
+ * @typedef {object} SearchAnswer
+ * @property {State} state
+ * @property {number} low items a second: the low end of the interval, which was confirmed as far as it was known then
+ * @property {number} middle
+ * @property {number | null} high
+ * @property {{ rate: number, passed: number, seconds: number } | null} confirmed
+ * @property {{ before: number, after: number, at: number } | null} change
+ * @property {Warning[]} warnings
+ * @property {number} from the first second of load that the interval is about
+ * @property {number} seconds of load
+ * @property {import('./capacity-fit.js').CapacityFit | null} fit
+ * @property {readonly Second[]} measured what the fit is made of
+ */
+
+const limitSeconds = 3
+// What was seen long ago says less about where the knee is now.
+const memory = 0.985
+const atLevels = [0.97, 0.93, 0.88, 0.75, 0.5]
+const usualShare = 0.9
+const anchorBelow = 0.15
+const steepest = 0.006
+const recoverBelow = 0.3
+const recoverSeconds = 6
+const recoverTries = 4
+const farthest = 0.6
+const tail = 0.025
+const changeEvidence = 6
+const leastChange = 0.08
+
+const logit = (/** @type {number} */ q) => Math.log(q / (1 - q))
+
+/** Shares at which rates are offered: about the one that is looked for. @param {number} share */
+const levelsAround = (share) =>
+  atLevels.map((level) => 1 / (1 + Math.exp(-(logit(level) - logit(usualShare) + logit(share)))))
+
+/** At most so many of n pass in fewer than 3 of 100 confirmations of a rate that has the share. @param {number} n @param {number} share */
+export const rarelySoFew = (n, share) => {
+  let term = (1 - share) ** n
+  let sum = term
+  let k = 0
+  while (sum < 0.03 && k < n) {
+    k++
+    term *= ((n - k + 1) / k) * (share / (1 - share))
+    sum += term
+  }
+  return k - 1
+}
+
+/**
+ * A fit over the seconds since a moment.
+ * @param {readonly Second[]} all
+ * @param {object} about
+ * @param {number} about.from
+ * @param {number} about.to
+ * @param {number} about.centre
+ * @param {number} about.share
+ * @param {number} about.seed
+ */
+const fitSince = (all, { from, to, centre, share, seed }) => {
+  const measured = all.filter(({ t }) => t >= from)
+  const knees = kneesAround(centre)
+  measured.forEach(knees.add)
+  const half = knees.rateAt(0.5)
+  const at = knees.rateAt(share)
+  const near = measured.filter(({ x }) => Math.abs(x - half(0.5)) < 1.2)
+  /** @param {boolean} those */
+  const sorted = (those) =>
+    near
+      .filter(({ passed }) => passed === those)
+      .map(({ x }) => x)
+      .sort((a, b) => a - b)
+  const [passed, failed] = [sorted(true), sorted(false)]
+  const low = Math.min(at(0.02), failed[Math.floor(failed.length * 0.1)] ?? Number.POSITIVE_INFINITY)
+  const high = Math.max(half(0.999), passed[Math.floor(passed.length * 0.97)] ?? Number.NEGATIVE_INFINITY)
+  const span = Math.max(0.06, (high - low) * 0.7 + 0.03)
+  return capacityFit(measured, { from, to, centre: (low + high) / 2, span, share, seed })
+}
+
+/** One fit of all, or of what came since the target changed. @param {readonly Second[]} measured @param {Parameters<typeof fitSince>[1]} about */
+const settledFit = (measured, about) => {
+  const { centre, share } = about
+  const fit = fitSince(measured, about)
+  const change = likeliestChange(measured, centre, share)
+  const isChange =
+    change !== null &&
+    change.evidence > changeEvidence &&
+    change.evidence - 4 > fit.walkEvidence &&
+    Math.abs(change.after - change.before) > leastChange
+  if (!isChange) return { fit, from: about.from, change: null }
+  const since = { ...about, from: change.t, centre: change.after }
+  return { fit: fitSince(measured, since), from: change.t, change }
+}
+
+/** @param {readonly number[]} list */
+const medianOf = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+
+/**
+ * What the user should know of an answer.
+ * @param {object} about
+ * @param {import('./capacity-fit.js').CapacityFit} about.fit
+ * @param {ReturnType<typeof likeliestChange>} about.change
+ * @param {readonly number[]} about.waits seconds until one passed again
+ * @param {SearchAnswer['confirmed']} about.confirmed
+ * @param {number} about.share
+ * @returns {Warning[]}
+ */
+const warningsOf = ({ fit, change, waits, confirmed, share }) => {
+  const wait = medianOf(waits)
+  const wide = Math.exp(fit.half(0.5) - fit.rate(0.5))
+  /** @type {[Warning['code'], number, boolean][]} */
+  const all = [
+    ['changed', change?.t ?? 0, change !== null],
+    ['recovers-slowly', wait, wait >= 3],
+    ['drifts', fit.spread, fit.spread > 0.04],
+    ['wide', wide - 1, wide > 1.1],
+    ['bad-seconds', fit.bad, fit.bad > 0.035],
+    [
+      'not-held',
+      confirmed?.passed ?? 0,
+      confirmed !== null && confirmed.passed <= rarelySoFew(confirmed.seconds, share),
+    ],
+    ['no-rate', fit.none, fit.none > tail],
+  ]
+  return all.filter(([, , is]) => is).map(([code, value]) => ({ code, value }))
+}
+
+/** Nothing was fitted. @param {State} state @param {number} rate @param {number} seconds @returns {SearchAnswer} */
+const without = (state, rate, seconds) => ({
+  state,
+  low: rate,
+  middle: rate,
+  high: null,
+  confirmed: null,
+  change: null,
+  warnings: [],
+  from: 0,
+  seconds,
+  fit: null,
+  measured: [],
+})
+
+// Beyond this the ends of an interval are no answer.
+const tooWide = 1.5
+
+/** @param {SearchAnswer} answer @returns {State} */
+const stateOf = ({ change, fit, low, high, warnings }) => {
+  if (fit && fit.none > 0.5) return 'unsteady'
+  if (change) return 'changed'
+  const isUnheld = warnings.some(({ code }) => code === 'not-held')
+  return isUnheld || !Number.isFinite(low) || Number(high) / low > tooWide ? 'unsteady' : 'found'
+}
+
+/**
+ * @param {Terms} terms
+ * @returns {Generator<Step, SearchAnswer, Verdict[]>}
+ */
+export function* search({
+  min: leastRate,
+  max,
+  share = usualShare,
+  seconds = 180,
+  seed = 1,
+  warmUp = 10,
+  confirm = 30,
+  warmUpRate = Math.min(max, (leastRate ?? 1) * 20),
+}) {
+  /** @type {(Second & { rate: number })[]} */
+  const log = []
+  /** @type {[number, number] | null} */
+  let between = null
+  /** @param {number} rate @param {number} n @param {Phase} phase @returns {Generator<Step, Verdict[], Verdict[]>} */
+  function* play(rate, n, phase) {
+    const verdicts = yield { rate, seconds: n, phase, between }
+    for (const { passed } of verdicts) log.push({ t: log.length, x: Math.log(rate), rate, passed })
+    return verdicts
+  }
+  /** @param {number} x @param {Phase} phase @returns {Generator<Step, Verdict, Verdict[]>} */
+  function* one(x, phase) {
+    return (yield* play(Math.exp(x), 1, phase))[0]
+  }
+  const lastPassed = () => log[log.length - 1].passed
+
+  yield* play(warmUpRate, warmUp, 'warm-up')
+  const atLimit = yield* play(max, limitSeconds, 'limit')
+  if (yield* passesAtLimit({ max, first: atLimit, play })) return without('at-least', max, log.length)
+  const hint = medianOf(atLimit.map(({ achieved }) => achieved))
+  const min = leastRate ?? Math.max(1, hint / 1000)
+  // Rates above this come of a mistake, not of a target.
+  const top = Number.isFinite(max) ? max : Math.max(min, hint) * 30
+  const bracket = yield* bracketOf({
+    min,
+    max: top,
+    hint,
+    one,
+    lastPassed,
+    onBetween: (rates) => {
+      between = rates
+    },
+  })
+  if (bracket.state !== 'between') return without(bracket.state, bracket.rate, log.length)
+  const centre = bracket.low
+  const [least, most] = [Math.log(min), Math.log(top)]
+  const within = (/** @type {number} */ x) => Math.max(least, Math.min(most, x))
+
+  // Only a second whose predecessor passed says something about its own rate.
+  const isClean = (/** @type {Second & { rate: number }} */ { t, rate }) =>
+    t >= warmUp && rate < top && t > 0 && log[t - 1].passed
+  /** @type {Second[]} */
+  const measured = log.filter(isClean).map(({ t, x, passed }) => ({ t, x, passed }))
+  const knees = kneesAround(centre)
+  const learn = (/** @type {Second} */ second) => {
+    knees.fade(memory)
+    knees.add(second)
+  }
+  measured.forEach(learn)
+  /** @type {number[]} */
+  const waits = []
+  const end = seconds - confirm
+  const isTime = () => log.length < end
+  const note = (/** @type {number} */ x, /** @type {boolean} */ passed, ago = 0) => {
+    const second = { t: log.length - 1 - ago, x, passed }
+    measured.push(second)
+    learn(second)
+  }
+
+  /** Until a second passes again; what stays bad says that the level is lower. @param {number} from */
+  function* recover(from) {
+    let waited = 0
+    let passed = false
+    for (let tries = 0; tries < recoverTries && !passed; tries++) {
+      const x = onGrid(within(from - tries * 0.25))
+      for (let k = 0; k < recoverSeconds && !passed && isTime(); k++) {
+        passed = (yield* one(x, 'recover')).passed
+        waited++
+      }
+      if (!passed && isTime()) for (let ago = 0; ago < 2; ago++) note(x, false, ago)
+    }
+    waits.push(waited)
+  }
+
+  const uniform = uniforms(seed)
+  const levels = levelsAround(share)
+  for (let round = 0; isTime(); round++) {
+    const at = knees.rateAt(share)
+    const middle = at(0.5)
+    between = [Math.exp(at(tail)), Math.exp(at(1 - tail))]
+    const rates = levels.map((level) => {
+      const { knee, slope } = knees.draw(uniform())
+      const x = knee - Math.max(slope, steepest) * logit(level)
+      return Math.max(middle - farthest, Math.min(middle + farthest, x))
+    })
+    if (round % 2 === 0) rates.push(at(0.2) - anchorBelow)
+    for (const rate of shuffle(rates, uniform)) {
+      if (!isTime()) break
+      const x = onGrid(within(rate))
+      const { passed } = yield* one(x, 'measure')
+      note(x, passed)
+      if (!passed) yield* recover(at(0.2) - recoverBelow)
+    }
+  }
+
+  const settled = () => settledFit(measured, { from: warmUp, to: log.length, centre, share, seed })
+  let { fit, from, change } = settled()
+  const low = fit.rate(tail)
+  /** @type {SearchAnswer['confirmed']} */
+  let confirmed = null
+  if (confirm > 0 && Number.isFinite(low)) {
+    const x = onGrid(low)
+    between = [Math.exp(low), Math.exp(fit.rate(1 - tail))]
+    const verdicts = yield* play(Math.exp(x), confirm, 'confirm')
+    verdicts.forEach(({ passed }, i) => {
+      const t = log.length - verdicts.length + i
+      if (log[t - 1].passed || i === 0) measured.push({ t, x, passed })
+    })
+    const passed = verdicts.filter((verdict) => verdict.passed).length
+    confirmed = { rate: Math.exp(x), passed, seconds: verdicts.length }
+    ;({ fit, from, change } = settled())
+  }
+  const answer = {
+    ...without('found', Math.exp(fit.rate(tail)), log.length),
+    middle: Math.exp(fit.rate(0.5)),
+    high: Math.exp(fit.rate(1 - tail)),
+    confirmed,
+    change: change && { before: Math.exp(change.before), after: Math.exp(fit.rate(0.5)), at: change.t },
+    from,
+    fit,
+    measured,
+    warnings: warningsOf({ fit, change, waits, confirmed, share }),
+  }
+  return { ...answer, state: stateOf(answer) }
+}

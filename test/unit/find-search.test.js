@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { boundOf, exceeding } from '../../lib/answers/find/bound.js'
+import { capacityFit, usualAssumptions } from '../../lib/answers/find/capacity-fit.js'
+import { kneesAround } from '../../lib/answers/find/knees.js'
+import { rarelySoFew } from '../../lib/answers/find/search.js'
+import { seeded } from '../helpers/random.js'
+import { searches } from '../simulation/searches.js'
+
+// Figures of many seeds are in test/seeds/find.test.js; these few are quick.
+
+test('a search finds the rate that 9 of 10 seconds pass, steep or shallow, and with bad seconds', () => {
+  for (const [name, n, width] of /** @type {const} */ ([
+    ['steep', 3, 0.06],
+    ['shallow', 2, 0.35],
+    ['bad 5', 2, 0.12],
+  ])) {
+    const found = searches(name, n)
+    assert.deepEqual(found.states, { found: n }, name)
+    assert.equal(found.covered, n, name)
+    assert.ok(found.width < width, `${name}: the interval is ${found.width} wide`)
+    assert.equal(found.seconds, 180)
+  }
+})
+
+test('a limit that always passes, or none that does, is said at once and without a rate', () => {
+  const never = searches('never', 5)
+  assert.deepEqual([never.states, never.rates], [{ 'at-least': 5 }, Array(5).fill(600_000)])
+  const always = searches('always', 5)
+  assert.deepEqual([always.states, always.rates], [{ none: 5 }, Array(5).fill(1000)])
+  assert.ok(never.seconds <= 45 && always.seconds <= 45)
+})
+
+test('drift, a change and a slow recovery are warned of', () => {
+  assert.ok('drifts' in searches('drift 10/10', 1).warnings)
+  const changed = searches('step', 1)
+  assert.deepEqual(changed.states, { changed: 1 })
+  const [{ before, after, at }] = changed.changes
+  assert.ok(Math.abs(at - 90) <= 6, `at ${at}`)
+  assert.ok(Math.abs(before / after - 1.5) < 0.15, `${before} then ${after}`)
+  assert.ok('recovers-slowly' in searches('slow', 1).warnings)
+})
+
+test('without drift the fit says what the posterior of independent seconds says', () => {
+  const { next } = seeded(7)
+  const measured = Array.from({ length: 500 }, (_, t) => {
+    const x = 12 + (next() - 0.5) * 0.12
+    return { t, x, passed: next() < 0.99 / (1 + Math.exp((x - 12) / 0.012)) }
+  })
+  const knees = kneesAround(12)
+  measured.forEach(knees.add)
+  const bads = [0.0005, 0.006, 0.015, 0.03, 0.05, 0.075, 0.11, 0.2]
+  const assumed = {
+    ...usualAssumptions,
+    slopes: [0.003, 0.006, 0.012, 0.025, 0.05],
+    bads,
+    walks: [0],
+    meanBad: 0.08,
+  }
+  const fit = capacityFit(measured, {
+    from: 0,
+    to: 500,
+    centre: 12,
+    span: 0.15,
+    share: 0.9,
+    seed: 3,
+    assumed,
+  })
+  const at = knees.rateAt(0.9)
+  for (const [probability, within] of [
+    [0.025, 0.008],
+    [0.5, 0.004],
+    [0.975, 0.008],
+  ]) {
+    const [fitted, expected] = [fit.rate(probability), at(probability)]
+    assert.ok(Math.abs(fitted - expected) < within, `${probability}: ${fitted}, expected ${expected}`)
+  }
+  assert.ok(fit.spread < 1e-9)
+})
+
+test('a confirmation is not held where fewer than 3 of 100 would be so bad', () => {
+  assert.equal(rarelySoFew(30, 0.9), 23)
+  assert.equal(rarelySoFew(10, 0.9), 6)
+  assert.equal(rarelySoFew(30, 0.5), 9)
+})
+
+// RFC 9971, 'Load Classification Computations'. Its text prints 'lower' for '20% exceed' at points 5 and 6; by its own rule
+// the bad seconds are 42.857 % and 27.273 % there, more than 20 %.
+const goals = [
+  { seconds: 60, exceed: 0, trialSeconds: 60, loss: 0 },
+  { seconds: 120, exceed: 0.5, trialSeconds: 60, loss: 0 },
+  { seconds: 120, exceed: 0.5, trialSeconds: 1, loss: 0.005 },
+  { seconds: 60, exceed: 0.2, trialSeconds: 60, loss: 0.005 },
+]
+const added = [
+  { n: 59, seconds: 1, loss: 0 },
+  { n: 1, seconds: 1, loss: 0.01 },
+  { n: 59, seconds: 1, loss: 0.01 },
+  { n: 1, seconds: 1, loss: 0 },
+  { n: 1, seconds: 60, loss: 0.001 },
+  { n: 1, seconds: 60, loss: 0 },
+]
+
+test('seconds are classified as in the table of RFC 9971, but for two cells that break its rule', () => {
+  const points = added.map((_, i) =>
+    added.slice(0, i + 1).flatMap(({ n, ...trial }) => Array.from({ length: n }, () => trial)),
+  )
+  /** @param {typeof points[0]} trials @param {number} loss */
+  const judged = (trials, loss) =>
+    trials.map((trial) => ({ seconds: trial.seconds, passed: trial.loss <= loss }))
+  const letters = { lower: 'L', upper: 'U', undecided: '?' }
+  const table = points.map((trials) =>
+    goals.map(({ loss, ...goal }) => letters[boundOf(judged(trials, loss), goal)]).join(''),
+  )
+  assert.deepEqual(table, ['????', 'U???', 'U??U', 'U?LU', 'U?LU', 'ULLU'])
+  const exceedsAt = (/** @type {number} */ point) => {
+    const { bad, all } = exceeding(judged(points[point - 1], goals[3].loss), goals[3])
+    return (bad / all).toFixed(5)
+  }
+  assert.deepEqual([exceedsAt(5), exceedsAt(6)], ['0.42857', '0.27273'])
+})
