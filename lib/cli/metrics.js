@@ -6,6 +6,7 @@ import { period, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { OptionError } from '../errors.js'
 import { listenReasons } from './listen-reasons.js'
+import { needPackagesOf } from './optional-packages.js'
 
 const lastAnswerMs = 500
 
@@ -44,17 +45,6 @@ const listening = async (listener, figures) => {
 
 // As often as collectors are asked by default, and at the end.
 const sendEveryMs = 10_000
-
-/** Loaded with the option alone. @param {string} url */
-const otlpModule = async (url) => {
-  try {
-    return (await import('../report/otlp.js')).otlpOf
-  } catch (cause) {
-    if (/** @type {NodeJS.ErrnoException} */ (cause).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    const missing = 'the optional packages @opentelemetry/* are not installed; npm install adds them'
-    throw new OptionError(`--otlp ${url}: ${missing}`, { cause })
-  }
-}
 
 /**
  * Sends the metrics now and then, and once more at the end. A collector that does not take them is reported once.
@@ -110,7 +100,8 @@ export const openMetrics = async (settings, { say, warn, redact, stop }) => {
       close: async () => {},
     }
   const { metricsOf } = await import('../report/metrics.js')
-  const otlpOf = url === undefined ? null : await otlpModule(url)
+  if (url !== undefined) needPackagesOf('--otlp')
+  const otlpOf = url === undefined ? null : (await import('../report/otlp.js')).otlpOf
   /** @type {Metrics | null} */
   let metrics = null
   let endSending = async () => {}

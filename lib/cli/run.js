@@ -16,6 +16,7 @@ import { openDashboard } from './dashboard.js'
 import { concludeRun } from './ending.js'
 import { mergedResults, ownFolder } from './fleet-files.js'
 import { openMetrics } from './metrics.js'
+import { needPackagesOf } from './optional-packages.js'
 import { screenOf } from './screen.js'
 
 /**
@@ -36,6 +37,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
       beginning = null
       screen.say(line)
     }
+    if (settings.cloudwatch) needPackagesOf('--cloudwatch')
     const own = settings.control ? ownFolder(settings) : {}
     const results = await openResults({
       ...settings,

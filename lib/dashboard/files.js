@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundlePath, canDraw } from '../report/draw.js'
+import { canDraw, libraryPath } from '../report/draw.js'
 import { livePage } from './page.js'
 
 /** @typedef {Map<string, { type: string, text: string }>} Files by their path behind the token */
@@ -29,7 +29,7 @@ export const dashboardFiles = () => {
   addModule(script, files)
   const style = readFileSync(`${projectFolder}/lib/report/page/style.css`, 'utf8')
   files.set('style.css', { type: 'text/css; charset=utf-8', text: style })
-  if (canDraw()) files.set('echarts.js', { type: javascript, text: readFileSync(bundlePath(), 'utf8') })
+  if (canDraw()) files.set('echarts.js', { type: javascript, text: readFileSync(libraryPath(), 'utf8') })
   files.set('', { type: 'text/html; charset=utf-8', text: String(livePage({ script, draws: canDraw() })) })
   return files
 }

@@ -2,7 +2,7 @@
 import { svgOf } from '../../lib/report/draw.js'
 
 /** ECharts numbers classes and clips through all pictures: here from 0 in each. @param {string} svg */
-const withOwnNames = (svg) => {
+export const withOwnNames = (svg) => {
   /** @type {Map<string, string>} */
   const names = new Map()
   return svg.replace(/\bzr\d+-([a-z]+)-?\d*/g, (name, kind) => {

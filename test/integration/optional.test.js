@@ -1,4 +1,4 @@
-// Without the optional packages everything runs but pictures and --otlp, and says so in a line.
+// Without its optional packages everything runs but pictures, --otlp and --cloudwatch, which say so in a line.
 import assert from 'node:assert/strict'
 import {
   cpSync,
@@ -18,10 +18,12 @@ import { startChild } from '../../lib/child.js'
 import { testEnvironment } from '../../scripts/test.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const { optionalDependencies, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const optional = Object.keys(optionalDependencies)
+const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+// A clone alone draws with the whole library.
+const optional = Object.keys({ ...about.optionalDependencies, ...about.peerDependencies, echarts: '' })
+const scopes = new Set(optional.map((name) => name.split('/')[0]))
 
-/** This version as `npm ci --omit=optional` leaves it. */
+/** This version as `npm ci --omit=dev --omit=optional` leaves it. */
 const withoutOptional = () => {
   const home = mkdtempSync(join(tmpdir(), 'millrace-optional-'))
   mkdirSync(join(home, 'node_modules'), { recursive: true })
@@ -35,14 +37,12 @@ const withoutOptional = () => {
     'charts',
     'scripts',
   ])
-    cpSync(join(root, name), join(home, name), { recursive: true })
+    cpSync(join(root, name), join(home, name), {
+      recursive: true,
+      filter: (path) => !path.startsWith(join(root, 'lib/report/echarts.')),
+    })
   for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (
-      name.startsWith('.') ||
-      name === '@opentelemetry' ||
-      optional.some((each) => each.split('/')[0] === name)
-    )
-      continue
+    if (name.startsWith('.') || scopes.has(name)) continue
     symlinkSync(join(root, 'node_modules', name), join(home, 'node_modules', name))
   }
   return home
@@ -73,10 +73,13 @@ describe('without the optional packages', () => {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  test('what draws pictures and what speaks OTLP is optional, CloudWatch is not', () => {
-    assert.ok(['echarts', '@resvg/resvg-js'].every((name) => optional.includes(name)))
-    assert.ok(optional.some((name) => name.startsWith('@opentelemetry/')))
-    assert.ok(Object.hasOwn(dependencies, '@aws-sdk/client-cloudwatch'))
+  test('what one option needs is an optional peer of the package, and installed in a clone', () => {
+    assert.deepEqual(Object.keys(about.peerDependenciesMeta), Object.keys(about.peerDependencies))
+    for (const [name, { optional: isOptional }] of Object.entries(about.peerDependenciesMeta)) {
+      assert.equal(isOptional, true, name)
+      assert.ok(Object.hasOwn(about.devDependencies, name), name)
+    }
+    assert.ok(optional.includes('@aws-sdk/client-cloudwatch'))
   })
 
   test('a run has its page without pictures, and a line that says so', async () => {
@@ -86,7 +89,7 @@ describe('without the optional packages', () => {
     assert.ok(run.code === 0 || run.code === 4, run.stderr)
     const lines = `${run.stdout}\n${run.stderr}`.split('\n').filter((line) => /no pictures/.test(line))
     assert.equal(lines.length, 1, run.stderr)
-    assert.match(lines[0], /echarts is not installed, which is optional/)
+    assert.match(lines[0], /echarts is not installed \(npm ci adds it\)/)
     const page = readFileSync(join(out, 'one', 'report.html'), 'utf8')
     assert.match(page, /<dl class="highlights/)
     assert.doesNotMatch(page, /<figure/)
@@ -94,24 +97,29 @@ describe('without the optional packages', () => {
 
     const report = await ran(home, ['scripts/report.js', join(out, 'one')])
     assert.equal(report.code, 0, report.stderr)
-    assert.match(report.stderr, /^no pictures: echarts and @resvg\/resvg-js are not installed[^\n]*\n$/)
+    assert.match(report.stderr, /^no pictures: echarts is not installed[^\n]*\n$/)
     assert.ok(existsSync(join(out, 'one', 'report.md')))
   })
 
-  test('--otlp and --chart name what is missing', async () => {
-    const otlp = await ran(home, [
-      'producer.js',
-      '-q',
-      '50',
-      '--duration',
-      '1s',
-      '--otlp',
-      'http://127.0.0.1:9',
-    ])
-    assert.equal(otlp.code, 2, otlp.stderr)
-    assert.match(
-      otlp.stderr,
-      /^--otlp http:\/\/127\.0\.0\.1:9: the optional packages @opentelemetry\/\* are not/,
-    )
+  test('--otlp and --cloudwatch name what to install, before anything is begun', async () => {
+    const out = join(home, 'none')
+    for (const [option, value, words] of [
+      ['--otlp', 'http://127.0.0.1:9', '(@opentelemetry/\\S+@\\d+ ){3}'],
+      ['--cloudwatch', '', '@aws-sdk/client-cloudwatch@3 '],
+    ]) {
+      const args = ['-q', '50', '--host', '127.0.0.1', '--port', '9', '--out', out, option, value]
+      const { code, stderr } = await ran(home, ['producer.js', ...args.filter(Boolean)])
+      assert.equal(code, 2, stderr)
+      assert.match(
+        stderr,
+        new RegExp(
+          `^${option} needs optional packages: npm install ${words}\\(with -g if Millrace has it\\)\n$`,
+        ),
+      )
+      assert.ok(!existsSync(out) || readdirSync(out).length === 0)
+    }
+    const added = await ran(home, ['scripts/cloudwatch.js', out])
+    assert.equal(added.code, 2, added.stderr)
+    assert.match(added.stderr, /needs optional packages: npm install @aws-sdk\/client-cloudwatch@3 /)
   })
 })

@@ -1,19 +1,31 @@
 // What a user installs: the package that npm makes of this folder, in an empty one.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commands } from '../../lib/cli/commands.js'
+import { runPictures } from '../../lib/report/charts.js'
+import { svgOf } from '../../lib/report/draw.js'
+import { withOwnNames } from '../../scripts/readme/picture-file.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { faultsIn, ownFolder } from '../helpers/programs.js'
+import { sampleRecord } from '../helpers/sample-record.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const limitMs = 300_000
+const mostBytes = 45e6
+const mostPackages = 60
 // npm could not reach its registry, and its cache lacks a package.
 const isOffline = (/** @type {string} */ log) =>
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH/.test(log)
+
+/** What a folder takes of the disk. @param {string} folder */
+const bytesIn = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => 512 * lstatSync(join(folder, name)).blocks)
+    .reduce((sum, bytes) => sum + bytes, 0)
 
 test('npm pack, and npm install of the package in an empty folder', async (t) => {
   const home = ownFolder(t, 'package')
@@ -42,8 +54,25 @@ test('npm pack, and npm install of the package in an empty folder', async (t) =>
   assert.equal(installed.status, 0, installed.stderr)
 
   const folder = join(home, 'node_modules/millrace')
-  for (const name of ['test', 'scripts', 'results', 'docs/data'])
+  for (const name of ['test', 'scripts', 'results', 'docs/data', 'charts/measured', '.github'])
     assert.equal(existsSync(join(folder, name)), false, name)
+  for (const name of [
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    'docs/options.md',
+    'docs/schemas/run.schema.json',
+  ])
+    assert.ok(existsSync(join(folder, name)), name)
+
+  const bytes = bytesIn(join(home, 'node_modules'))
+  assert.ok(bytes < mostBytes, `${bytes} bytes`)
+  const { packages } = JSON.parse(readFileSync(join(home, 'node_modules/.package-lock.json'), 'utf8'))
+  assert.ok(Object.keys(packages).length <= mostPackages, Object.keys(packages).join(' '))
+  // Its part of the chart library draws what the whole draws.
+  const by = join(folder, 'lib/report/echarts.min.cjs')
+  for (const picture of runPictures(sampleRecord()))
+    assert.equal(withOwnNames(svgOf(picture, { by })), withOwnNames(svgOf(picture)), picture.name)
   const millrace = (/** @type {string} */ line) =>
     run(join(home, 'node_modules/.bin/millrace'), line.split(' '))
   // Each module is there, with all that it imports.
@@ -60,5 +89,11 @@ test('npm pack, and npm install of the package in an empty folder', async (t) =>
   assert.equal(dry.status, 0, dry.stderr)
   assert.match(dry.stdout, /SETEX item:1 3 <128 B>/)
   assert.match(millrace('report results/first --out pages').stdout, /files in pages; report\.html/)
+  for (const end of ['.svg', '-dark.png']) assert.ok(existsSync(join(home, `pages/charts/cpu${end}`)), end)
+  assert.match(readFileSync(join(home, 'pages/report.html'), 'utf8'), /<figure[\s\S]* id="echarts">/)
+  // What one option needs is not installed with it, but said.
+  const missing = millrace('write --host 127.0.0.1 --port 9 --cloudwatch')
+  assert.equal(missing.status, 2, missing.stderr)
+  assert.match(missing.stderr, /^--cloudwatch needs optional packages: npm install @aws-sdk\/\S+@3 [^\n]*\n$/)
   assert.match(millrace('experiment list').stdout, /^sorted-set|^list /m)
 })

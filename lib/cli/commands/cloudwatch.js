@@ -11,6 +11,7 @@ import { runText } from '../../report/text.js'
 import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
 import { terminalText } from '../log.js'
+import { needPackagesOf } from '../optional-packages.js'
 
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 
@@ -68,6 +69,7 @@ export const command = {
   takesWords: true,
   work: async ({ settings: { awsRegion, replicationGroup, cacheClusters }, typed: { words }, as }) => {
     if (words.length === 0) throw new OptionError(`name folders of results: ${as} RESULTS...`)
+    needPackagesOf('--cloudwatch', as)
     const { runs: folders, experiments } = together(await Promise.all(words.map(foundIn)))
     if (folders.length === 0) throw new OptionError(`${words.join(', ')}: contains no run.json`)
     const stop = new AbortController()

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { bundlePath, canDraw } from '../draw.js'
+import { canDraw, libraryPath } from '../draw.js'
 import { html, markup, scriptData } from './html.js'
 
 /**
@@ -36,7 +36,7 @@ let echarts
 /** The library of the charts, packed once for all pages that this process writes. */
 const packedCharts = () => {
   if (echarts) return echarts
-  const text = readFileSync(bundlePath(), 'utf8')
+  const text = readFileSync(libraryPath(), 'utf8')
   echarts = { hash: hashOf(text), packing: packed(text, { level: 9 }) }
   return echarts
 }
