@@ -2,6 +2,7 @@ import { changeWords, intervalWords, verdictWords } from '../lib/chart/change-wo
 import {
   axisLook,
   chart,
+  colour,
   legendOf,
   lyingAxis,
   namesAxis,
@@ -83,6 +84,7 @@ export const forest = {
     const rows = shownRows(comparison)
     if (rows.length === 0) return null
     const several = new Set(rows.map(({ label }) => label)).size > 1
+    const isOne = new Set(rows.map(({ figure }) => figure.name)).size === 1
     const limits = limitsOf(comparison, rows)
     const reach = reachOf(comparison, rows, limits)
     const band = +Math.log1p(comparison.effect).toFixed(5)
@@ -116,7 +118,9 @@ export const forest = {
       ...limits,
     ]
     const names = namesAxis(
-      rows.map(({ label, figure }) => (several ? `${label}\n${figure.title}` : figure.title)),
+      rows.map(({ label, figure }) =>
+        label && (several || comparison.ranks) ? (isOne ? label : `${label}\n${figure.title}`) : figure.title,
+      ),
     )
     return chart({
       tooltip: { trigger: 'item' },
@@ -150,30 +154,30 @@ const whiskersOf = (rows, reach) => {
   return { ...whiskers([], '@c1'), data }
 }
 
-/** The runs in the order in which they ran, by the first metric. @type {import('../lib/chart/parts.js').Chart<Comparison & { firsts: ('a' | 'b')[] }>} */
+/**
+ * The runs in the order in which they ran, by the first metric.
+ * @type {import('../lib/chart/parts.js').Chart<{ figure: import('../lib/compare/comparison.js').Figure, sides: string[], rounds: import('../lib/compare/sections.js').Ran[] }>}
+ */
 export const runsInOrder = {
   name: 'order',
   title: 'The runs in their order',
-  note: 'A drift of both sides comes from the machine. The comparison uses the differences within the rounds.',
-  option: ({ rows, firsts, baseline, other }) => {
-    const [row] = rows.filter(({ primary }) => primary)
-    if (!row || firsts.length === 0) return null
-    const { unit, axis } = measureNamed(row.figure.name)
-    const points = (/** @type {'a' | 'b'} */ side) =>
-      firsts.map((first, round) => [2 * round + (first === side ? 1 : 2), row[side][round]])
-    const lines = [
-      { name: baseline.name, color: '@c1', data: points('a') },
-      { name: other.name, color: '@c2', data: points('b') },
-    ].map(({ name, color, data }) => ({
+  note: 'A drift of all sides comes from the machine. The comparison uses the differences within the rounds.',
+  option: ({ figure, sides, rounds }) => {
+    const runs = rounds.flatMap((round) => round.runs)
+    if (runs.length === 0) return null
+    const { unit, axis } = measureNamed(figure.name)
+    const lines = sides.map((name, at) => ({
       type: 'line',
       name,
-      data,
+      data: runs.flatMap(({ side, figures }, run) =>
+        side === name && figures[figure.name] !== undefined ? [[run + 1, figures[figure.name]]] : [],
+      ),
       symbol: 'circle',
       symbolSize: 8,
       showSymbol: true,
-      color,
-      itemStyle: { color },
-      lineStyle: { color, width: 1.5, type: 'solid' },
+      color: colour(at),
+      itemStyle: { color: colour(at) },
+      lineStyle: { color: colour(at), width: 1.5, type: 'solid' },
       emphasis: { disabled: true },
       tooltip: { valueFormatter: `@${unit}` },
     }))
@@ -181,7 +185,7 @@ export const runsInOrder = {
       legend: legendOf(lines),
       xAxis: lyingAxis('run', 'count', {
         min: 1,
-        max: 2 * firsts.length,
+        max: runs.length,
         minInterval: 1,
         axisLabel: { ...axisLook.axisLabel, formatter: '@count' },
       }),

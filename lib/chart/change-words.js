@@ -7,6 +7,8 @@ import { formatted } from './look.js'
 /** +4.8 %, or ×12 from ten times on @param {number | null} part */
 export const changeWords = (part) => {
   if (part === null) return dash
+  // An interval of two rounds may reach anywhere.
+  if (part >= 1e6) return '>×1,000,000'
   if (part >= 9) return `×${count(1 + part)}`
   const pct = part * 100
   const digits = Math.abs(pct) < 9.995 ? 1 : 0

@@ -8,8 +8,8 @@ export const compareOptions = ownOptions('Options', [
     type: 'integer',
     range: ['2', '1000'],
     otherwise: '6',
-    help: 'pairs of runs',
-    brief: 'pairs of runs (6)',
+    help: 'rounds, each with a run of every side',
+    brief: 'rounds, each with a run of every side (6)',
   },
   {
     name: 'until-sure',
@@ -65,10 +65,11 @@ export const compareOptions = ownOptions('Options', [
 
 /** @type {Omit<import('../options/help.js').About, 'as'>} */
 export const compareAbout = {
-  words: 'A B',
-  does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline.',
+  words: 'A B [...]',
+  does: 'Runs A and B in turn (ABBA), on local servers or on a target, and prints for each metric: better, worse, no difference beyond 3 %, or cannot tell. A is the baseline. More sides are ranked.',
   examples: [
     ['two data models at a rate', 'sorted-set list -q 50000'],
+    ['several, ranked', 'sorted-set list stream set -q 50000'],
     ['on servers of your own', 'sorted-set stream -q 50000 --cluster --host cache.example.net'],
     ['the same model with other options', "default 'chunks=10 ttl=9' -q 50000"],
     ['how long it would take', 'sorted-set list -q 50000 --until-sure --dry-run'],
@@ -84,5 +85,6 @@ export const compareAbout = {
   default                    nothing of its own
 All other options of millrace write are those of both sides; behind -- also those that have a name of an option above.
 Without an address servers are started here; between runs they are emptied, and those of a target are waited for until the items of the last run have expired. The password is REDIS_PASSWORD in the environment, or --password-file.
-Exit code 4: fewer than two rounds are valid.`,
+With more than two sides a round has its runs in random order (the next one in the reverse of it); all are compared with A, and the table names the side that is best, or those of which it may be one. The intervals of a metric hold together for all sides.
+Exit code 4: fewer than two rounds of a side are valid.`,
 }

@@ -34,6 +34,7 @@ import { smallestEffect } from './verdict.js'
  * @property {Row[]} rows
  * @property {Ruling[]} rulings
  * @property {string[]} unmatched labels of one side only
+ * @property {import('./many.js').Rank[]} [ranks] of more than two sides, whose names are the labels: the order a metric
  * @property {ReturnType<typeof settingsThatDiffer>} settings
  * @property {{ code: string, message: string }[]} warnings
  */

@@ -6,7 +6,8 @@ import { conclusionOf } from './text.js'
  * @param {import('./comparison.js').Comparison} comparison
  */
 export const comparisonData = (comparison) => {
-  const { design, baseline, other, effect, rows, rulings, unmatched, settings, warnings } = comparison
+  const { design, baseline, other, effect, rows, rulings, unmatched, settings, warnings, ranks } = comparison
+  const labels = [...new Set(rows.map(({ label }) => label))]
   return plainData({
     schema: 2,
     kind: 'comparison',
@@ -14,11 +15,20 @@ export const comparisonData = (comparison) => {
     baseline: baseline.name,
     other: other.name,
     effect,
-    conclusions: [...new Set(rows.map(({ label }) => label))].map((label) => ({
+    conclusions: (ranks ? ['', ...labels] : labels).map((label) => ({
       label,
       text: conclusionOf(comparison, label),
     })),
     settings,
+    ...(ranks && {
+      ranks: ranks.map(({ figure, primary, order, best, alike }) => ({
+        name: figure.name,
+        primary,
+        order,
+        best,
+        alike,
+      })),
+    }),
     metrics: rows.map(({ label, figure, primary, a, b, difference }) => {
       const { centreA, centreB, verdict, ...found } = difference
       return {

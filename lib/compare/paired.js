@@ -1,21 +1,23 @@
 // What pairs of runs show: one A and one B a round, in ABBA order. Pure.
 import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
-import { judged, missed, smallestEffect, unjudged } from './verdict.js'
+import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
 
 /** @typedef {{ a: number, b: number, first: 'a' | 'b' }} Pair one round; first: which of them ran first */
 
-const alpha = 0.05
-
 /**
- * Of a comparison that looks once, after all of its rounds: 95 %, and 90 % for two one-sided tests.
+ * Of a comparison that looks once, after all of its rounds: of two sides 95 %, and 90 % for two one-sided tests.
  * @param {number} rounds
+ * @param {number} [sides]
  * @returns {import('./sequential.js').Criticals}
  */
-export const pairedCriticals = (rounds) => ({
-  difference: studentQuantile(alpha / 2, rounds - 1),
-  equivalence: studentQuantile(alpha, rounds - 1),
-})
+export const pairedCriticals = (rounds, sides = 2) => {
+  const { difference, equivalence } = levelsOf(sides)
+  return {
+    difference: studentQuantile(difference / 2, rounds - 1),
+    equivalence: studentQuantile(equivalence / 2, rounds - 1),
+  }
+}
 
 /**
  * What a round has in common (a warm machine, a busy neighbour) falls out of its ratio.

@@ -9,17 +9,17 @@ import { criticalsOf, looksBetween } from './sequential.js'
  * @property {(counted: number) => import('./sequential.js').Criticals} criticals of the look that so many rounds make
  */
 
-/** All rounds, then one look. @param {number} rounds @returns {RoundsPlan} */
-export const fixedRounds = (rounds) => ({
+/** All rounds, then one look. @param {number} rounds @param {number} [sides] @returns {RoundsPlan} */
+export const fixedRounds = (rounds, sides = 2) => ({
   rounds,
   looks: [rounds],
-  criticals: (counted) => pairedCriticals(Math.max(2, counted)),
+  criticals: (counted) => pairedCriticals(Math.max(2, counted), sides),
 })
 
-/** Looks again and again, and still errs in 5 % at most. @param {number} least @param {number} most @returns {RoundsPlan} */
-export const untilSure = (least, most) => {
+/** Looks again and again, and still errs in 5 % at most. @param {number} least @param {number} most @param {number} [sides] @returns {RoundsPlan} */
+export const untilSure = (least, most, sides = 2) => {
   const looks = looksBetween(least, most)
-  const criticals = criticalsOf(looks)
+  const criticals = criticalsOf(looks, sides)
   return {
     rounds: most,
     looks,
@@ -29,7 +29,7 @@ export const untilSure = (least, most) => {
         0,
         looks.findLastIndex((rounds) => rounds <= counted),
       )
-      const alone = pairedCriticals(Math.max(2, counted))
+      const alone = pairedCriticals(Math.max(2, counted), sides)
       return {
         difference: Math.max(criticals[look].difference, alone.difference),
         equivalence: Math.max(criticals[look].equivalence, alone.equivalence),
@@ -39,11 +39,15 @@ export const untilSure = (least, most) => {
 }
 
 /**
- * Whether a comparison says what was asked of it: its thresholds, or without any its first metric.
+ * Whether a comparison says what was asked of it: its thresholds, or without any its first metric: of several sides, which
+ * one is best.
  * @param {import('./comparison.js').Comparison} comparison
  */
-export const isDecided = ({ rows, rulings }) =>
-  rulings.length > 0
-    ? rulings.every(({ outcome }) => outcome !== 'unclear')
-    : rows.some(({ primary }) => primary) &&
-      rows.find(({ primary }) => primary)?.difference.verdict !== 'unclear'
+export const isDecided = ({ rows, rulings, ranks }) => {
+  if (rulings.length > 0) return rulings.every(({ outcome }) => outcome !== 'unclear')
+  if (ranks) return ranks.length > 0 && (ranks[0].best.length === 1 || ranks[0].alike)
+  return (
+    rows.some(({ primary }) => primary) &&
+    rows.find(({ primary }) => primary)?.difference.verdict !== 'unclear'
+  )
+}

@@ -191,12 +191,42 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   }
 }
 
-/** What differs by what was asked. @param {SideRequest} a @param {SideRequest} b */
-export const requestedDifferences = ({ words: ofA }, { words: ofB }) =>
-  [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])]
-    .filter((name) => ofA[name] !== ofB[name])
-    .map((name) => ({ name, baseline: [ofA[name] ?? 'default'], other: [ofB[name] ?? 'default'] }))
+/** What differs by what was asked; of several others each has a value. @param {SideRequest} a @param {SideRequest[]} others */
+export const requestedDifferences = ({ words: ofA }, ...others) =>
+  [...new Set([ofA, ...others.map(({ words }) => words)].flatMap(Object.keys))]
+    .filter((name) => others.some(({ words }) => ofA[name] !== words[name]))
+    .map((name) => ({
+      name,
+      baseline: [ofA[name] ?? 'default'],
+      other: others.map(({ words }) => words[name] ?? 'default'),
+    }))
 
-/** A name for the folder. @param {SideRequest} a @param {SideRequest} b */
-export const idOf = (a, b) =>
-  `compare-${slug(a.name).slice(0, 24)}-${slug(b.name).slice(0, 24)}`.replace(/-+/g, '-')
+/** a, b ... z, aa @param {number} at */
+export const cellIdOf = (/** @type {number} */ at) =>
+  `${at < 26 ? '' : String.fromCharCode(96 + Math.floor(at / 26))}${String.fromCharCode(97 + (at % 26))}`
+
+/**
+ * The sides of a comparison by their words; those of one name have a letter more.
+ * @param {readonly string[]} given
+ * @returns {(SideRequest & { id: string })[]}
+ */
+export const sideRequests = (given) => {
+  const sides = given.map((text, at) => ({
+    ...sideRequest(text, cellIdOf(at).toUpperCase()),
+    id: cellIdOf(at),
+  }))
+  return sides.map((side) =>
+    sides.filter(({ name }) => name === side.name).length > 1
+      ? { ...side, name: `${side.name} (${side.id.toUpperCase()})` }
+      : side,
+  )
+}
+
+// Of a file's name, with the time before it.
+const longestId = 200
+
+/** A name for the folder. @param {SideRequest[]} sides */
+export const idOf = (...sides) => {
+  const each = Math.max(4, Math.min(24, Math.floor(longestId / sides.length)))
+  return ['compare', ...sides.map(({ name }) => slug(name).slice(0, each))].join('-').replace(/-+/g, '-')
+}

@@ -6,11 +6,12 @@
  */
 
 /**
- * Rounds whose two runs are valid and at one rate, the lowest that any had: CPU per item varies with the rate. Without two
- * valid rounds all count, and the comparison is not valid.
+ * Rounds of two sides whose runs are valid and at one rate, the lowest that any side had: CPU per item varies with the rate.
+ * Without two valid rounds all count, and the comparison is not valid.
  * @param {readonly TurnResult[]} turns in the order in which they ran
+ * @param {readonly [string, string]} [sides] cells; others than these two are left out
  */
-export const roundsOf = (turns) => {
+export const roundsOf = (turns, [idA, idB] = ['a', 'b']) => {
   const factor = Math.min(1, ...turns.filter(({ legs }) => legs.length > 0).map((turn) => turn.factor))
   const numbers = [...new Set(turns.map(({ round }) => round))].sort((a, b) => a - b)
   /** @type {(Round & { valid: boolean })[]} */
@@ -18,8 +19,8 @@ export const roundsOf = (turns) => {
   /** @type {{ code: string, message: string }[]} */
   const lost = []
   for (const round of numbers) {
-    const own = turns.filter((turn) => turn.round === round)
-    const [a, b] = ['a', 'b'].map((cell) => own.find((turn) => turn.cell === cell))
+    const own = turns.filter((turn) => turn.round === round && [idA, idB].includes(turn.cell))
+    const [a, b] = [idA, idB].map((cell) => own.find((turn) => turn.cell === cell))
     if (!a || !b) continue
     const without = [a, b].find(({ legs }) => legs.length === 0)
     if (without) {
@@ -36,7 +37,7 @@ export const roundsOf = (turns) => {
     else
       all.push({
         round,
-        first: own[0].cell === 'a' ? 'a' : 'b',
+        first: own[0] === a ? 'a' : 'b',
         a: a.legs[0].figures,
         b: b.legs[0].figures,
         valid: a.legs[0].valid && b.legs[0].valid,
@@ -46,7 +47,11 @@ export const roundsOf = (turns) => {
   const counted = valid.length > 1 ? valid : all
   const invalid = all.length - valid.length
   const reasons = [
-    ...new Set(turns.flatMap(({ legs }) => legs.flatMap((leg) => (leg.valid ? [] : leg.reasons)))),
+    ...new Set(
+      turns
+        .filter(({ cell }) => cell === idA || cell === idB)
+        .flatMap(({ legs }) => legs.flatMap((leg) => (leg.valid ? [] : leg.reasons))),
+    ),
   ]
   return {
     rounds: /** @type {Round[]} */ (counted),
@@ -58,7 +63,7 @@ export const roundsOf = (turns) => {
         ? [
             {
               code: 'slower',
-              message: `the client was the limit, so both sides ran at ${+(factor * 100).toFixed(1)} % of the rate`,
+              message: `the client was the limit, so all sides ran at ${+(factor * 100).toFixed(1)} % of the rate`,
             },
           ]
         : []),

@@ -1,8 +1,9 @@
 // What the page and the summary of a comparison say. Pure.
 import { forest, runsInOrder } from '../../charts/comparison.js'
-import { plainData, several } from '../base/units.js'
+import { dash, plainData, several } from '../base/units.js'
 import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/change-words.js'
 import { cell, shownFigure } from '../report/cells.js'
+import { bestWords, rankCells } from './ranked.js'
 import { conclusionOf, rulingWords } from './text.js'
 
 /**
@@ -14,9 +15,12 @@ import { conclusionOf, rulingWords } from './text.js'
  * @property {string} command
  * @property {string} method how many rounds, and when it stopped
  * @property {string} where
- * @property {('a' | 'b')[]} firsts which side ran first in each round
- * @property {{ a: string, b: string }[]} runs folders of the runs of both sides, a round each
+ * @property {Ran[]} rounds that count
  * @property {boolean} isValid
+ *
+ * @typedef {object} Ran a round
+ * @property {number} round
+ * @property {{ side: string, folder: string, figures: Record<string, number> }[]} runs in their order
  */
 
 /** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more without verdicts @returns {import('../report/sections.js').Table} */
@@ -53,6 +57,35 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   }),
 })
 
+/** The sides by a metric, the best first. @param {Comparison} comparison @param {import('./many.js').Rank} rank @returns {import('../report/sections.js').Table} */
+const rankTable = (comparison, rank) => {
+  const best = bestWords(comparison, rank)
+  return {
+    title: rank.figure.title,
+    fold: rank.figure.title,
+    ...(!rank.primary && { more: /** @type {true} */ (true) }),
+    note: `${rank.figure.name}${best && `. Best: ${best}`}`,
+    columns: [
+      { title: 'side', left: true },
+      { title: 'value' },
+      { title: 'change' },
+      { title: '95 % interval' },
+      { title: 'would show' },
+      { title: 'verdict', left: true },
+    ],
+    rows: rankCells(comparison, rank).map(
+      ({ name, centre, value, change, interval, detectable, verdict, row }) => [
+        cell(name),
+        cell(value, centre),
+        cell(change, row?.difference.change ?? null),
+        cell(interval, row?.difference.low ?? null),
+        cell(detectable, row?.difference.detectable ?? null),
+        cell(verdict),
+      ],
+    ),
+  }
+}
+
 const words = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Cannot tell' }
 
 /** @param {boolean} isValid @param {boolean} failed @param {Row | undefined} first metric */
@@ -65,18 +98,23 @@ const wordOf = (isValid, failed, first) => {
 /** @param {Comparison} comparison @param {Facts} facts @returns {Sections} */
 export const comparisonSections = (comparison, facts) => {
   const shown = /** @type {Comparison} */ (plainData(comparison))
-  const { rows, rulings, settings, warnings, baseline, other, effect } = shown
+  const { rows, rulings, settings, warnings, baseline, other, effect, ranks } = shown
   const failed = rulings.some(({ outcome }) => outcome === 'failed')
   const first = rows.find(({ primary }) => primary)
-  const good = facts.isValid && !failed && (rulings.length > 0 || first?.difference.verdict !== 'worse')
+  const good =
+    facts.isValid &&
+    !failed &&
+    (rulings.length > 0 || ranks !== undefined || first?.difference.verdict !== 'worse')
   const hidden = rows.filter(({ primary }) => !primary)
   return {
     title: `${other.name} against ${baseline.name}`,
-    question: `Does ${other.name} cost more or less than ${baseline.name}?`,
+    question: ranks
+      ? `Which of ${baseline.name}, ${other.name} costs least?`
+      : `Does ${other.name} cost more or less than ${baseline.name}?`,
     verdict: {
       good,
-      neutral: good && first?.difference.verdict !== 'better' && rulings.length === 0,
-      word: wordOf(facts.isValid, failed, first),
+      neutral: good && rulings.length === 0 && (ranks ? true : first?.difference.verdict !== 'better'),
+      word: wordOf(facts.isValid, failed, ranks ? undefined : first),
       sentence: conclusionOf(comparison, ''),
     },
     highlights: [],
@@ -85,7 +123,10 @@ export const comparisonSections = (comparison, facts) => {
         label: 'differs in',
         text:
           settings
-            .map((each) => `${each.name}: ${each.baseline.join(', ')} → ${each.other.join(', ')}`)
+            .map(
+              (each) =>
+                `${each.name}: ${each.baseline.join(', ')} → ${each.other.join(ranks ? ' / ' : ', ')}`,
+            )
             .join('; ') || 'nothing: a comparison of one thing with itself',
       },
       { label: 'method', text: `${facts.method}; smallest effect that matters ${effectWords(effect)}` },
@@ -93,12 +134,16 @@ export const comparisonSections = (comparison, facts) => {
       { label: 'again', text: facts.command },
     ],
     tables: [
-      metricsTable(
-        shown,
-        rows.filter(({ primary }) => primary),
-        'Metrics with a verdict',
-        false,
-      ),
+      ...(ranks
+        ? ranks.filter(({ primary }) => primary).map((rank) => rankTable(shown, rank))
+        : [
+            metricsTable(
+              shown,
+              rows.filter(({ primary }) => primary),
+              'Metrics with a verdict',
+              false,
+            ),
+          ]),
       ...(rulings.length > 0
         ? [
             {
@@ -108,8 +153,9 @@ export const comparisonSections = (comparison, facts) => {
             },
           ]
         : []),
-      ...(facts.firsts.length > 0 ? [roundsTable(shown, facts)] : []),
-      ...(hidden.length > 0
+      ...(facts.rounds.length > 0 ? [ranks ? ranRoundsTable(shown, facts) : roundsTable(shown, facts)] : []),
+      ...(ranks ?? []).filter(({ primary }) => !primary).map((rank) => rankTable(shown, rank)),
+      ...(hidden.length > 0 && !ranks
         ? [metricsTable(shown, hidden, `${several(hidden.length, 'more metric')}`, true)]
         : []),
     ],
@@ -121,8 +167,11 @@ export const comparisonSections = (comparison, facts) => {
   }
 }
 
+/** @param {string} folder */
+const pageIn = (folder) => ({ link: `${folder}/report.html` })
+
 /** @param {Comparison} comparison @param {Facts} facts @returns {import('../report/sections.js').Table} */
-const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
+const roundsTable = ({ rows, baseline, other }, { rounds }) => {
   const shown = rows.filter(({ primary }) => primary).slice(0, 3)
   return {
     title: 'Rounds',
@@ -136,28 +185,74 @@ const roundsTable = ({ rows, baseline, other }, { firsts, runs }) => {
       { title: other.name, left: true },
       ...shown.map(({ figure }) => ({ title: figure.title })),
     ],
-    rows: firsts.map((first, at) => [
-      cell(String(at + 1), at),
-      cell(first === 'a' ? baseline.name : other.name),
-      { ...cell('run'), ...(runs[at] && { link: `${runs[at].a}/report.html` }) },
-      { ...cell('run'), ...(runs[at] && { link: `${runs[at].b}/report.html` }) },
-      ...shown.map((row) => {
-        const change = row.difference.relative ? row.b[at] / row.a[at] - 1 : row.b[at] - row.a[at]
-        return {
-          ...cell(differenceWords(row, change), change),
-          detail: `${shownFigure(row.figure, row.a[at])} → ${shownFigure(row.figure, row.b[at])}`,
-        }
+    rows: rounds.map(({ round, runs }) => {
+      const [a, b] = [baseline, other].map(({ name }) => runs.find(({ side }) => side === name))
+      return [
+        cell(String(round), round),
+        cell(runs[0].side),
+        ...[a, b].map((run) => (run ? { ...cell('run'), ...pageIn(run.folder) } : cell(dash))),
+        ...shown.map(({ figure, ...row }) => {
+          const [ofA, ofB] = [a?.figures[figure.name] ?? NaN, b?.figures[figure.name] ?? NaN]
+          const change = row.difference.relative ? ofB / ofA - 1 : ofB - ofA
+          return {
+            ...cell(differenceWords({ figure, ...row }, change), change),
+            detail: `${shownFigure(figure, ofA)} → ${shownFigure(figure, ofB)}`,
+          }
+        }),
+      ]
+    }),
+  }
+}
+
+/** Of more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {Facts} facts @returns {import('../report/sections.js').Table} */
+const ranRoundsTable = ({ ranks = [] }, { rounds }) => {
+  const figure = ranks.find(({ primary }) => primary)?.figure
+  const most = Math.max(...rounds.map(({ runs }) => runs.length))
+  return {
+    title: 'Rounds',
+    fold: 'Rounds',
+    more: true,
+    note: `Each round has a run of each side; odd rounds in random order, even ones in the reverse of it.${figure ? ` Values: ${figure.title}.` : ''}`,
+    columns: [
+      { title: 'round', left: true },
+      ...Array.from({ length: most }, (_, at) => ({
+        title: `run ${at + 1}`,
+        left: /** @type {true} */ (true),
+      })),
+    ],
+    rows: rounds.map(({ round, runs }) => [
+      cell(String(round), round),
+      ...Array.from({ length: most }, (_, at) => {
+        const run = runs[at]
+        return run
+          ? {
+              ...cell(run.side),
+              ...pageIn(run.folder),
+              ...(figure && { detail: shownFigure(figure, run.figures[figure.name]) }),
+            }
+          : cell('')
       }),
     ]),
   }
 }
 
 /** @param {Comparison} comparison @param {Facts} facts @returns {import('../report/charts.js').NamedPicture[]} */
-export const comparisonPictures = (comparison, { firsts }) => {
-  const charts = [
-    { ...forest, option: forest.option(comparison) },
-    { ...runsInOrder, option: runsInOrder.option({ ...comparison, firsts }) },
-  ]
+export const comparisonPictures = (comparison, { rounds }) => {
+  const { rows, baseline, ranks } = comparison
+  const primary = rows.filter((row) => row.primary)
+  const sides = [baseline.name, ...(ranks ? Object.keys(comparison.runs) : [comparison.other.name])]
+  const figures = ranks ? [...new Set(primary.map(({ figure }) => figure))] : []
+  const forests = ranks
+    ? figures.map((figure, at) => ({
+        ...forest,
+        name: at === 0 ? forest.name : `${forest.name}-${at + 1}`,
+        note: at === 0 ? forest.note : '',
+        title: `${figure.title}, against ${baseline.name}`,
+        option: forest.option({ ...comparison, rows: primary.filter((row) => row.figure === figure) }),
+      }))
+    : [{ ...forest, option: forest.option(comparison) }]
+  const order = primary[0] && { figure: primary[0].figure, sides, rounds }
+  const charts = [...forests, { ...runsInOrder, option: order ? runsInOrder.option(order) : null }]
   return charts.flatMap(({ option, ...named }) =>
     option ? [{ ...named, option, wide: /** @type {true} */ (true) }] : [],
   )

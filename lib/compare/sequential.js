@@ -6,6 +6,7 @@
 // err in 5.6 % (100,000 series) where 5 % is stated. Student's t under no change depends on nothing unknown, so the
 // boundaries are taken from seeded series of it.
 import { normals } from '../base/random.js'
+import { levelsOf } from './verdict.js'
 
 /** @typedef {{ difference: number, equivalence: number }} Criticals of Student's t at one look */
 
@@ -59,12 +60,14 @@ const boundaries = (found, looks, alpha) => {
 
 /**
  * @param {readonly number[]} looks rounds that are done at each look, at least 3, rising; the last ends the comparison
+ * @param {number} [sides]
  * @returns {Criticals[]}
  */
-export const criticalsOf = (looks) => {
+export const criticalsOf = (looks, sides = 2) => {
   const found = seriesOfT(looks)
-  const difference = boundaries(found, looks, 0.05)
-  const equivalence = boundaries(found, looks, 0.1)
+  const levels = levelsOf(sides)
+  const difference = boundaries(found, looks, levels.difference)
+  const equivalence = boundaries(found, looks, levels.equivalence)
   return looks.map((_, look) => ({ difference: difference[look], equivalence: equivalence[look] }))
 }
 

@@ -10,6 +10,7 @@ import {
   verdictWords,
 } from '../chart/change-words.js'
 import { shownFigure } from '../report/cells.js'
+import { rankBlocks, rankConclusion } from './ranked.js'
 
 /**
  * @typedef {import('./comparison.js').Comparison} Comparison
@@ -20,12 +21,13 @@ import { shownFigure } from '../report/cells.js'
 const shownSettings = 6
 
 /** @param {Comparison} comparison @returns {string[]} */
-const settingsWords = ({ settings }) => {
+const settingsWords = ({ settings, ranks }) => {
   const words = settings.map(
-    ({ name, baseline, other }) => `${name} ${baseline.join(' and ')} → ${other.join(' and ')}`,
+    ({ name, baseline, other }) =>
+      `${name} ${baseline.join(' and ')} → ${other.join(ranks ? ' / ' : ' and ')}`,
   )
   const more = words.length > shownSettings ? `, and ${words.length - shownSettings} more` : ''
-  const mixed = settings.filter(({ baseline, other }) => baseline.length > 1 || other.length > 1)
+  const mixed = ranks ? [] : settings.filter(({ baseline, other }) => baseline.length > 1 || other.length > 1)
   return [
     words.length > 0
       ? `settings that differ: ${plainText(words.slice(0, shownSettings).join(', '))}${more}`
@@ -63,6 +65,7 @@ const headline = ({ baseline, other, effect }, row) => {
  * @param {string} label
  */
 export const conclusionOf = (comparison, label) => {
+  if (comparison.ranks && label === '') return rankConclusion(comparison)
   const own = comparison.rows.filter((row) => row.label === label)
   const [first, ...others] = own.filter(({ primary }) => primary)
   if (!first) return 'No metric with a verdict was measured on both sides.'
@@ -101,11 +104,13 @@ export const rulingWords = ({ threshold, label, value, low, high, relative, figu
 const intervalTitle = '95 % interval'
 const shownTitle = 'would show'
 
-/** @param {Comparison} comparison @param {Row[]} rows @param {number} columns @param {'name' | 'title'} by */
-const tableBy = ({ effect }, rows, columns, by) =>
+/** @param {Comparison} comparison @param {Row[]} rows @param {number} columns @param {boolean} named whether the metrics are a column */
+const tableIn = ({ effect }, rows, columns, named) =>
   alignedTable(
     [
-      { title: 'metric', left: true, whole: by === 'title', cell: ({ figure }) => figure[by] },
+      ...(named
+        ? [{ title: 'metric', left: true, cell: (/** @type {Row} */ { figure }) => figure.name }]
+        : []),
       { title: 'baseline', cell: ({ figure, difference }) => shownFigure(figure, difference.centreA) },
       { title: 'other', cell: ({ figure, difference }) => shownFigure(figure, difference.centreB) },
       { title: 'change', cell: (row) => differenceWords(row, row.difference.change) },
@@ -121,10 +126,12 @@ const tableBy = ({ effect }, rows, columns, by) =>
     columns,
   )
 
-/** Metrics by the names that thresholds have; where these take the room of the intervals, by their titles. @param {Comparison} comparison @param {Row[]} rows @param {number} columns */
+/** Metrics by the names that thresholds have: a column, or where that takes the room of the intervals, a line each. @param {Comparison} comparison @param {Row[]} rows @param {number} columns */
 const table = (comparison, rows, columns) => {
-  const named = tableBy(comparison, rows, columns, 'name')
-  return named[0].includes(intervalTitle) ? named : tableBy(comparison, rows, columns, 'title')
+  const whole = tableIn(comparison, rows, columns, true)
+  if (whole[0].includes(intervalTitle)) return whole
+  const [titles, ...lines] = tableIn(comparison, rows, columns - 2, false).map((line) => `  ${line}`)
+  return [titles, ...lines.flatMap((line, at) => [rows[at].figure.name, line])]
 }
 
 const notes = {
@@ -132,37 +139,61 @@ const notes = {
   paired: 'geometric means; the intervals are of the changes within the rounds',
 }
 
+/** @param {Comparison} comparison @param {number} columns @param {boolean} all @returns {string[][]} */
+const rankedTables = (comparison, columns, all) => {
+  const { baseline, runs, ranks = [] } = comparison
+  const whole = (/** @type {string[]} */ lines) => lines.flatMap((line) => wrapped(line, columns))
+  const shown = all ? ranks : ranks.filter(({ primary }) => primary)
+  const blocks = rankBlocks(comparison, shown, columns)
+  const sides = Object.entries(runs).map(([name, { b }]) => `${plainText(name)} (${several(b, 'round')})`)
+  const hidden = ranks.length - shown.length
+  return [
+    whole([
+      `${sides.join(', ')}, each against ${plainText(baseline.name)}; the best is above`,
+      ...settingsWords(comparison),
+    ]),
+    ...blocks,
+    whole([
+      `geometric means; changes within the rounds, against ${plainText(baseline.name)}; the intervals of a metric hold together for all ${several(sides.length, 'side')}${detectableWords(blocks.flat())}`,
+      ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
+    ]),
+  ]
+}
+
+/** @param {readonly string[]} lines of a table */
+const detectableWords = (lines) =>
+  lines[0]?.includes(shownTitle)
+    ? `; '${shownTitle}' is the change that this many runs detect in four of five comparisons`
+    : ''
+
 /**
  * @param {Comparison} comparison
  * @param {{ columns?: number, all?: boolean }} [look] all: metrics without a verdict too
  * @returns {string}
  */
 export const comparisonText = (comparison, { columns = 110, all = false } = {}) => {
-  const { baseline, other, rows, runs, rulings, unmatched, warnings, design } = comparison
-  const labels = [...new Set(rows.map(({ label }) => label))]
+  const { baseline, other, rows, runs, rulings, unmatched, warnings, design, ranks } = comparison
+  const labels = ranks ? [''] : [...new Set(rows.map(({ label }) => label))]
   const whole = (/** @type {string[]} */ lines) => lines.flatMap((line) => wrapped(line, columns))
-  const tables = labels.map((label) => {
+  const tableOf = (/** @type {string} */ label) => {
     const own = rows.filter((row) => row.label === label)
     const shown = all ? own : own.filter(({ primary }) => primary)
     const hidden = own.length - shown.length
     const sides = `${plainText(other.name)} (${several(runs[label].b, 'run')}) against ${plainText(baseline.name)} (${several(runs[label].a, 'run')})`
     const lines = table(comparison, shown, columns)
-    const detectable = lines[0].includes(shownTitle)
-      ? `; '${shownTitle}' is the change that this many runs detect in four of five comparisons`
-      : ''
     return [
       ...whole([`${label ? `${plainText(label)}: ` : ''}${sides}`]),
       ...(label === '' ? whole(settingsWords(comparison)) : []),
       ...lines,
       ...whole([
-        `${notes[design]}${detectable}`,
+        `${notes[design]}${detectableWords(lines)}`,
         ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
       ]),
     ]
-  })
+  }
   const invalid = [...baseline.invalid, ...other.invalid]
   return blocksText([
-    ...tables,
+    ...(ranks ? rankedTables(comparison, columns, all) : labels.map(tableOf)),
     whole(warnings.map(({ message }) => `! ${plainText(message)}`)),
     whole([
       ...unmatched.map((label) => `only on one side: ${plainText(label)}`),

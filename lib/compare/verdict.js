@@ -18,6 +18,16 @@
 /** The smallest change that matters, unless another is asked for. */
 export const smallestEffect = 0.03
 
+/**
+ * How often a metric of a comparison may err: in 5 %, whatever the number of sides (Bonferroni). Differences are looked for
+ * between one side and each of the others: the first for changes, the best for which one is best. Equal may be called any two.
+ * @param {number} sides
+ */
+export const levelsOf = (sides) => ({
+  difference: 0.05 / (sides - 1),
+  equivalence: 0.2 / (sides * (sides - 1)),
+})
+
 /** In four of five tries. */
 export const missed = 0.2
 

@@ -86,8 +86,9 @@ test("the page's shell step compares two models in an empty folder", async (t) =
 test('a side has its own server configuration, and mistakes end before anything runs', async (t) => {
   const millrace = (/** @type {string} */ line) =>
     startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
-  const [dry, one, unknown, gate] = await Promise.all([
+  const [dry, many, one, unknown, gate] = await Promise.all([
     millrace('compare default config.appendonly=yes --dry-run --until-sure -- -q 500'),
+    millrace('compare sorted-set list stream set -q 500 --dry-run --rounds 4'),
     millrace('compare default'),
     millrace('compare default strategy=nonsense'),
     millrace('compare default default --gate never'),
@@ -97,11 +98,12 @@ test('a side has its own server configuration, and mistakes end before anything 
     dry.stdout,
     /^config\.appendonly=yes against default\. 2 cells, 20 rounds: about \d+ min \d+ s, fewer .* \(it looks after 6, 8, .*20\)\n$/,
   )
+  assert.match(many.stdout, /^list, stream, set against sorted-set\. 4 cells, 4 rounds: about \d+ min/)
   assert.deepEqual(
     [one, unknown, gate].map(({ code }) => code),
     [2, 2, 2],
   )
-  assert.match(one.stderr, /^compare takes two sides, not 1/)
+  assert.match(one.stderr, /^compare takes two sides or more, not 1/)
   assert.match(unknown.stderr, /--strategy/)
   assert.match(gate.stderr, /^--gate must be one of strict, lenient, not 'never'\n$/)
 })

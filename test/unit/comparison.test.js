@@ -203,6 +203,17 @@ test('the JSON of github-action-benchmark has the values of the other side, by w
   )
 })
 
+/** @param {string[]} firsts the side that ran first in each round */
+const ranIn = (firsts) =>
+  firsts.map((first, at) => ({
+    round: at + 1,
+    runs: (first === 'a' ? ['a', 'b'] : ['b', 'a']).map((side) => ({
+      side: side === 'a' ? 'a & b' : '<list>',
+      folder: `cells/${side}/round-${at + 1}/run`,
+      figures: turn(side, at + 1, side === 'a' ? 10 : 8).legs[0].figures,
+    })),
+  }))
+
 test('the forest plot is logarithmic, with a dot a round, the limit, and whiskers that end in the picture', () => {
   const comparison = comparisonOf(1.3, ['server.cpu_us_per_item<+5%'])
   const option = forest.option(comparison)
@@ -218,7 +229,11 @@ test('the forest plot is logarithmic, with a dot a round, the limit, and whisker
   assert.equal(option.xAxis.min, -option.xAxis.max)
   for (const [low, high] of named('change').markLine.data)
     for (const { coord } of [low, high]) assert.ok(Math.abs(coord[0]) <= option.xAxis.max)
-  const order = runsInOrder.option({ ...comparison, firsts: ['a', 'b', 'b', 'a', 'a', 'b'] })
+  const order = runsInOrder.option({
+    figure: comparison.rows[0].figure,
+    sides: ['a & b', '<list>'],
+    rounds: ranIn(['a', 'b', 'b', 'a', 'a', 'b']),
+  })
   assert.ok(order)
   assert.deepEqual(
     order.series.map((/** @type {any} */ { data }) => data.map((/** @type {number[]} */ [at]) => at)),
@@ -234,8 +249,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     command: 'millrace compare',
     method: '6 rounds',
     where: '7.0.15',
-    firsts: /** @type {('a' | 'b')[]} */ (['a', 'b', 'b', 'a', 'a', 'b']),
-    runs: [{ a: 'cells/a/round-1/run', b: 'cells/b/round-1/run' }],
+    rounds: ranIn(['a', 'b']),
     isValid: true,
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
@@ -255,6 +269,10 @@ test('the page says first what was found, then shows it, and folds the rest', ()
     'cells/a/round-1/run/report.html',
     'cells/b/round-1/run/report.html',
   ])
+  assert.deepEqual(
+    sections.tables[1].rows[1].slice(0, 2).map(({ text }) => text),
+    ['2', '<list>'],
+  )
   assert.deepEqual([sections.verdict.word, sections.verdict.neutral], ['Better', false])
   assert.deepEqual(
     comparisonSections(comparisonOf(0.8), { ...facts, isValid: false }).verdict.word,

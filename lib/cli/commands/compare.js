@@ -1,4 +1,4 @@
-// `millrace compare A B`: runs two sides in turn, and says what differs and how sure that is.
+// `millrace compare A B ...`: runs the sides in turn, and says what differs and how sure that is.
 import { readdir } from 'node:fs/promises'
 import { optionsOf } from '../../../settings.js'
 import { plainText, several } from '../../base/units.js'
@@ -8,6 +8,7 @@ import { comparisonOfRounds } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { comparisonFiles } from '../../compare/files.js'
 import { exitCodeOf } from '../../compare/gates.js'
+import { comparisonOfMany } from '../../compare/many.js'
 import { fixedRounds, isDecided, untilSure } from '../../compare/plan.js'
 import {
   cellOf,
@@ -16,7 +17,7 @@ import {
   idOf,
   placeOf,
   requestedDifferences,
-  sideRequest,
+  sideRequests,
 } from '../../compare/request.js'
 import { roundsOf } from '../../compare/rounds.js'
 import { comparisonText } from '../../compare/text.js'
@@ -40,15 +41,15 @@ import { interruptsOfSeries } from '../signals.js'
 
 const leastRounds = 6
 
-/** @param {Record<string, any>} values */
-const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds }) => {
+/** @param {Record<string, any>} values @param {number} sides */
+const planOf = ({ rounds, 'until-sure': untilSureAsked, 'max-rounds': maxRounds }, sides) => {
   if (!untilSureAsked) {
     if (maxRounds !== undefined) throw new OptionError('--max-rounds belongs to --until-sure')
-    return fixedRounds(rounds ?? 6)
+    return fixedRounds(rounds ?? 6, sides)
   }
   if (rounds !== undefined)
     throw new OptionError('--rounds and --until-sure: give one of them (--max-rounds bounds the second)')
-  return untilSure(leastRounds, maxRounds ?? 20)
+  return untilSure(leastRounds, maxRounds ?? 20, sides)
 }
 
 const passed = commonOptions.filter(({ name }) => !compareOptions.some((own) => own.name === name))
@@ -67,19 +68,13 @@ const commonOf = ({ options, words, separator }) => {
 /** @param {import('../../options/command-line.js').Typed} typed */
 const requestOf = (typed) => {
   const given = typed.separator === null ? typed.words : typed.words.slice(0, typed.separator)
-  if (given.length !== 2)
+  if (given.length < 2)
     throw new OptionError(
-      `compare takes two sides, not ${given.length}: millrace compare sorted-set list -q 50000 (--help explains more)`,
+      `compare takes two sides or more, not ${given.length}: millrace compare sorted-set list -q 50000 (--help explains more)`,
     )
   const common = commonOf(typed)
-  const [a, b] = [sideRequest(given[0], 'A'), sideRequest(given[1], 'B')]
-  if (a.name === b.name)
-    for (const [side, letter] of /** @type {const} */ ([
-      [a, 'A'],
-      [b, 'B'],
-    ]))
-      side.name += ` (${letter})`
-  return { a, b, common, given, cells: [cellOf(a, 'a', common), cellOf(b, 'b', common)] }
+  const sides = sideRequests(given)
+  return { sides, common, given, cells: sides.map((side) => cellOf(side, side.id, common)) }
 }
 
 /** @param {string} outDir @param {string} id */
@@ -111,33 +106,67 @@ const commandOf = ({ seconds, 'warm-up': warmUpS }, { given, common }, plan, sho
  * What the rounds so far come to.
  * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, gate: ReturnType<typeof readGate>, store: Store }} needs
  */
-const findingsOf = ({ request: { a, b }, plan, gate: { thresholds, effect }, store }) => {
-  const { rounds, ...rest } = roundsOf(store.turns)
+const findingsOf = ({ request: { sides }, plan, gate: { thresholds, effect }, store: { turns } }) => {
+  const [a, b, ...more] = sides
+  const settings = requestedDifferences(a, b, ...more)
+  const { criticals } = plan
+  if (more.length > 0) return comparisonOfMany({ sides, turns, settings, thresholds, effect, criticals })
+  const { rounds, warnings, ...rest } = roundsOf(turns)
   const comparison = comparisonOfRounds({
     baseline: a.name,
     other: b.name,
     rounds,
-    settings: requestedDifferences(a, b),
+    settings,
     thresholds,
     effect,
-    criticals: plan.criticals(rounds.length),
+    criticals: criticals(rounds.length),
   })
   return {
-    rounds,
     ...rest,
-    comparison: { ...comparison, warnings: [...rest.warnings, ...comparison.warnings] },
+    counted: rounds.map(({ round }) => round),
+    comparison: { ...comparison, warnings: [...warnings, ...comparison.warnings] },
   }
 }
+
+/**
+ * The runs of rounds that count.
+ * @param {Store} store
+ * @param {ReturnType<typeof requestOf>['sides']} sides
+ * @param {readonly number[]} counted
+ * @returns {import('../../compare/sections.js').Ran[]}
+ */
+const ranOf = ({ turns }, sides, counted) =>
+  counted.map((round) => ({
+    round,
+    runs: turns
+      .filter((turn) => turn.round === round && turn.legs.length > 0)
+      .map(({ cell, legs: [{ folder, figures }] }) => ({
+        side: sides.find(({ id }) => id === cell)?.name ?? cell,
+        folder,
+        figures,
+      })),
+  }))
 
 /** @param {Store} store */
 const serversOf = ({ turns }) => [...new Set(turns.flatMap(({ servers = [] }) => servers))]
 
+/** @param {ReturnType<typeof ranOf>} ran @param {ReturnType<typeof requestOf>['sides']} sides */
+const roundsData = (ran, sides) =>
+  ran.map(({ round, runs }) =>
+    sides.length > 2
+      ? { round, order: runs.map(({ side }) => side) }
+      : { round, first: runs[0].side === sides[0].name ? 'a' : 'b' },
+  )
+
 /**
  * compare.json
  * @param {ReturnType<typeof findingsOf>} findings
- * @param {{ plan: ReturnType<typeof planOf>, store: Store, command: string, spentMs: number, earlier: string[] }} facts
+ * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, store: Store, command: string, spentMs: number, earlier: string[] }} facts
  */
-const documentOf = ({ comparison, rounds, isValid, factor }, { plan, store, command, spentMs, earlier }) => ({
+const documentOf = (
+  { comparison, counted, isValid, factor },
+  { request: { sides }, plan, store, command, spentMs, earlier },
+) => ({
   ...comparisonData(comparison),
   valid: isValid,
   started: store.started,
@@ -146,26 +175,27 @@ const documentOf = ({ comparison, rounds, isValid, factor }, { plan, store, comm
   versions: { millrace: millraceVersion(), node: process.versions.node, servers: serversOf(store) },
   hardware: hardware(),
   rate_factor: factor,
-  rounds: rounds.map(({ round, first }) => ({ round, first })),
+  rounds: roundsData(ranOf(store, sides, counted), sides),
   stopping: plan.looks.length > 1 ? { rule: 'alpha spending, Pocock shape', looks: plan.looks } : null,
   earlier,
 })
 
-/** How the rounds were run, in words. @param {number} rounds @param {Record<string, any>} values @param {readonly number[]} looks */
-const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks) =>
-  `${several(rounds, 'round')} in ABBA order, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
+/** How the rounds were run, in words. @param {number} rounds @param {Record<string, any>} values @param {readonly number[]} looks @param {number} sides */
+const methodWords = (rounds, { seconds, 'warm-up': warmUpS }, looks, sides) =>
+  `${several(rounds, 'round')} ${sides > 2 ? 'of all sides in random order' : 'in ABBA order'}, ${seconds} s measured after ${warmUpS} s${looks.length > 1 ? `, until sure (looks after ${looks.join(', ')} rounds; together they err in 5 % at most)` : ''}`
 
 /** @param {import('../commands.js').Asked} asked */
 const compare = async ({ settings: values, typed, env }) => {
   const gating = readGate(values)
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
-  const plan = planOf(values)
   const request = requestOf(typed)
-  const { a, b, common, given, cells } = request
+  const { sides, common, given, cells } = request
+  const plan = planOf(values, sides.length)
   const { target } = placeOf(common.where)
   const shown = target ? shownTarget(target, env) : null
-  const id = idOf(a, b)
-  const question = `${b.name} against ${a.name}.`
+  const id = idOf(...sides)
+  const [baseline, ...others] = sides.map(({ name }) => name)
+  const question = `${others.join(', ')} against ${baseline}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
   const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const clock = () => performance.now()
@@ -180,7 +210,7 @@ const compare = async ({ settings: values, typed, env }) => {
     const sure =
       plan.looks.length > 1 ? `, fewer if it can tell earlier (it looks after ${plan.looks.join(', ')})` : ''
     process.stdout.write(
-      `${plainText(question)} 2 cells, ${several(plan.rounds, 'round')}: about ${spanWords(progress.leftMs())}${sure}\n`,
+      `${plainText(question)} ${cells.length} cells, ${several(plan.rounds, 'round')}: about ${spanWords(progress.leftMs())}${sure}\n`,
     )
     return ExitCode.done
   }
@@ -201,7 +231,8 @@ const compare = async ({ settings: values, typed, env }) => {
     )
   const command = commandOf(values, request, plan, shown)
   const found = () => findingsOf({ request, plan, gate: gating, store })
-  const document = () => documentOf(found(), { plan, store, command, spentMs: clock() - startMs, earlier })
+  const document = () =>
+    documentOf(found(), { request, plan, store, command, spentMs: clock() - startMs, earlier })
   const places = placesOf({ target, env, serverFile: (path) => path, log: say, clock })
   progress.begin(experiment, store)
   await withUndo(async (undo) => {
@@ -224,23 +255,19 @@ const compare = async ({ settings: values, typed, env }) => {
   })
   await store.tell(document())
   if (!signal.aborted) await store.finish()
-  const { comparison, rounds, isValid } = found()
-  const runs = rounds.map(({ round }) => ({
-    a: `cells/a/round-${round}/run`,
-    b: `cells/b/round-${round}/run`,
-  }))
+  const { comparison, counted, isValid } = found()
+  const rounds = ranOf(store, sides, counted)
   await writeRunPages(
     store.folder,
-    runs.flatMap(({ a: first, b: second }) => [first, second]),
+    rounds.flatMap(({ runs }) => runs.map(({ folder }) => folder)),
   )
   const facts = {
     command,
-    method: methodWords(rounds.length, values, plan.looks),
+    method: methodWords(rounds.length, values, plan.looks, sides.length),
     where: `${serversOf(store)
       .map((name) => (/^\d/.test(name) ? `Redis ${name}` : name))
       .join(', ')} on ${shown ? 'the target' : 'local servers'}; ${hardware()}`,
-    firsts: rounds.map(({ first }) => first),
-    runs,
+    rounds,
     isValid,
   }
   await writeFiles(store.folder, await comparisonFiles(comparison, facts, gating.gate))
