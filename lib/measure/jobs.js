@@ -13,8 +13,12 @@ import { bitsOf, common, numbersIn, onesIn, unionOf, without } from './bits.js'
  * @property {Sets} taken given to workers and not confirmed
  * @property {Sets} passed of the queued and taken, those that filters have handed over to outputs
  * @property {number} foreign texts in the queue that are no jobs of ours
+ * @property {Doubt} doubt
  *
- * @typedef {object} Account of all jobs that were ever in the queue; produced = done + queued + in flight + lost
+ * @typedef {{ makers: Set<string>, most: number }} Doubt jobs of these makers, so many at most, may have been done by boxes
+ *   that were killed or are at work, since their last accounts
+ *
+ * @typedef {object} Account of all jobs that were ever in the queue; produced = done + queued + in flight + lost + unknown
  * @property {number} produced acknowledged to their makers, or seen
  * @property {number} done once or more, by whomever
  * @property {number} done_elsewhere of them only by other boxes or in earlier runs
@@ -22,6 +26,7 @@ import { bitsOf, common, numbersIn, onesIn, unionOf, without } from './bits.js'
  * @property {number} in_flight given to a worker, and neither done nor back in the queue
  * @property {number} passed of the queued and in flight, those between filters and outputs
  * @property {number} lost acknowledged, and nowhere
+ * @property {number} unknown the same, but a box that has not ended may have done them since its last account
  * @property {number} unacknowledged seen, but their makers never got the reply
  * @property {number} unconfirmed done, but the queue still has them: they would be done again
  * @property {number} duplicates done again, beyond the first time, by whomever
@@ -50,10 +55,10 @@ export const jobsOf = () => {
       if (!bits.add(number)) counts.duplicates++
     },
     /** @param {Standing} standing @returns {Account} */
-    account: ({ acked, others, queued, taken, passed }) => {
+    account: ({ acked, others, queued, taken, passed, doubt }) => {
       const account = {
         ...{ produced: 0, done: 0, done_elsewhere: 0, queued: 0, in_flight: 0, passed: 0, lost: 0 },
-        ...{ unacknowledged: 0, unconfirmed: 0, duplicates: counts.duplicates },
+        ...{ unknown: 0, unacknowledged: 0, unconfirmed: 0, duplicates: counts.duplicates },
         examples: /** @type {string[]} */ ([]),
       }
       const makers = new Set([acked, ...others, queued, taken].flatMap(Object.keys).concat([...done.keys()]))
@@ -75,10 +80,13 @@ export const jobsOf = () => {
         account.passed += onesIn(without(passed[maker] ?? none, all))
         account.unconfirmed += onesIn(common(unionOf([waits, held]), all))
         account.unacknowledged += onesIn(without(seen, known))
-        account.lost += onesIn(lost)
+        account[doubt.makers.has(maker) ? 'unknown' : 'lost'] += onesIn(lost)
         account.examples.push(...numbersIn(lost, mostExamples).map((n) => `${maker}:${n}`))
       }
       account.examples = account.examples.slice(0, mostExamples)
+      const beyond = Math.max(0, account.unknown - doubt.most)
+      account.unknown -= beyond
+      account.lost += beyond
       return account
     },
   }

@@ -21,9 +21,17 @@ export const workersPlanWords = ({ plan: { work } }) => {
 /** `50,000 produced = 49,000 done + 1,000 queued + 0 in flight + 0 lost` @param {Run} run */
 const accountWords = ({ jobs: { account, duplicates } }) => {
   if (!account) return 'not known: the queue could not be read at the end'
-  const { produced, done, done_elsewhere: elsewhere, queued, in_flight: inFlight, lost } = account
+  const {
+    produced,
+    done,
+    done_elsewhere: elsewhere,
+    queued,
+    in_flight: inFlight,
+    lost,
+    unknown = 0,
+  } = account
   return [
-    `${count(produced)} produced = ${count(done)} done + ${count(queued)} queued + ${count(inFlight)} in flight + ${count(lost)} lost`,
+    `${count(produced)} produced = ${count(done)} done + ${count(queued)} queued + ${count(inFlight)} in flight + ${count(lost)} lost${unknown > 0 ? ` + ${count(unknown)} unknown` : ''}`,
     elsewhere > 0 && `${count(elsewhere)} of them by other boxes or earlier runs`,
     account.passed > 0 && `${count(account.passed)} between the stages`,
     `${count(Math.max(duplicates, account.duplicates))} done again`,

@@ -313,7 +313,9 @@ export const WORKERS = object(
         account: nullable(
           object(
             {
-              ...Object.fromEntries(accountNames.map((name) => [name, whole])),
+              ...Object.fromEntries(
+                [...accountNames, 'unknown', 'boxes_silent'].map((name) => [name, whole]),
+              ),
               examples: texts,
               boxes: list(object({ host: text, done: whole })),
             },

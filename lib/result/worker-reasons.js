@@ -25,16 +25,8 @@ const accounting = ({ jobs: { account, settled } }) => {
           'what the queue holds could not be read at the end, so it is unknown whether jobs were lost: see the events, and repeat',
       },
     ]
-  const {
-    produced,
-    done,
-    queued,
-    in_flight: inFlight,
-    lost,
-    makers_at_work: makers,
-    boxes_at_work: boxes,
-  } = account
-  const sum = done + queued + inFlight + lost
+  const { produced, done, queued, in_flight: inFlight, lost, unknown = 0, makers_at_work: makers } = account
+  const sum = done + queued + inFlight + lost + unknown
   /** @type {Warning[]} */
   const warnings = []
   if (produced !== sum)
@@ -42,11 +34,7 @@ const accounting = ({ jobs: { account, settled } }) => {
       code: 'accounting',
       message: `${count(produced)} jobs were produced, but ${count(sum)} have a place: this is an internal error of Millrace, please report it`,
     })
-  if (boxes > 0)
-    warnings.push({
-      code: 'boxes',
-      message: `${several(boxes, 'other box')} still takes jobs of this queue, so those in its hands look lost here; the last one to end has the whole account`,
-    })
+  warnings.push(...doubts(account))
   if (makers > 0)
     warnings.push({
       code: 'makers',
@@ -62,14 +50,34 @@ const accounting = ({ jobs: { account, settled } }) => {
   return warnings
 }
 
+/** Jobs that another box may have done since its last account. @param {Evidence['jobs']['account']} account @returns {Warning[]} */
+const doubts = ({ unknown = 0, produced, boxes_at_work: boxes, boxes_silent: silent = 0 }) => {
+  if (unknown === 0) return []
+  const jobs = `${several(unknown, 'job')} of ${count(produced)}`
+  if (boxes > 0)
+    return [
+      {
+        code: 'boxes',
+        message: `${boxes === 1 ? 'another consumer still takes' : `${count(boxes)} other consumers still take`} jobs of this queue, and ${jobs} are in ${boxes === 1 ? 'its' : 'their'} hands or done since ${boxes === 1 ? 'its' : 'their'} last account: the last one to end has the whole account`,
+      },
+    ]
+  return [
+    {
+      code: 'unknown',
+      message: `${jobs} may be done or lost: ${silent === 1 ? 'a consumer' : `${count(silent)} consumers`} did not end and ${silent === 1 ? 'gives' : 'give'} no sign any more, so what was confirmed there since the last account, about a second, is not known`,
+      invalidates: false,
+    },
+  ]
+}
+
 /** @param {Evidence} run @returns {Warning[]} */
 const losses = ({ jobs: { account, promise }, commands }) => {
   if (account === null) return []
-  const { lost, duplicates, examples, boxes_at_work: boxes, produced } = account
+  const { lost, duplicates, examples, produced } = account
   const replies = commands.lost_replies.take
   const promises = promise === 'at-least-once'
   return [
-    ...(lost > 0 && boxes === 0
+    ...(lost > 0
       ? [
           {
             code: 'lost',

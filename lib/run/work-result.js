@@ -9,7 +9,7 @@ import { sums } from '../base/sums.js'
  * @property {boolean} interrupted
  * @property {ReturnType<WorkRun['health']['summary']>} client
  * @property {boolean} whole every job in hand was finished
- * @property {(import('../measure/jobs.js').Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes?: Box[] }) | null} account boxes: those that took at once
+ * @property {(import('../measure/jobs.js').Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes_silent: number, boxes?: Box[] }) | null} account boxes: those that took at once
  */
 
 /** How evenly jobs are spread: 1 where all have as many, 1/n where one has all (Jain). @param {readonly number[]} counts */

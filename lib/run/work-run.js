@@ -1,6 +1,7 @@
 // One run of the workers of a queue: put together, started, ended, and accounted for job by job.
 
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
 import { onesIn } from '../measure/bits.js'
 import { sumOfClients } from '../measure/client-sum.js'
@@ -38,6 +39,9 @@ import { openStages } from './work-stages.js'
 const clockEveryMs = 10_000
 // Nobody waits for ever for a server that does not come back.
 const goneMs = 60_000
+// Boxes that drain a queue see within about a second of each other that it is empty.
+const othersEndMs = 5000
+const lookEveryMs = 100
 const isOutOfMemory = (/** @type {Error} */ { message }) => /\bOOM\b/.test(message)
 
 /** Of this run, other than that of any other. */
@@ -196,20 +200,20 @@ const setUp = async (needs) => {
 /** @param {readonly Uint8Array[]} sets */
 const jobsIn = (sets) => sets.reduce((sum, set) => sum + onesIn(set), 0)
 
-/** What became of every job, read when nobody of ours takes any more. @param {WorkRun} run */
-const accounted = async ({ client, strategy, last, crew, account, box }) => {
-  await account.renew()
+/** What became of every job, as the accounts and the queue have it now. @param {WorkRun} run */
+const accountNow = async ({ client, strategy, last, crew, box }) => {
   const beside = await accountsBeside(client(), strategy.accounts(), box)
   const contents = await contentsOf(client(), strategy)
-  const { makersAtWork, boxesAtWork, acked } = beside
+  const { makersAtWork, boxesAtWork, boxesSilent, acked, doubt } = beside
   const others = beside.others.map(({ sets }) => sets)
   const atOnce = beside.others.filter((other) => other.atOnce)
   const { foreign, ...standing } = contents
   return {
-    ...last.jobs.account({ acked, others, ...standing, foreign }),
+    ...last.jobs.account({ acked, others, ...standing, foreign, doubt }),
     foreign: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.foreign, foreign),
     makers_at_work: makersAtWork,
     boxes_at_work: boxesAtWork,
+    boxes_silent: boxesSilent,
     ...(atOnce.length > 0 && {
       boxes: [
         { host: hostname(), done: jobsIn([...last.jobs.done.values()].map((bits) => bits.bytes())) },
@@ -217,6 +221,25 @@ const accounted = async ({ client, strategy, last, crew, account, box }) => {
       ],
     }),
   }
+}
+
+/**
+ * The same, read when nobody of ours takes any more. Boxes that end together wait for each other's last account.
+ * @param {WorkRun} run
+ * @param {AbortSignal} atOnce
+ */
+const accounted = async (run, atOnce) => {
+  await run.account.settle()
+  const found = await accountNow(run)
+  if (found.unknown === 0 || found.boxes_at_work === 0) return found
+  const keys = run.strategy.accounts()
+  const areTaking = async () =>
+    (await signs(run.client(), keys)).boxes.some(({ name, takes }) => takes && name !== run.box)
+  for (const untilMs = performance.now() + othersEndMs; performance.now() < untilMs && !atOnce.aborted; ) {
+    await sleep(lookEveryMs)
+    if (!(await areTaking())) break
+  }
+  return accountNow(run)
 }
 
 /** @param {WorkRun} run @param {import('./settlement.js').Signals} signals */
@@ -248,7 +271,7 @@ const played = async (run, { stop, stopNow }) => {
   data.end()
   const account = await untilStopped(
     stopNow,
-    accounted(run).catch((error) => {
+    accounted(run, stopNow).catch((error) => {
       journal.note('account', error.message)
       return null
     }),

@@ -7,12 +7,22 @@ import { hostname } from 'node:os'
  * @typedef {import('../measure/bits.js').Bits} Bits
  * @typedef {import('../measure/jobs.js').Sets} Sets
  * @typedef {{ makers: string, boxes: string, acked: string, done: string }} AccountKeys names, or what names begin with
- * @typedef {{ ended: boolean, host?: string, begunMs?: number, renewedMs: number }} Sign by the server's clock
+ * @typedef {object} Sign by the server's clock
+ * @property {boolean} ended
+ * @property {boolean} [settled] it takes no more jobs, and all it has done is in its account
+ * @property {string} [host]
+ * @property {number} begunMs
+ * @property {number} renewedMs
+ * @property {number | null} [most] jobs done from one account to the next, at most; null: not known yet
  * @typedef {{ host: string, sets: Sets, atOnce: boolean }} Other what another box has done; atOnce: while ours was at work
+ * @typedef {import('../measure/jobs.js').Doubt} Doubt
  */
 
-// Without a sign for this long a program has been killed.
+// Without a sign for this long a program has been killed; one that gives a sign each second is late after this.
 const silentMs = 10_000
+const lateMs = 4000
+// A box may have done so many times of what it did between two accounts since its last one.
+const sinceLast = 3
 
 /** @param {Redis} client @param {string} key @param {Bits} bits */
 const store = async (client, key, bits) => {
@@ -23,11 +33,18 @@ const store = async (client, key, bits) => {
 /** @param {[unknown, unknown]} time */
 const msIn = ([seconds, micros]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 
-/** @param {Redis} client @param {string} key @param {string} name @param {boolean} ended @param {{ host?: string, begunMs?: number }} [besides] */
-const sign = async (client, key, name, ended, besides = {}) => {
-  const renewedMs = msIn(/** @type {any} */ (await client.time()))
-  await client.hset(key, name, JSON.stringify({ begunMs: renewedMs, ...besides, ended, renewedMs }))
-  return renewedMs
+/**
+ * Signs of life of a program, the first of which says when it began.
+ * @param {() => Redis} client @param {string} key @param {string} name
+ */
+const signsOf = (client, key, name) => {
+  /** @type {number | undefined} */
+  let begunMs
+  return async (/** @type {boolean} */ ended, /** @type {Partial<Sign>} */ besides = {}) => {
+    const renewedMs = msIn(/** @type {any} */ (await client().time()))
+    begunMs ??= renewedMs
+    await client().hset(key, name, JSON.stringify({ begunMs, ...besides, ended, renewedMs }))
+  }
 }
 
 /**
@@ -37,18 +54,21 @@ const sign = async (client, key, name, ended, besides = {}) => {
  * @param {string} maker
  * @param {Bits} bits
  */
-export const makerAccount = (client, keys, maker, bits) => ({
-  /** Before the first job. */
-  begin: () => sign(client(), keys.makers, maker, false),
-  async renew() {
-    await store(client(), keys.acked + maker, bits)
-    await sign(client(), keys.makers, maker, false)
-  },
-  async end() {
-    await store(client(), keys.acked + maker, bits)
-    await sign(client(), keys.makers, maker, true)
-  },
-})
+export const makerAccount = (client, keys, maker, bits) => {
+  const sign = signsOf(client, keys.makers, maker)
+  return {
+    /** Before the first job. */
+    begin: () => sign(false),
+    async renew() {
+      await store(client(), keys.acked + maker, bits)
+      await sign(false)
+    },
+    async end() {
+      await store(client(), keys.acked + maker, bits)
+      await sign(true)
+    },
+  }
+}
 
 /**
  * A box's: the jobs that its workers have done.
@@ -58,23 +78,30 @@ export const makerAccount = (client, keys, maker, bits) => ({
  * @param {Map<string, Bits>} done by maker
  */
 export const boxAccount = (client, keys, box, done) => {
-  /** @type {{ host: string, begunMs?: number }} */
-  const besides = { host: hostname() }
+  const sign = signsOf(client, keys.boxes, box)
+  const host = hostname()
+  let renewals = 0
+  let stored = 0
+  let most = 0
   const storeAll = async () => {
+    const all = [...done.values()].reduce((sum, bits) => sum + bits.count(), 0)
     for (const [maker, bits] of done) await store(client(), `${keys.done}${box}.${maker}`, bits)
+    most = Math.max(most, all - stored)
+    stored = all
+    renewals++
   }
   return {
-    async begin() {
-      besides.begunMs = await sign(client(), keys.boxes, box, false, besides)
-    },
+    begin: () => sign(false, { host, most: null }),
     async renew() {
       await storeAll()
-      await sign(client(), keys.boxes, box, false, besides)
+      await sign(false, { host, most: renewals > 1 ? most : null })
     },
-    async end() {
+    /** Nobody of it takes any more. */
+    async settle() {
       await storeAll()
-      await sign(client(), keys.boxes, box, true, besides)
+      await sign(false, { host, settled: true })
     },
+    end: () => sign(true, { host, settled: true }),
   }
 }
 
@@ -82,8 +109,10 @@ export const boxAccount = (client, keys, box, done) => {
 const signsIn = (texts, nowMs) =>
   Object.entries(texts).map(([name, text]) => {
     /** @type {Sign} */
-    const { ended, renewedMs, ...about } = JSON.parse(text)
-    return { name, atWork: !ended && nowMs - renewedMs < silentMs, renewedMs, ...about }
+    const { ended, settled = ended, renewedMs, ...about } = JSON.parse(text)
+    const quietMs = nowMs - renewedMs
+    const atWork = !ended && quietMs < silentMs
+    return { name, atWork, takes: !settled && quietMs < lateMs, settled, renewedMs, quietMs, ...about }
   })
 
 /** Which makers and boxes there are, and which are at work. @param {Redis} client @param {AccountKeys} keys */
@@ -98,11 +127,32 @@ export const signs = async (client, keys) => {
 }
 
 /**
+ * What boxes that have not settled may have done since their last accounts: of jobs that were made while they were there. One
+ * that may still be at work has no limit.
+ * @param {ReturnType<typeof signsIn>} makers
+ * @param {ReturnType<typeof signsIn>} open
+ * @returns {Doubt}
+ */
+const doubtOf = (makers, open) => ({
+  makers: new Set(
+    makers
+      .filter(({ begunMs }) => open.some(({ renewedMs }) => begunMs <= renewedMs + silentMs))
+      .map(({ name }) => name),
+  ),
+  most: open.reduce(
+    (sum, { most, atWork }) =>
+      sum + (atWork || typeof most !== 'number' ? Number.POSITIVE_INFINITY : sinceLast * most),
+    0,
+  ),
+})
+
+/**
  * What the makers know to be stored, and what boxes other than ours have done.
  * @param {Redis} client
  * @param {AccountKeys} keys
  * @param {string} box ours
- * @returns {Promise<{ acked: Sets, others: Other[], makersAtWork: number, boxesAtWork: number }>}
+ * @returns {Promise<{ acked: Sets, others: Other[], makersAtWork: number, boxesAtWork: number, boxesSilent: number, doubt: Doubt }>}
+ *   boxesSilent: they neither ended nor give a sign
  */
 export const accountsBeside = async (client, keys, box) => {
   const { makers, boxes } = await signs(client, keys)
@@ -120,7 +170,14 @@ export const accountsBeside = async (client, keys, box) => {
     }
     others.push({ host: other.host ?? other.name, sets, atOnce: other.renewedMs >= begunMs })
   }
-  const atWork = (/** @type {{ name: string, atWork: boolean }[]} */ list) =>
-    list.filter((one) => one.atWork && one.name !== box).length
-  return { acked, others, makersAtWork: atWork(makers), boxesAtWork: atWork(boxes) }
+  const open = boxes.filter(({ name, settled }) => name !== box && !settled)
+  const boxesAtWork = open.filter(({ takes }) => takes).length
+  return {
+    acked,
+    others,
+    makersAtWork: makers.filter(({ atWork }) => atWork).length,
+    boxesAtWork,
+    boxesSilent: open.length - boxesAtWork,
+    doubt: doubtOf(makers, open),
+  }
 }

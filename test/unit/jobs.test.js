@@ -96,6 +96,7 @@ test('each job has one place, and what was done again is counted', () => {
     taken: { 'a.1': setOf(5, 6) },
     passed: { 'a.1': setOf(2, 5) },
     foreign: 0,
+    doubt: { makers: new Set(), most: 0 },
   })
   assert.deepEqual(account, {
     produced: 11, // 20 was never acknowledged, and is there
@@ -105,12 +106,34 @@ test('each job has one place, and what was done again is counted', () => {
     in_flight: 1,
     passed: 1, // 2 was done
     lost: 4,
+    unknown: 0,
     unacknowledged: 1,
     unconfirmed: 1,
     duplicates: 3, // 3 twice more by us, and once by another
     examples: ['a.1:7', 'a.1:8', 'a.1:9', 'b.1:1'],
   })
   assert.equal(account.produced, account.done + account.queued + account.in_flight + account.lost)
+})
+
+describe('what a box that did not end may have done is unknown, and not lost', () => {
+  const jobs = jobsOf()
+  jobs.add({ maker: 'a.1', number: 1, dueUs: 0 })
+  const of = (/** @type {string[]} */ makers, /** @type {number} */ most) => {
+    const { lost, unknown, produced, done } = jobs.account({
+      acked: { 'a.1': setOf(1, 2, 3, 4, 5), 'b.1': setOf(1, 2) },
+      ...{ others: [], queued: {}, taken: {}, passed: {}, foreign: 0 },
+      doubt: { makers: new Set(makers), most },
+    })
+    assert.equal(produced, done + lost + unknown)
+    return { lost, unknown }
+  }
+  test('all boxes ended', () => assert.deepEqual(of([], 0), { lost: 6, unknown: 0 }))
+  test('one may be at work', () =>
+    assert.deepEqual(of(['a.1', 'b.1'], Number.POSITIVE_INFINITY), { lost: 0, unknown: 6 }))
+  test('one was killed before the second producer began', () =>
+    assert.deepEqual(of(['a.1'], 100), { lost: 2, unknown: 4 }))
+  test('more than it can have done is lost', () =>
+    assert.deepEqual(of(['a.1', 'b.1'], 3), { lost: 3, unknown: 3 }))
 })
 
 describe('replies of a queue', () => {
