@@ -123,3 +123,20 @@ export const alignedTable = (columns, rows, width) => {
       .trimEnd()
   return [...rows.keys(), rows.length].map(line)
 }
+
+/**
+ * Names at the left, and what is to be read of them wrapped at the right.
+ * @param {readonly [left: string, right: string][]} rows
+ * @param {number} columns
+ */
+export const twoColumns = (rows, columns) => {
+  const indent = Math.min(26, Math.max(...rows.map(([left]) => left.length)) + 4)
+  return rows.flatMap(([left, right]) => {
+    const lines = wrapped(right, columns - indent)
+    const isLong = left.length + 4 > indent
+    const first = isLong
+      ? [`  ${left}`, ...lines.splice(0, 1).map((line) => ' '.repeat(indent) + line)]
+      : [`  ${left.padEnd(indent - 2)}${lines.shift()}`]
+    return [...first, ...lines.map((line) => ' '.repeat(indent) + line)]
+  })
+}

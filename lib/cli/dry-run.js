@@ -1,9 +1,9 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
+import { twoColumns } from '../base/layout.js'
 import { bytes, count, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { ExitCode, TargetError } from '../errors.js'
-import { twoColumns } from '../options/help.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { lengthWords, rhythmWords } from '../plan/rhythm.js'

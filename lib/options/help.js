@@ -1,4 +1,5 @@
 // --help on one screen, and --help all.
+import yargs from 'yargs'
 import { wrapped } from '../base/layout.js'
 
 /**
@@ -102,31 +103,6 @@ const placeholders = /** @type {Partial<Record<import('./values.js').TypeName, s
   agents: 'N',
 })
 
-/** `-q, --quantity N` @param {Option} option */
-const usage = ({ name, aliases, type, place }) => {
-  const names = [...aliases.map((alias) => `${alias.length === 1 ? '-' : '--'}${alias}`), `--${name}`].join(
-    ', ',
-  )
-  return `${names} ${place ?? placeholders[type] ?? 'TEXT'}`.trimEnd()
-}
-
-/**
- * Names at the left, and what is to be read of them wrapped at the right.
- * @param {readonly [left: string, right: string][]} rows
- * @param {number} columns
- */
-export const twoColumns = (rows, columns) => {
-  const indent = Math.min(26, Math.max(...rows.map(([left]) => left.length)) + 4)
-  return rows.flatMap(([left, right]) => {
-    const lines = wrapped(right, columns - indent)
-    const isLong = left.length + 4 > indent
-    const first = isLong
-      ? [`  ${left}`, ...lines.splice(0, 1).map((line) => ' '.repeat(indent) + line)]
-      : [`  ${left.padEnd(indent - 2)}${lines.shift()}`]
-    return [...first, ...lines.map((line) => ' '.repeat(indent) + line)]
-  })
-}
-
 /** What there is besides, unless it says nothing. @param {Option} option */
 const unlessGiven = (option) => {
   const text = defaultText(option)
@@ -138,6 +114,17 @@ const briefDefault = ({ default: value, type, otherwise }) =>
   value === undefined || ['', 'none'].includes(value) || otherwise || type === 'flag' ? '' : ` (${value})`
 
 /**
+ * The names of an option as yargs prints them: the last long one has the placeholder of its value behind it.
+ * @param {Option} option
+ */
+const printed = ({ name, aliases, type, place }) => {
+  const long = [name, ...aliases.filter((alias) => alias.length > 1)]
+  const value = place ?? placeholders[type] ?? 'TEXT'
+  const [first, ...others] = long.map((one, i) => (i < long.length - 1 ? one : `${one} ${value}`.trimEnd()))
+  return { key: first, alias: [...aliases.filter((one) => one.length === 1), ...others] }
+}
+
+/**
  * @param {About} about
  * @param {readonly Option[]} options
  * @param {{ columns: number, whole: boolean }} look whole: every option, in groups
@@ -146,40 +133,30 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
   const width = Math.max(60, Math.min(columns, 110))
   const shown = options.filter(({ hidden }) => !hidden)
   const isShort = shown.some(({ brief }) => brief !== undefined) && !whole
-  const rows = (/** @type {readonly Option[]} */ some) =>
-    some.map(
-      (option) =>
-        /** @type {[string, string]} */ ([
-          usage(option),
-          isShort ? `${option.brief}${briefDefault(option)}` : `${meaning(option)}${unlessGiven(option)}`,
-        ]),
-    )
-  const groups = isShort ? [''] : [...new Set(shown.map(({ group }) => group))]
-  const own = /** @type {[string, string]} */ ([
-    isShort ? '-h, --help [all]' : '-h, --help',
-    isShort
-      ? `this text; all: the other ${shown.filter(({ brief }) => brief === undefined).length} options`
-      : 'this text',
-  ])
-  const parts = groups.map((group, i) => {
-    const some = shown.filter((option) => (isShort ? option.brief !== undefined : option.group === group))
-    const last = i === groups.length - 1 ? [own] : []
-    return [`${group || 'Options'}`, ...twoColumns([...rows(some), ...last], width)].join('\n')
+  const listed = isShort ? shown.filter(({ brief }) => brief !== undefined) : shown
+  const page = yargs([]).locale('en').help(false).version(false).wrap(width)
+  for (const option of listed) {
+    const { key, alias } = printed(option)
+    const describe = isShort
+      ? `${option.brief}${briefDefault(option)}`
+      : `${meaning(option)}${unlessGiven(option)}`
+    page.option(key, { alias, describe, group: isShort ? 'Options' : option.group || 'Options' })
+  }
+  const last = isShort || listed.length === 0 ? 'Options' : listed.at(-1)?.group || 'Options'
+  const others = `this text; all: the other ${shown.length - listed.length} options`
+  page.option(isShort ? 'help [all]' : 'help', {
+    alias: 'h',
+    describe: isShort ? others : 'this text',
+    group: last,
   })
-  const isVaried = shown.some(({ env }) => env !== null)
+  const isVaried = !isShort && shown.some(({ env }) => env !== null)
+  // Examples are never wrapped: they are there to be pasted.
+  const lines = examples.flatMap(([what, line]) => [`  # ${what}`, `  ${as} ${line}`.trimEnd()])
   return [
     wrapped(does, width).join('\n'),
     `Usage: ${[as, words, shown.length > 0 && '[options]'].filter(Boolean).join(' ')}`,
-    // Never wrapped: they are there to be pasted.
-    ...(examples.length > 0
-      ? [
-          [
-            'Examples',
-            ...examples.flatMap(([what, line]) => [`  # ${what}`, `  ${as} ${line}`.trimEnd()]),
-          ].join('\n'),
-        ]
-      : []),
-    ...parts,
+    ...(lines.length > 0 ? [['Examples', ...lines].join('\n')] : []),
+    optionsText(page),
     // What is indented is a table.
     ...(more === undefined
       ? []
@@ -189,6 +166,15 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
             .flatMap((line) => (line.startsWith('  ') ? line : wrapped(line, width)))
             .join('\n'),
         ]),
-    ...(isVaried && !isShort ? [variables.flatMap((note) => wrapped(note, width)).join('\n')] : []),
+    ...(isVaried ? [variables.flatMap((note) => wrapped(note, width)).join('\n')] : []),
   ].join('\n\n')
+}
+
+/** @param {import('yargs').Argv} page */
+const optionsText = (page) => {
+  let text = ''
+  page.showHelp((help) => {
+    text = help
+  })
+  return text.trimEnd()
 }
