@@ -25,11 +25,13 @@ const percentiles = (h) => {
 /** A histogram that is read a second at a time and as a whole. */
 export const series = () => {
   const total = histogram()
-  const current = histogram()
+  let current = histogram()
+  let last = histogram()
   let recorded = 0
   let folded = 0
   const fold = () => {
     total.add(current)
+    ;[current, last] = [last, current]
     current.reset()
     folded = recorded
   }
@@ -49,6 +51,8 @@ export const series = () => {
         samples: recorded - folded,
         hdr: hdr.encodeIntoCompressedBase64(current),
       }
+      // Until the next turn: to add it takes 0.05 ms, to decode it 0.3 ms. It is not in JSON.
+      Object.defineProperty(second, 'buckets', { value: { total: current } })
       fold()
       return second
     },
@@ -61,6 +65,7 @@ export const series = () => {
     close() {
       total.destroy()
       current.destroy()
+      last.destroy()
     },
   }
 }
