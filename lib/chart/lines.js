@@ -2,8 +2,8 @@
 
 import { shortened } from '../base/layout.js'
 import { shortNames } from '../base/node-names.js'
+import { isSupported } from '../base/samples.js'
 import { mean } from '../base/sums.js'
-import { isSupported } from '../result/samples.js'
 import { axisLook, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
 
 /**

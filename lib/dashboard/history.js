@@ -2,6 +2,7 @@
 // neighbours. Counts are summed, rates weighted by time, percentiles read off merged buckets, never averaged.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { bucketsIn } from '../measure/latency.js'
+import { TIMES } from '../measures/index.js'
 
 /**
  * @typedef {import('../base/buckets.js').Buckets} Buckets
@@ -25,7 +26,12 @@ import { bucketsIn } from '../measure/latency.js'
  * @property {Pick<NodeRow, 'address' | 'shard' | 'role' | 'gap' | 'over_ms' | 'engine_cpu_pct' | 'memory_bytes'>[]} nodes
  */
 
-const times = /** @type {const} */ (['bystander_us', 'duration_us', 'ids_us', 'values_us', 'freshness_us'])
+const times = /** @type {readonly ('bystander_us' | 'freshness_us' | 'duration_us')[]} */ ([
+  ...TIMES,
+  'duration_us',
+  'ids_us',
+  'values_us',
+])
 
 /** @param {any} found of a line @returns {Times | null} */
 const timesOf = (found) => {
@@ -145,7 +151,9 @@ const withLate = (a, late) => {
     at_ms: a.at_ms,
     over_ms: a.over_ms,
     ...(a.achieved !== undefined && { achieved }),
-    bystander_us: mergedTimes(a.bystander_us, late.bystander_us),
+    ...Object.fromEntries(
+      times.filter((name) => name in late).map((name) => [name, mergedTimes(a[name], late[name])]),
+    ),
     nodes: a.nodes,
   }
 }

@@ -2,6 +2,7 @@
 // the page out. Its size does not depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { bucketsIn } from '../measure/latency.js'
+import { TIMES } from '../measures/index.js'
 import { historyOf, pointOf } from './history.js'
 
 /**
@@ -62,7 +63,11 @@ const bare = (found) => {
   return rest
 }
 
-const withoutBuckets = /** @type {const} */ (['bystander_us', 'ids_us', 'values_us', 'freshness_us'])
+const withoutBuckets = /** @type {readonly ('bystander_us' | 'ids_us')[]} */ ([
+  ...TIMES,
+  'ids_us',
+  'values_us',
+])
 
 /** A point as the page gets it: buckets are for the heat map alone. @param {Point} point */
 const shownPoint = (point) => ({

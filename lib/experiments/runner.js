@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { MillraceError } from '../errors.js'
-import { clientLimit } from '../result/client-limit.js'
+import { clientLimit } from '../measures/client-limit.js'
 import { madeWithParents } from '../result/files.js'
 import { runCell } from './cell-run.js'
 import { restMs } from './duration.js'

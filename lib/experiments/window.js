@@ -1,10 +1,11 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
-import { sumOfClients } from '../measure/client-sum.js'
 import { netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
+import { at, folded, sumOfSources } from '../measures/fold.js'
+import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
 import { measuresOf } from '../result/measures.js'
 import { absentCode, ruling } from '../result/ruling.js'
 import { absentWriters } from '../result/writer-reasons.js'
@@ -176,29 +177,27 @@ const timesOver = (all, of) => {
 }
 
 /**
- * CPU and busy are of the seconds in the window. The rest is known of whole runs only.
+ * What measures make of the lines of all runs. What is known once is that of the whole runs.
  * @param {readonly Run[]} runs
  * @param {readonly Line[][]} perRun
  * @param {number} acked
  */
-const clientsOver = (runs, perRun, acked) => {
-  const clients = perRun.map((own, i) => {
-    const rows = own.map((line) => ({ ...line.client, over_ms: line.over_ms }))
-    const pct = meanOver(rows, 'cpu_pct')
-    return {
-      ...runs[i].document.client,
-      cpu_s: pct === null ? null : (pct / 100) * (lengthMs(own) / 1000),
-      cpu_pct: pct,
-      thread_cpu_pct: meanOver(rows, 'thread_cpu_pct'),
-      busy_pct: meanOver(rows, 'busy_pct'),
-    }
-  })
-  const sum = sumOfClients(clients)
-  return {
-    ...runs[0].document.client,
-    ...sum,
-    cpu_us_per_item: sum.cpu_s !== null && acked > 0 ? (sum.cpu_s * 1e6) / acked : null,
-  }
+const measuredOver = (runs, perRun, acked) => {
+  const fields = recordOf(ofWriters)
+  const own = perRun.map((lines) =>
+    folded(
+      fields,
+      lines.map((line) => upgraded(line, line.over_ms / 1000)),
+    ),
+  )
+  const window = sumOfSources(fields, own)
+  const facts = factsBeside(
+    runs.map(({ document }) =>
+      Object.fromEntries(Object.keys(factsOf()).map((path) => [path, at(document, path)])),
+    ),
+  )
+  const [{ document }] = runs
+  return summaryOf({ window, whole: window, facts, stored: acked, plan: document.plan }, ofWriters)
 }
 
 /** What an item cost the servers, gross and net. @param {readonly Run[]} runs @param {Line[]} lines @param {number} stored */
@@ -278,8 +277,7 @@ export const windowOf = (runs, window) => {
       intended: timesOver(all, (line) => line.latency_us?.intended),
       service: timesOver(all, (line) => line.latency_us?.service),
     },
-    bystander_us: timesOver(all, (line) => line.bystander_us),
-    client: clientsOver(runs, perRun, items.acked),
+    ...measuredOver(runs, perRun, items.acked),
     server: serversOver(runs, lines, stored),
     nodes: ownWindows ? first.document.nodes : nodesOver(lines, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {

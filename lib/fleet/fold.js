@@ -1,12 +1,13 @@
 // The fold of a run's stream: intervals of boxes in, seconds of the whole fleet and one checkpoint out. Pure but for its
 // histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
 import { histogramSum } from '../measure/latency.js'
+import { foldOf as secondsOf } from '../measures/fold.js'
+import { ownOfBoxes, upgraded } from '../measures/index.js'
 import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.js'
 
 /**
  * @typedef {import('./interval.js').Interval} Interval
  * @typedef {import('./interval.js').ReadInterval} ReadInterval
- * @typedef {import('./interval.js').Series} Series
  *
  * @typedef {object} BoxFold what is known of a box by its intervals
  * @property {number} seq the last interval
@@ -18,7 +19,7 @@ import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.
  * @property {number | null} achieved in its last interval; of a reader, items that it read
  * @property {number | null} p99_us in its last interval; of a reader, whole fetches
  * @property {Record<string, number | null>} client in its last interval
- * @property {Record<string, number>} worst the highest of each in any interval
+ * @property {import('../measures/fold.js').Folded} measured what its seconds come to
  * @property {number} longest_ms between the ends of two intervals
  * @property {import('./interval.js').Sums} [sums]
  * @property {import('./interval.js').ReadSums} [reads] of a reader, which has no other sums
@@ -28,7 +29,7 @@ import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.
  * @property {string} last id of the last entry folded
  * @property {{ name: string, n: number }} [commit] that put it there
  * @property {Record<string, BoxFold>} boxes
- * @property {Partial<Record<Series, { hdr: string | null, samples: number }>>} sums of all seconds that were given out
+ * @property {Partial<Record<string, { hdr: string | null, samples: number }>>} sums of all seconds that were given out
  * @property {Record<string, any>} open seconds that are not yet complete
  * @property {{ at_ms: number, state: object } | null} sampler what the last leader knew of the nodes
  * @property {number} closed_to the last second that was given out
@@ -36,11 +37,6 @@ import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.
 
 // A second is given out once this many later ones have begun, even if boxes are missing in it.
 const patienceSeconds = 3
-
-/** @param {Record<string, number>} worst @param {Record<string, number | null>} client */
-const addWorst = (worst, client) => {
-  for (const [name, n] of Object.entries(client)) if (n !== null) worst[name] = Math.max(worst[name] ?? 0, n)
-}
 
 /** What a writer and a reader have apart. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
 const ownOf = (interval) => {
@@ -57,8 +53,8 @@ const ownOf = (interval) => {
 /** @param {Interval | ReadInterval} interval @param {BoxFold | undefined} before @returns {BoxFold} */
 const boxAfter = (interval, before) => {
   const { seq, at_ms, epoch_ms, client } = interval
-  const worst = before?.worst ?? {}
-  addWorst(worst, client)
+  const own = secondsOf(ownOfBoxes, before?.measured)
+  own.add(upgraded(interval, 1))
   return /** @type {BoxFold} */ ({
     seq,
     skipped: (before?.skipped ?? 0) + seq - 1 - (before?.seq ?? 0),
@@ -66,7 +62,7 @@ const boxAfter = (interval, before) => {
     at_ms,
     epoch_ms,
     client,
-    worst,
+    measured: own.sum,
     longest_ms: Math.max(before?.longest_ms ?? 0, before ? at_ms - before.at_ms : 0),
     ...ownOf(interval),
   })
@@ -79,7 +75,7 @@ const ofNoSecond = { writers: 0, boxes: 0, achieved: null, items_per_s: null, cl
 /** @param {Interval | ReadInterval} rest @param {BoxFold} before @returns {BoxFold} */
 const boxAtEnd = (rest, before) => {
   const { client, achieved, p99_us } = before
-  return { ...boxAfter({ ...rest, client }, before), achieved, p99_us }
+  return { ...boxAfter(rest, before), client, achieved, p99_us }
 }
 
 /** @param {Checkpoint | null} [from] */

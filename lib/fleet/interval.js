@@ -3,6 +3,8 @@
 // histograms are encoded and merge bucket by bucket.
 import { histogramSum } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
+import { at, secondOfSources } from '../measures/fold.js'
+import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
 
 /**
  * @typedef {import('../measure/ledger.js').Counts} Counts
@@ -42,20 +44,18 @@ import { noCounts } from '../measure/ledger.js'
  *   since it began
  */
 
-/** Of readers. @type {readonly import('../result/record.js').FetchTime[]} */
-const fetchTimes = ['duration_us', 'ids_us', 'values_us', 'freshness_us']
+/** Of readers. */
+const fetchTimes = ['duration_us', 'ids_us', 'values_us']
 
-/** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: Series, of: (interval: any) => Latency | null])[]} */
+/** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: string, of: (interval: any) => Latency | null])[]} */
 export const seriesOfInterval = [
   ['intended', ({ latency_us: latency }) => latency?.intended ?? null],
   ['service', ({ latency_us: latency }) => latency?.service ?? null],
-  ['bystander', ({ bystander_us: bystander }) => bystander ?? null],
   ['lateness', ({ lateness_us: lateness }) => lateness ?? null],
-  ...fetchTimes.map(
-    (name) => /** @type {const} */ ([name, (/** @type {any} */ interval) => interval[name] ?? null]),
+  ...[...fetchTimes, ...TIMES].map(
+    (path) => /** @type {const} */ ([path, (/** @type {any} */ interval) => at(interval, path)]),
   ),
 ]
-/** @typedef {'intended' | 'service' | 'bystander' | 'lateness' | import('../result/record.js').FetchTime} Series */
 
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
 export const secondOf = (atMs) => Math.round(atMs / 1000)
@@ -84,20 +84,6 @@ export const addCounts = (sum, more) => {
   return sum
 }
 
-/** What of a client is summed over boxes; of everything else the worst counts. */
-const summed = ['cpu_pct', 'waiting_bytes']
-
-/** @param {Record<string, number | null>} sum @param {Record<string, number | null>} more */
-const addClient = (sum, more) => {
-  for (const [name, n] of Object.entries(more)) {
-    const was = sum[name] ?? null
-    if (n === null) sum[name] = was
-    else if (was === null) sum[name] = n
-    else sum[name] = summed.includes(name) ? was + n : Math.max(was, n)
-  }
-  return sum
-}
-
 /**
  * One second of all boxes, which come one at a time and in any order.
  * @param {any} [kept] what `kept()` gave
@@ -110,12 +96,11 @@ export const mergedSecond = (kept = null) => {
     phase: '',
     items: noCounts(),
     achieved: null,
-    bystander_us: null,
-    client: {},
     writers: 0,
     boxes: 0,
     nodes: [],
   }
+  const measured = secondOfSources(ownOfBoxes, kept?.measured)
   /** @type {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} */
   const sums = new Map()
   for (const [name, { hdr, samples }] of Object.entries(kept?.sums ?? {}))
@@ -139,7 +124,8 @@ export const mergedSecond = (kept = null) => {
       if (interval.fetches) line.fetches = addCounts(line.fetches ?? {}, interval.fetches)
       if (interval.items_per_s != null) line.items_per_s = (line.items_per_s ?? 0) + interval.items_per_s
       // The client of a second is that of the writers.
-      if (interval.kind !== 'consumer') addClient(line.client, interval.client ?? {})
+      const { client, ...rest } = upgraded(interval, 1)
+      measured.add(interval.kind === 'consumer' ? rest : { ...rest, client })
       line.writers += interval.writers ?? 0
       line.boxes += interval.boxes ?? 1
       if (interval.nodes?.length) line.nodes = interval.nodes
@@ -166,12 +152,16 @@ export const mergedSecond = (kept = null) => {
     line: () => ({
       ...line,
       latency_us: { intended: latencyIn('intended'), service: latencyIn('service') },
-      bystander_us: latencyIn('bystander'),
+      ...lineOf({
+        ...measured.sum,
+        ...Object.fromEntries(TIMES.map((path) => [path, latencyIn(path)])),
+      }),
       ...(line.fetches && Object.fromEntries(fetchTimes.map((name) => [name, latencyIn(name)]))),
     }),
     /** Plain data that the second can be taken up from. */
     kept: () => ({
       line,
+      measured: measured.sum,
       sums: Object.fromEntries(
         [...sums].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
       ),

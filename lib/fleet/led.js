@@ -1,8 +1,8 @@
-// What one box of a fleet does for all, while it leads: it samples the nodes, and it pings them as a bystander.
+// What one box of a fleet does for all, while it leads: it samples the nodes, and takes the measures that one box takes for all.
 
 /**
  * @typedef {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} Sampler
- * @typedef {ReturnType<typeof import('../measure/bystander-thread.js').bystanderThread>} Probe
+ * @typedef {import('../measures/measure.js').Source} Source
  * @typedef {{ leads: () => boolean, onLead: (step: () => unknown) => void, control: { checkpoint: () => Promise<string | null> } }} Leading
  */
 
@@ -26,27 +26,25 @@ export const ledSampler = (sampler, { leads, onLead, control }) => {
 }
 
 /**
- * Pings while this box leads.
- * @param {Probe} probe
+ * Measures while this box leads.
+ * @param {Source} source
  * @param {Leading} fleet
- * @returns {Probe}
+ * @returns {Source}
  */
-export const ledProbe = (probe, { leads, onLead }) => {
+export const ledSource = (source, { leads, onLead }) => {
   let isStarted = false
   const start = async () => {
     if (isStarted || !leads()) return
     isStarted = true
-    await probe.start()
+    await source.start?.()
   }
   onLead(start)
   return {
-    ...probe,
+    ...source,
     start,
-    collect: () => {
-      if (isStarted) probe.collect()
-    },
+    second: () => (isStarted ? source.second() : {}),
     stop: async () => {
-      if (isStarted) await probe.stop()
+      if (isStarted) await source.stop?.()
     },
   }
 }

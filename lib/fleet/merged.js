@@ -1,12 +1,13 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
-import { sumOfClients } from '../measure/client-sum.js'
 import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
+import { ofWriters } from '../measures/index.js'
 import { absentOf } from './absent.js'
 import { sumOfBoxes } from './fold.js'
+import { measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
  * @typedef {import('./gather.js').Card} Card
@@ -19,7 +20,7 @@ import { sumOfBoxes } from './fold.js'
  * @property {number} end_ms of its part
  * @property {number} measured_s
  * @property {boolean} interrupted
- * @property {Record<string, any>} client
+ * @property {import('./measured.js').Measured} measured what its measures come to
  * @property {{ intended: any, service: any }} latency_us
  * @property {number | null} behind_ms how late its first byte was sent
  * @property {readonly any[]} clocks
@@ -67,7 +68,7 @@ const nameOf = ({ host }, at) => `box ${at + 1} (${host})`
 
 /** @param {Box} box @param {number} at @param {number} runMs */
 const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
-  const client = end?.client ?? folded?.worst ?? {}
+  const { client } = withMeasured({ end, folded }, ofWriters)
   const { offered = 0, acked = 0 } = sums?.whole ?? {}
   const fromMs = folded?.from_ms ?? 0
   const toMs = isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)
@@ -88,19 +89,13 @@ const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
     latency_us: { p50: end?.latency_us.intended?.p50 ?? null, p99: end?.latency_us.intended?.p99 ?? null },
     busy_pct: client.busy_pct ?? null,
     cpu_pct: client.cpu_pct ?? null,
-    rss_mb_max: client.rss_mb_max ?? client.rss_mb ?? null,
+    rss_mb_max: client.rss_mb_max ?? null,
     loop_delay_ms_p99: client.loop_delay_ms_p99 ?? null,
     stopped_ms: client.stopped_ms ?? 0,
     behind_ms: end?.behind_ms ?? null,
     intervals: folded?.seq ?? 0,
     intervals_lost: folded?.skipped ?? 0,
   }
-}
-
-/** @param {readonly Box[]} boxes @param {number} stored */
-const clientOf = (boxes, stored) => {
-  const sum = sumOfClients(boxes.flatMap(({ end }) => (end ? [end.client] : [])))
-  return { ...sum, cpu_us_per_item: sum.cpu_s !== null && stored > 0 ? (sum.cpu_s * 1e6) / stored : null }
 }
 
 /** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */
@@ -148,7 +143,7 @@ const writtenOf = (boxes) => {
   }
 }
 
-/** @param {Checkpoint['sums']} sums @param {'intended' | 'service' | 'bystander' | 'lateness'} name */
+/** @param {Checkpoint['sums']} sums @param {'intended' | 'service' | 'lateness'} name */
 const percentilesIn = (sums, name) => {
   const found = sums[name]?.hdr ? mergedPercentiles([sums[name].hdr]) : null
   return found && { ...found, count: Number(sums[name]?.samples) }
@@ -210,7 +205,7 @@ export const partsOfFleet = (known) => {
     slotTable: known.slotTable,
     writersBefore: 0,
   })
-  const client = clientOf(boxes, stored)
+  const { traffic, ...sections } = measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters)
   return {
     startedEpochMs: startMs,
     durationS: runMs / 1000,
@@ -248,13 +243,13 @@ export const partsOfFleet = (known) => {
       intended: percentilesIn(checkpoint.sums, 'intended'),
       service: percentilesIn(checkpoint.sums, 'service'),
     },
-    bystander_us: percentilesIn(checkpoint.sums, 'bystander'),
     ticks: {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),
       late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),
       lateness_us: percentilesIn(checkpoint.sums, 'lateness'),
     },
-    client,
+    ...sections,
+    ...(traffic && { traffic }),
     server: serverCosts({
       ...{ plan, strategy, stored, unsure, idle, memory },
       ...{ totals: sampled.totals, nodes: sampled.nodes, writers: { ...writers, steady } },

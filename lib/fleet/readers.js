@@ -1,9 +1,10 @@
 // What the readers of a fleet's run came to: the sections of a consumer's result, of all of them, from what their boxes
 // sent. They are no part of the accounting of items. Pure.
-import { sumOfClients } from '../measure/client-sum.js'
 import { medianOf } from '../measure/fetches.js'
 import { mergedPercentiles } from '../measure/latency.js'
+import { ofReaders } from '../measures/index.js'
 import { addCounts } from './interval.js'
+import { measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
  * @typedef {object} ReaderEnd the last word of a box that reads
@@ -11,7 +12,7 @@ import { addCounts } from './interval.js'
  * @property {number} from_ms of its part, after the run's start
  * @property {number} end_ms
  * @property {boolean} interrupted
- * @property {Record<string, any>} client
+ * @property {import('./measured.js').Measured} measured what its measures come to
  * @property {any} fetches
  * @property {readonly (readonly [items: number, fetches: number])[]} sizes how many fetches had so many items
  * @property {any} replication_ms
@@ -26,13 +27,9 @@ import { addCounts } from './interval.js'
 
 const mostExamples = 10
 
-/** Of a lost box: what its seconds had at most. @param {ReaderBox} box @returns {Record<string, any>} */
-const clientOf = ({ end, folded }) => end?.client ?? folded?.worst ?? {}
-
 /** @param {ReaderBox} box @param {number} at */
-const rowOf = (box, at) => {
-  const { card, folded, end, reads } = box
-  const client = clientOf(box)
+const rowOf = ({ card, folded, end, reads }, at) => {
+  const { client } = withMeasured({ end, folded }, ofReaders)
   const [fromMs, toMs] = [end?.from_ms ?? folded?.from_ms ?? 0, end?.end_ms ?? folded?.at_ms ?? 0]
   const { count = 0, items = 0 } = reads?.fetches ?? {}
   return {
@@ -59,7 +56,7 @@ const rowOf = (box, at) => {
   }
 }
 
-/** @param {import('./fold.js').Checkpoint['sums']} sums @param {import('../result/record.js').FetchTime} name */
+/** @param {import('./fold.js').Checkpoint['sums']} sums @param {'duration_us' | 'ids_us' | 'values_us'} name */
 const millisecondsIn = (sums, name) => {
   const found = sums[name]?.hdr ? mergedPercentiles([sums[name].hdr]) : null
   if (!found) return null
@@ -129,14 +126,6 @@ const verifyOf = (boxes) => {
 const liveOf = (boxes) =>
   boxes.flatMap(({ end }) => (end?.live ? [end.live] : [])).toSorted((a, b) => a.share - b.share)[0] ?? null
 
-/** @param {readonly ReaderBox[]} boxes */
-const fromFuture = (boxes) => {
-  const all = boxes.flatMap(({ end }) => (end?.fetches.from_future ? [end.fetches.from_future] : []))
-  if (all.length === 0) return {}
-  const fetches = all.reduce((sum, one) => sum + one.fetches, 0)
-  return { from_future: { fetches, max_ms: Math.max(...all.map(({ max_ms: ms }) => ms)) } }
-}
-
 /**
  * @param {object} known
  * @param {readonly import('./gather.js').Card[]} known.cards
@@ -158,6 +147,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
     )
   if (boxes.length === 0 || plan === null) return null
   const rows = boxes.map(rowOf)
+  const { fetches, ...sections } = measuredOfBoxes({ boxes, checkpoint, stored: 0, plan }, ofReaders)
   const counts = boxes.reduce((sum, { reads }) => addCounts(sum, reads?.fetches ?? {}), {})
   const failedBy = boxes.reduce((sum, { reads }) => addCounts(sum, reads?.failed_by ?? {}), {})
   const ended = boxes.flatMap(({ end }) => end ?? [])
@@ -174,15 +164,14 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
       ids_ms: millisecondsIn(checkpoint.sums, 'ids_us'),
       values_ms: millisecondsIn(checkpoint.sums, 'values_us'),
       numbers: numbersOf(boxes),
-      ...fromFuture(boxes),
+      ...fetches,
     },
     rate: ratesOf(boxes, counts, plan),
-    freshness_ms: millisecondsIn(checkpoint.sums, 'freshness_us'),
     replication_ms: ended.find(({ replication_ms: ms }) => ms)?.replication_ms ?? null,
     verify: verifyOf(boxes),
     live: liveOf(boxes),
     uniqueness: ended.find(({ uniqueness }) => uniqueness)?.uniqueness ?? null,
-    client: sumOfClients(boxes.map(clientOf)),
+    ...sections,
     boxes: rows,
     notes: boxes.flatMap(({ end }, at) =>
       (end?.warnings ?? []).map((warning) => ({

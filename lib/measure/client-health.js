@@ -12,6 +12,9 @@ import { known } from './node-figures.js'
  * @property {number} rss_mb
  * @property {number} loop_delay_ms_p99
  * @property {number} [stopped_ms] the longest time in which this thread did not run at all, from a second on
+ * @property {number} over_s how long the second was
+ * @property {number} cpu_s
+ * @property {{ over_s: number, busy_s: number | null, cpu_s: number | null }} thread this thread alone
  *
  * @typedef {object} ClientSummary
  * @property {number} cpu_s
@@ -92,7 +95,10 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
         const cpuS = now.cpuS - start.cpuS
         const threadS = known(now.threadS - start.threadS)
         return {
+          overS,
           cpuS,
+          threadS,
+          busyS: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
           threadMs: (threadS ?? cpuS) * 1000,
           cpu_pct: known((cpuS / overS) * 100),
           thread_cpu_pct: threadS === null ? null : known((threadS / overS) * 100),
@@ -165,10 +171,18 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
 
     /** Since the sample before. @returns {ClientRow} */
     sample: () => {
-      const { cpuS, threadMs, ...use } = second.use.read()
+      const { overS, cpuS, threadS, busyS, threadMs, ...use } = second.use.read()
       const stopped = stoppedMs(second.pause.longestMs(), threadMs)
       stoppedMax = Math.max(stoppedMax, stopped)
-      const row = { ...use, rss_mb: megabytes(rss()), loop_delay_ms_p99: second.delay.p99Ms() }
+      const thread = { over_s: overS, busy_s: busyS, cpu_s: threadS }
+      const row = {
+        over_s: overS,
+        cpu_s: cpuS,
+        thread,
+        ...use,
+        rss_mb: megabytes(rss()),
+        loop_delay_ms_p99: second.delay.p99Ms(),
+      }
       second.use.restart()
       second.delay.reset()
       second.pause.restart()
@@ -177,7 +191,7 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
 
     /** Since startWindow(). @returns {ClientSummary} */
     summary: () => {
-      const { cpuS, threadMs, ...use } = window.use.read()
+      const { overS, cpuS, threadS, busyS, threadMs, ...use } = window.use.read()
       rss()
       return {
         cpu_s: cpuS,

@@ -6,10 +6,7 @@ import { series } from './latency.js'
  * @typedef {Map<number, number>} Sizes how many fetches had so many items
  */
 
-// What a clock may be off without being worth a word; below it an age is 0.
-const aheadMs = 100
-
-const timed = /** @type {const} */ (['duration', 'ids', 'values', 'freshness'])
+const timed = /** @type {const} */ (['duration', 'ids', 'values'])
 
 /** What was counted. */
 const noCounts = () => ({
@@ -35,8 +32,6 @@ export const fetchesOf = () => {
   const sizes = new Map()
   /** @type {Fetched | null} */
   let last = null
-  /** Fetches whose newest item was younger than now: its age is unknown. */
-  const future = { fetches: 0, max_ms: 0 }
 
   const recordMs = (/** @type {string} */ name, /** @type {number | null} */ ms) => {
     if (ms !== null) times[name].record(Math.max(0, ms) * 1000)
@@ -51,14 +46,14 @@ export const fetchesOf = () => {
     failed,
     /** The last fetch that succeeded. */
     last: () => last,
-    /** @param {Fetched} fetched */
+    /** @param {Fetched} fetched @returns {boolean} whether it was whole */
     fetched(fetched) {
       const causes = Object.entries(fetched.failedBy)
       if (causes.length > 0) {
         // A fetch fails once, by its most frequent cause.
         const [cause] = causes.sort(([, a], [, b]) => b - a)[0]
         failed(cause)
-        return
+        return false
       }
       last = fetched
       whole.count++
@@ -71,10 +66,6 @@ export const fetchesOf = () => {
       recordMs('duration', fetched.durationMs)
       recordMs('ids', fetched.idsMs)
       recordMs('values', fetched.valuesMs)
-      if (fetched.ageMs !== null && fetched.ageMs < -aheadMs) {
-        future.fetches++
-        future.max_ms = Math.max(future.max_ms, -fetched.ageMs)
-      } else recordMs('freshness', fetched.ageMs)
       for (const [name, n] of Object.entries(fetched.numbers)) {
         numbers[name] ??= { sum: 0, last: 0, count: 0 }
         const known = numbers[name]
@@ -82,6 +73,7 @@ export const fetchesOf = () => {
         known.last = n
         known.count++
       }
+      return true
     },
     /** @param {number} deadlines */
     overrun(deadlines) {
@@ -96,8 +88,6 @@ export const fetchesOf = () => {
       duration_ms: inMs(times.duration.whole()),
       ids_ms: inMs(times.ids.whole()),
       values_ms: inMs(times.values.whole()),
-      freshness_ms: inMs(times.freshness.whole()),
-      future,
       numbers: Object.fromEntries(
         Object.entries(numbers).map(([name, { sum, last: latest, count }]) => [
           name,

@@ -1,9 +1,10 @@
 // What a run answers, a row for each question: what it cost, which node worked hardest and why, what other clients
 // noticed, whether the client was the limit, how long things took and how to make it shorter.
+
+import { percentileOf, tooFewWords } from '../base/samples.js'
 import { bytes, count, micros, percent, period, plainText, rate } from '../base/units.js'
-import { clientLimit } from '../result/client-limit.js'
+import { answersIn } from '../measures/index.js'
 import { busiestNode } from '../result/nodes.js'
-import { percentileOf, tooFewWords } from '../result/samples.js'
 import { chunkRows } from './chunk-words.js'
 import { cacheRows } from './cloudwatch-words.js'
 import { boxesRow } from './fleet-words.js'
@@ -87,38 +88,8 @@ const busiestRow = (run) => {
   ]
 }
 
-/** Of the PINGs of another client, beside their row. @param {{ code: string }} warning */
-export const isOfOthers = ({ code }) => code === 'bystander-contended'
-
-/** @param {Run} run @returns {Row[]} */
-const othersRow = ({ bystander_us: bystander, warnings = [] }) => {
-  const times = timesWords(bystander, ['p50', 'p99', 'max'])
-  if (!times) return []
-  // More than 1 % that were late may be the p99.
-  const late = percentileOf(bystander, 'p99') !== null ? warnings.filter(isOfOthers) : []
-  return [
-    { label: 'other clients', text: `a PING of another client takes ${times}` },
-    ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),
-  ]
-}
-
-/** @param {Run} run @returns {Row} */
-const clientRow = (run) => {
-  const limit = clientLimit(run.client)
-  const unmeasured = typeof run.client.busy_pct !== 'number'
-  const { stopped_ms: stoppedMs } = run.client
-  const word = limit
-    ? 'the limit'
-    : stoppedMs
-      ? `did not run for ${micros(stoppedMs * 1000)}`
-      : unmeasured
-        ? 'not measured'
-        : 'not the limit'
-  const busy = unmeasured ? '' : `: sending thread ${percent(run.client.busy_pct)} busy`
-  const each = run.client.cpu_us_per_item
-  const cost = typeof each === 'number' ? `, ${micros(each)} of CPU per ${words.unitOf(run.plan)}` : ''
-  return { label: 'client', text: `${word}${busy}${cost}` }
-}
+/** What measures say. @param {Run} run @param {'beside' | 'reads'} part @returns {Row[]} */
+const measureRows = (run, part) => answersIn(part, run, words.unitOf(run.plan))
 
 /** Items of a batch are due at the same moment, and wait for each other. @param {Run} run */
 const burstWords = ({ plan, latency_us: latency }) => {
@@ -237,8 +208,7 @@ const writerRows = (run) => [
   ...queryRows(run),
   ...costRows(run),
   ...busiestRow(run),
-  ...othersRow(run),
-  clientRow(run),
+  ...measureRows(run, 'beside'),
   ...latencyRows(run),
   ...(run.readers ? fetchRows(run.readers, 'reads') : []),
   ...boxesRow(run),
@@ -254,7 +224,6 @@ const fetchRows = (run, label) => {
       ? [`values p50 ${micros(fetches.values_ms.p50 * 1000)}`]
       : []),
   ]
-  const fresh = timesWords(run.freshness_ms, ['p50', 'p99', 'max'], 1000)
   const replicas = timesWords(run.replication_ms, ['p50', 'p99', 'max'], 1000)
   const found = run.live ? `, ${rate(run.live.share * 100)} % of the items that are alive by the plan` : ''
   return [
@@ -265,14 +234,14 @@ const fetchRows = (run, label) => {
       label: label === 'rate' ? 'latency' : 'fetch time',
       text: whole && `${whole} for a whole fetch (${parts.join(', ')})`,
     },
-    { label: 'freshness', text: fresh && `the newest item is ${fresh} old when its id is read` },
+    ...measureRows(run, 'reads'),
     { label: 'replicas', text: replicas && `behind their masters by ${replicas}` },
   ].filter(({ text }) => text)
 }
 
 /** @param {Run} run @returns {Row[]} */
 const readerRows = (run) =>
-  [...fetchRows(run, 'rate'), ...busiestRow(run), clientRow(run)].filter(({ text }) => text)
+  [...fetchRows(run, 'rate'), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
 
 /** @param {Run} run @returns {Row[]} */
 const eventsRow = ({ events }) => {
@@ -285,7 +254,8 @@ const eventsRow = ({ events }) => {
 
 /** @param {Run} run @returns {Row[]} */
 const rowsOf = (run) => {
-  if (run.jobs) return [...workerRows(run), ...busiestRow(run), clientRow(run)].filter(({ text }) => text)
+  if (run.jobs)
+    return [...workerRows(run), ...busiestRow(run), ...measureRows(run, 'beside')].filter(({ text }) => text)
   return run.kind === 'consumer' ? readerRows(run) : writerRows(run)
 }
 

@@ -1,6 +1,8 @@
 // The figures of a run as Prometheus asks for them: fed by the lines of intervals.ndjson, a second at a time.
 import { Counter, Gauge, Registry } from 'prom-client'
 import { eachRecorded } from '../measure/latency.js'
+import { at } from '../measures/fold.js'
+import { MEASURES } from '../measures/index.js'
 
 /** @typedef {import('../result/record.js').Second} Second */
 
@@ -57,6 +59,33 @@ const mergedHistogram = (registry, { name, help }) => {
 }
 
 /**
+ * What measures declare. One that several feed is made once.
+ * @param {Registry} registry
+ * @param {Record<string, ReturnType<typeof mergedHistogram>>} histograms there are
+ */
+const measureMetrics = (registry, histograms) => {
+  const takers = MEASURES.flatMap(({ prometheus = [] }) => prometheus).map(
+    ({ name: own, help, type, path, scale = 1, labels = {} }) => {
+      const name = `millrace_${own}`
+      if (type === 'histogram') {
+        histograms[name] ??= mergedHistogram(registry, { name, help })
+        return (/** @type {any} */ second) => histograms[name].add(labels, at(second, path))
+      }
+      const metric = new { gauge: Gauge, counter: Counter }[type]({ name, help, registers: [registry] })
+      return (/** @type {any} */ second) => {
+        const value = at(second, path)
+        if (typeof value !== 'number') return
+        if ('set' in metric) metric.set(value * scale)
+        else metric.inc(value * scale)
+      }
+    },
+  )
+  return (/** @type {any} */ second) => {
+    for (const take of takers) take(second)
+  }
+}
+
+/**
  * Gauges of every node; one that is gone has no figures.
  * @param {Registry} registry
  */
@@ -108,12 +137,6 @@ export const metricsOf = ({ run, kind, nominal }) => {
   // Without a schedule there is no such rate, and 0 would be one.
   if (nominal !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominal)
   const achieved = gauge('rate_achieved', 'items a second in the last second')
-  const client = {
-    cpu: gauge('client_cpu_ratio', 'of one core, all threads'),
-    busy: gauge('client_busy_ratio', 'of the time in which the sending thread was not waiting'),
-    memory: gauge('client_memory_bytes', 'resident memory'),
-    waiting: gauge('client_waiting_bytes', 'bytes that the sockets still hold'),
-  }
   const items = counter('items_total', 'items by outcome')
   const fetches = counter(
     'fetches_total',
@@ -125,14 +148,11 @@ export const metricsOf = ({ run, kind, nominal }) => {
     name: 'millrace_latency_seconds',
     help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
   })
-  const bystander = mergedHistogram(registry, {
-    name: 'millrace_bystander_seconds',
-    help: 'of one PING in each 20 ms to every master',
-  })
   const fetched = mergedHistogram(registry, {
     name: 'millrace_fetch_seconds',
     help: 'of a whole fetch, its ids, its values, and the age of the newest item',
   })
+  const takeMeasures = measureMetrics(registry, { millrace_fetch_seconds: fetched })
   const nodes = nodeGauges(registry)
   // A counter that begins with its first event hides that event from rate() and increase().
   const own = kind === 'producer' ? { items } : { fetches, read }
@@ -158,16 +178,10 @@ export const metricsOf = ({ run, kind, nominal }) => {
       if (typeof rate === 'number') achieved.set(rate)
       times.add({ from: 'intended' }, second.latency_us?.intended)
       times.add({ from: 'send' }, second.latency_us?.service)
-      bystander.add({}, second.bystander_us)
       fetched.add({ part: 'whole' }, second.duration_us)
       fetched.add({ part: 'ids' }, second.ids_us)
       fetched.add({ part: 'values' }, second.values_us)
-      fetched.add({ part: 'age' }, second.freshness_us)
-      const { cpu_pct: cpu, busy_pct: busy, rss_mb: rss, waiting_bytes: waiting } = second.client ?? {}
-      if (typeof cpu === 'number') client.cpu.set(cpu / 100)
-      if (typeof busy === 'number') client.busy.set(busy / 100)
-      if (typeof rss === 'number') client.memory.set(rss * 1e6)
-      if (typeof waiting === 'number') client.waiting.set(waiting)
+      takeMeasures(second)
       nodes(second.nodes ?? [])
     },
   }

@@ -1,6 +1,7 @@
 // Queries in words: what was loaded, whether the answers are right, how long they took, and what was changed meanwhile.
+
+import { percentileOf } from '../base/samples.js'
 import { bytes, count, micros, percent, rate, several, share } from '../base/units.js'
-import { percentileOf } from '../result/samples.js'
 
 /** @typedef {Record<string, any>} Run run.json */
 

@@ -1,11 +1,14 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
+
+import { percentileOf } from '../base/samples.js'
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
+import { at } from '../measures/fold.js'
+import { factsIn, ofReaders, ofWriters, toldBeside } from '../measures/index.js'
 import { kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/ruling.js'
-import { percentileOf } from '../result/samples.js'
 import { flowOf } from '../workloads/flows.js'
-import { answerRows, isOfOthers } from './answer.js'
+import { answerRows } from './answer.js'
 import { cell, figureCell, shownFigure } from './cells.js'
 import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
 import { boxesTable, readerBoxesTable } from './fleet-words.js'
@@ -184,6 +187,19 @@ const readerFacts = (run) => [
   { label: 'served', text: words.servedWords(run) },
 ]
 
+/** @param {any} run */
+const measureFacts = (run) =>
+  factsIn(run, words.unitOf(run.plan)).map(({ label, texts }) => ({
+    label,
+    text: words.facts(texts),
+  }))
+
+/** @param {readonly import('../measures/measure.js').Measure[]} measures @param {any} run */
+const timesOfMeasures = (measures, run) =>
+  measures.flatMap(({ times = [] }) =>
+    times.map(({ name, path, unit }) => ({ name, unit, figures: at(run, path) })),
+  )
+
 const factsOfKind = { producer: writerFacts, consumer: readerFacts, workers: workerFacts }
 
 /** @param {any} run */
@@ -195,7 +211,7 @@ const factsOf = (run) =>
     { label: 'time', text: words.timeWords(run) },
     ...factsOfKind[kindOf(run)](run),
     { label: 'clocks', text: words.clockWords(run) },
-    { label: 'client', text: words.clientWords(run) },
+    ...measureFacts(run),
     ...cacheRows(run),
   ].filter(({ text }) => text)
 
@@ -216,7 +232,7 @@ const timesOfReads = (title, run) =>
     { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
     { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
     { name: 'its values', figures: run.plan.values ? run.fetches.values_ms : null, unit: 'ms' },
-    { name: 'age of the newest item', figures: run.freshness_ms, unit: 'ms' },
+    ...timesOfMeasures(ofReaders, run),
     { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
   ])
 
@@ -227,7 +243,7 @@ const timesOf = (run) =>
     : timesTable('Latency', [
         { name: 'from the due time', figures: run.latency_us.intended, unit: 'us' },
         { name: 'service time', figures: run.latency_us.service, unit: 'us' },
-        { name: 'PING of another client', figures: run.bystander_us, unit: 'us' },
+        ...timesOfMeasures(ofWriters, run),
       ])
 
 /** @param {any} run @returns {Table[]} */
@@ -325,7 +341,7 @@ const limitsOf = (run) =>
 const warningsOf = ({ warnings, valid }) => {
   const first = valid ? -1 : warnings.findIndex((/** @type {any} */ { invalidates }) => invalidates)
   return warnings
-    .filter((/** @type {any} */ one, /** @type {number} */ at) => at !== first && !isOfOthers(one))
+    .filter((/** @type {any} */ one, /** @type {number} */ at) => at !== first && !toldBeside.has(one.code))
     .map((/** @type {{ message: string, invalidates: boolean }} */ { message, invalidates }) => ({
       text: message,
       serious: invalidates,

@@ -1,6 +1,6 @@
 // A run in plain words: what was asked of which servers, and what came of it. Every line is made of facts with gaps
 // between them, where it may break.
-import { bytes, count, micros, percent, period, plainText, rate, several, share } from '../base/units.js'
+import { bytes, count, micros, period, plainText, rate, several, share } from '../base/units.js'
 import { rhythmWords } from '../plan/rhythm.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 import { itemsWords } from '../traffic/items.js'
@@ -25,8 +25,6 @@ export const facts = (words) => words.filter(Boolean).join(gap)
 
 /** 2026-11-21 07:30:05 UTC @param {string} iso */
 export const moment = (iso) => `${iso.slice(0, 19).replace('T', ' ')} UTC`
-
-const ms = (/** @type {number | null} */ value) => micros(value === null ? null : value * 1000)
 
 /** What is counted: an item that is stored, or an operation of a client. @param {Run['plan']} plan */
 export const unitOf = (plan) => flowOf(plan).unit
@@ -275,17 +273,6 @@ export const commandWords = ({ server }) =>
           calls > 0 && `${name.toUpperCase()} ${micros(usec / calls)} x ${count(calls)}`,
       ),
   )
-
-/** @param {Run} run */
-export const clientWords = ({ client, plan }) =>
-  facts([
-    `CPU ${percent(client.cpu_pct)}`,
-    typeof client.cpu_us_per_item === 'number' && `${micros(client.cpu_us_per_item)} per ${unitOf(plan)}`,
-    typeof client.thread_cpu_pct === 'number' && `sending thread ${percent(client.thread_cpu_pct)}`,
-    `event loop ${percent(client.busy_pct)} busy`,
-    `memory ${bytes(client.rss_mb_max === null ? null : client.rss_mb_max * 1e6)}`,
-    `event loop delay p99 ${ms(client.loop_delay_ms_p99)}`,
-  ])
 
 /** @param {Run} run */
 export const fetchWords = ({ fetches }) =>

@@ -1,6 +1,7 @@
 // run.json: the parts of a finished run of any kind, put together, checked, judged, and with its measures. What each
 // field is called and may hold is in schemas.js.
 import { plainData, plainText } from '../base/units.js'
+import { ofReaders, ofWorkers, ofWriters, unmeasured } from '../measures/index.js'
 import { measuresOf } from './measures.js'
 import { validityOf } from './validity.js'
 
@@ -36,7 +37,7 @@ import { validityOf } from './validity.js'
  * @property {Record<string, any>} plan
  * @property {{ millrace: string, node: string, servers: string[] }} versions
  * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found, shared_keys?: { key: string, shard: number }[] }} [target]
- * @property {Record<string, any>} client
+ * @property {Record<string, any>} [client]
  * @property {NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
  * @property {import('./ruling.js').Warning[]} [warnings] what was noticed on the way
@@ -44,7 +45,7 @@ import { validityOf } from './validity.js'
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
  * @typedef {Head & { kind: 'consumer', fetches: Record<string, any>, [section: string]: any }} ReadParts
  *
- * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine'> & { schema: 1,
+ * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine' | 'client'> & { schema: 1,
  *   started: string, duration_s: number, measured_s: Figure, warm_up_s: Figure, interrupted: boolean,
  *   measures: import('./measures.js').Measure[], thresholds?: import('./thresholds.js').Judged[],
  *   cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection, [section: string]: any }
@@ -52,16 +53,6 @@ import { validityOf } from './validity.js'
  */
 
 const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
-const client = {
-  cpu_s: null,
-  cpu_pct: null,
-  cpu_us_per_item: null,
-  rss_mb_max: null,
-  loop_delay_ms_p99: null,
-  busy_pct: null,
-  thread_cpu_pct: null,
-  stopped_ms: null,
-}
 const server = {
   share: null,
   cpu_us_per_item: null,
@@ -90,9 +81,9 @@ const shapes = /** @type {const} */ ({
     commands: null,
     rate: { nominal: null, achieved: null },
     latency_us: { intended: percentiles, service: percentiles },
-    bystander_us: null,
+    bystander_us: null, // its place, as published
     ticks: { count: 0, late: null, lateness_us: percentiles },
-    client,
+    ...unmeasured(ofWriters),
     server,
   },
   workers: {
@@ -116,14 +107,13 @@ const shapes = /** @type {const} */ ({
       evicted: null,
       commands: null,
     },
-    client,
+    ...unmeasured(ofWorkers),
   },
   consumer: {
     writing: null,
     consumers: null,
     fetches: { duration_ms: percentiles, ids_ms: percentiles, values_ms: percentiles },
     rate: { nominal: null, achieved: null, items: null, value_bytes: null },
-    freshness_ms: percentiles,
     replication_ms: percentiles,
     clocks: [],
     verify: null,
@@ -131,7 +121,7 @@ const shapes = /** @type {const} */ ({
     uniqueness: null,
     reads: null,
     commands: null,
-    client,
+    ...unmeasured(ofReaders),
   },
 })
 

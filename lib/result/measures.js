@@ -1,8 +1,9 @@
 // The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
 // this version or an earlier one.
 import { nearest } from '../base/nearest.js'
+import { isSupported, tooFewWords } from '../base/samples.js'
 import { OptionError } from '../errors.js'
-import { isSupported, tooFewWords } from './samples.js'
+import { metricRows } from '../measures/index.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -123,7 +124,6 @@ const rows = [
     ({ server }) => (server?.cpu_us_per_item > 0 ? 1e6 / server.cpu_us_per_item : null),
     'operations a second',
   ],
-  ['client.cpu_us_per_item', 'client CPU per item', 'us', 'less'],
   ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
   ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
   ['master.cpu_pct', 'CPU of the masters', 'pct', 'less', nodes('master', 'cpu_pct')],
@@ -243,7 +243,7 @@ const rows = [
   ),
   ...percentilesOf('latency.intended', 'latency', 'us'),
   ...percentilesOf('latency.service', 'service time', 'us'),
-  ...percentilesOf('bystander', 'bystander', 'us', ['p50', 'p90', 'p99', 'max']),
+  ...metricRows(),
   ['updates.rate', 'updates beside the queries', 'rate', 'more'],
   ...percentilesOf('updates.latency.service', 'update beside the queries', 'us', ['p50', 'p99', 'max']),
   ['items.failed', 'items failed', 'count', 'less'],
@@ -255,11 +255,6 @@ const rows = [
   ...percentilesOf('ticks.lateness', 'lateness', 'us', ['p50', 'p99']),
   ['server.evicted', 'keys evicted', 'count', 'less'],
   ['server.share', 'our share of all items', 'ratio', 'neither'],
-  ['client.cpu_pct', 'client CPU', 'pct', 'less'],
-  ['client.thread_cpu_pct', 'CPU of the sending thread', 'pct', 'less'],
-  ['client.busy_pct', 'busiest client thread', 'pct', 'less'],
-  ['client.rss_mb_max', 'client memory', 'mb', 'less'],
-  ['client.loop_delay_ms_p99', 'event loop delay p99', 'ms', 'less'],
   ['server.cpu_us_per_job', 'server CPU per job', 'us', 'less'],
   ['server.net_bytes_per_job', 'network per job', 'bytes', 'less'],
   ['queue.refused', 'jobs refused by a full queue', 'count', 'less'],
@@ -322,7 +317,6 @@ const rows = [
   ...percentilesOf('fetches.values_ms', 'values of a fetch', 'ms'),
   ['rate.items', 'items read', 'rate', 'more'],
   ['rate.value_bytes', 'bytes read a second', 'bytes', 'more'],
-  ...percentilesOf('freshness_ms', 'age of the newest item', 'ms'),
   ...percentilesOf('replication_ms', 'replication delay', 'ms'),
   ['readers.rate.items', 'items read by all boxes', 'rate', 'more'],
   ['readers.fetches.failed', 'fetches of all boxes that failed', 'count', 'less'],

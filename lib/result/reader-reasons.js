@@ -1,7 +1,7 @@
 // Why a run of consumers may not be quoted: every reason by name and what to do about it.
 import { count, percent, plainText, several, share } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
-import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { clockNote, gapsNote, notes } from './ruling.js'
 
 /**

@@ -1,5 +1,6 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
+import { schemasOf } from '../measures/index.js'
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -21,6 +22,7 @@ const figures = (names) => object(Object.fromEntries(names.map((name) => [name, 
 /** @param {{ type: string }} schema */
 const nullable = (schema) => ({ ...schema, type: [schema.type, 'null'] })
 
+const measured = schemasOf({ times: {}, number: figure })
 const percentiles = figures(['p50', 'p90', 'p99', 'p999', 'max'])
 const commands = dictionary(object({ calls: number, usec: number }))
 const versions = object({ millrace: text, node: text, servers: texts })
@@ -68,7 +70,7 @@ const run = {
   versions,
   commands: { type: 'object' },
   rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
-  client: figures(['cpu_s', 'cpu_pct', 'cpu_us_per_item', 'rss_mb_max', 'loop_delay_ms_p99', 'busy_pct']),
+  client: measured.run.client,
   nodes: list(
     object(
       {
@@ -92,7 +94,7 @@ const optional = {
   interrupted: flag,
   target: nullable(object({ kind: text, origin: text })),
   thresholds: list({ type: 'object' }),
-  bystander_us: nullable(percentiles),
+  bystander_us: measured.run.bystander_us,
 }
 
 /** @param {string[]} names */
@@ -265,7 +267,7 @@ export const CONSUMER = object(
     ...optional,
     commands: object({ master: commands, replica: commands }, []),
     fetches: fetches(percentiles),
-    freshness_ms: percentiles,
+    freshness_ms: measured.run.freshness_ms,
     replication_ms: percentiles,
     clocks: list({ type: 'object' }),
     verify,
@@ -439,14 +441,12 @@ export const SECOND = object(
     jobs: dictionary(number),
     backlog: figure,
     queue_bytes: figure,
-    bystander_us: latency,
     fetches: dictionary(number),
     items_per_s: figure,
     duration_us: latency,
     ids_us: latency,
     values_us: latency,
-    freshness_us: latency,
-    client: dictionary(figure),
+    ...schemasOf({ times: latency, number: figure }).second,
     nodes: list(object({ address: text, role: text, gap: text, commands }, ['address'])),
   },
   ['at_ms'],

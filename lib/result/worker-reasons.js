@@ -1,6 +1,6 @@
 // Why a run of the workers of a queue may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, several, share } from '../base/units.js'
-import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
+import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { clockNote, gapsNote, notes } from './ruling.js'
 
 /**

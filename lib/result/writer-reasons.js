@@ -1,8 +1,8 @@
 // Why a run of writers or clients may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, rate, several, share } from '../base/units.js'
+import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
 import { flowOf } from '../workloads/flows.js'
 import { adviceOf, toldByEvents } from './advice.js'
-import { clientLimit, clientStopped, contendedWords } from './client-limit.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { inFlightWords } from './in-flight.js'
 import { busiestNode } from './nodes.js'

@@ -1,6 +1,7 @@
 // What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
 // and its driver, so that everything that watches a run watches both.
 import { clientsFlow } from '../flow/clients.js'
+import { reconnects } from '../measures/reconnects.js'
 import { scheduleOf } from '../traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
@@ -58,11 +59,21 @@ const drawOf = (plan, { declared }, asked) => {
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'of'>} needs.instruments
  * @param {() => number} needs.clock
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time by the servers' clocks
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
-export const clientsWriting = async ({ plan, strategy, target, records, clock, time, onEvent }) => {
+export const clientsWriting = async ({
+  plan,
+  strategy,
+  target,
+  records,
+  instruments,
+  clock,
+  time,
+  onEvent,
+}) => {
   const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
   const { seed, nominalHz, durationMs, cluster, maxBehindMs } = plan
@@ -93,7 +104,6 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, t
       waitsFor: plan.queue?.waits ? noRoom : [],
     },
     onDone: asked?.check ?? updates?.done,
-    onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
     operations: strategy.stencils(),
     pick: picksOf(weightsOf(strategy, clients), seed),
     ...(account && {
@@ -111,6 +121,7 @@ export const clientsWriting = async ({ plan, strategy, target, records, clock, t
     ),
     latency: records.latency,
     onSent: records.sent,
+    onRenewed: instruments.of(reconnects)?.connected,
     tally,
     clock,
     random: Math.random,

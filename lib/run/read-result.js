@@ -20,11 +20,11 @@ const ratesOf = ({ pacing, periodMs }, counts, consumers, durationS) => {
 
 /**
  * @param {ReadRun} run
- * @param {{ startedEpochMs: number, durationMs: number, interrupted: boolean, client: ReturnType<ReadRun['health']['summary']> }} ending
+ * @param {{ startedEpochMs: number, durationMs: number, interrupted: boolean }} ending
  */
-export const resultOf = (run, { startedEpochMs, durationMs, interrupted, client }) => {
+export const resultOf = (run, { startedEpochMs, durationMs, interrupted }) => {
   const { plan, card, fetches, delays, clocks, judge, uniqueness, driver, roles, journal, liveShare } = run
-  const { freshness_ms, future, ...summary } = fetches.summary()
+  const { fetches: more, ...sections } = run.instruments.summary(0)
   const consumers = plan.agents.length * plan.consumers
   const durationS = durationMs / 1000
   return {
@@ -38,11 +38,10 @@ export const resultOf = (run, { startedEpochMs, durationMs, interrupted, client 
     fetches: {
       ...fetches.whole,
       failed_by: fetches.failedBy,
-      ...summary,
-      ...(future.fetches > 0 && { from_future: future }),
+      ...fetches.summary(),
+      ...more,
     },
     rate: ratesOf(plan, fetches.whole, consumers, durationS),
-    freshness_ms,
     replication_ms: inMs(delays.whole()),
     clocks: clocks.figures(),
     verify: judge && { ...judge.counts, examples: judge.examples },
@@ -50,7 +49,7 @@ export const resultOf = (run, { startedEpochMs, durationMs, interrupted, client 
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
     commands: roles.sums,
-    client,
+    ...sections,
     nodes: run.sampler.summary().nodes,
     events: journal.events,
   }

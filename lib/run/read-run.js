@@ -35,10 +35,10 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
 }
 
 /** The first fetch begins. @param {ReadRun} run @returns when, epoch */
-const begin = async ({ sampler, health, watch, probe, reading, second }) => {
+const begin = async ({ sampler, instruments, watch, probe, reading, second }) => {
   await sampler.mark()
-  health.startWindow()
-  health.startRun()
+  instruments.startWindow()
+  instruments.startRun()
   const startedEpochMs = Date.now()
   watch.start()
   probe.start()
@@ -51,7 +51,7 @@ const begin = async ({ sampler, health, watch, probe, reading, second }) => {
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const { joined = null } = needs
   const run = await unlessInterrupted(stop, setUpReading(needs))
-  const { reading, health, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
+  const { reading, instruments, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
   const fromMs = joined ? await joinedAt(joined, stop) : 0
   run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
@@ -60,7 +60,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   const durationMs = reading.elapsed()
   // What has not come back by now has failed, and must not leave the run valid.
   if (!whole && !stop.aborted) for (let left = reading.busy(); left > 0; left--) fetches.failed('UNSETTLED')
-  const client = health.summary()
+  instruments.end()
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
     await Promise.race([judge.settle(), sleep(patienceMs(stop, judgeLimitMs)), atOnce])
@@ -70,11 +70,13 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   clocks.stop()
-  const ending = { startedEpochMs, durationMs, interrupted: stop.aborted, client }
+  const ending = { startedEpochMs, durationMs, interrupted: stop.aborted }
   const result = resultOf(run, ending)
   driver.close()
-  health.stop()
+  const measured = instruments.own()
+  instruments.close()
   fetches.close()
   delays.close()
-  return { ...result, ...(joined && { own: { sums: run.sums(), fromMs, sizes: [...fetches.sizes] } }) }
+  const own = joined && { sums: run.sums(), fromMs, sizes: [...fetches.sizes], measured }
+  return { ...result, ...(own && { own }) }
 }

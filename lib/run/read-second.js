@@ -31,7 +31,7 @@ export const commandsByRole = () => {
  * @param {ReturnType<typeof import('../measure/fetches.js').fetchesOf>} needs.fetches
  * @param {ReturnType<typeof import('../measure/judge.js').judgeOf> | null} needs.judge
  * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
- * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {ReturnType<typeof commandsByRole>} needs.roles
  * @param {{ watch: () => void }} needs.driver
@@ -44,7 +44,7 @@ export const everyReadSecond = ({
   fetches,
   judge,
   uniqueness,
-  health,
+  instruments,
   sampler,
   roles,
   driver,
@@ -58,10 +58,12 @@ export const everyReadSecond = ({
     driver.watch()
     const { atMs, epochMs, now, overS, perS: itemsPerS, counts } = changes()
     const times = fetches.turn()
-    const client = health.sample()
+    const { line, fold } = instruments.second(true)
+    const isLine = !isNoLine(overS, counts, [...Object.values(times), line.freshness_us])
+    if (isLine) fold()
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
     roles.add(nodes)
-    if (isNoLine(overS, counts, Object.values(times))) return
+    if (!isLine) return
     const wrong = judge
       ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
       : 0
@@ -73,7 +75,7 @@ export const everyReadSecond = ({
       ...times,
       numbers: fetches.last()?.numbers ?? {},
       verify: judge ? { ...judge.counts } : null,
-      client,
+      ...line,
       nodes,
     })
     show({
@@ -85,7 +87,7 @@ export const everyReadSecond = ({
       lost: { wrong, failed: now.failed, missed: now.overrun },
       reading: {
         fetches: counts.count,
-        ageUs: times.freshness_us?.p50 ?? null,
+        ageUs: line.freshness_us?.p50 ?? null,
         checked: judge ? judge.counts.checked : null,
       },
     })

@@ -9,6 +9,8 @@ import { series } from '../measure/latency.js'
 import { liveShareOf } from '../measure/live-share.js'
 import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
+import { freshness } from '../measures/freshness.js'
+import { instrumentsOf, ofReaders } from '../measures/index.js'
 import { fetchScript } from '../target/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -20,7 +22,7 @@ import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
 import { masterReader, numberFrom } from './read-asks.js'
 import { commandsByRole, everyReadSecond } from './read-second.js'
-import { samplersOf } from './second.js'
+import { samplerOf } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
@@ -160,12 +162,11 @@ const watchersOf = (target, clock, elapsed, onRows) => {
     clock,
     record: (_, delayMs) => delays.record(delayMs * 1000),
   })
-  return { ...samplersOf(target, { clock, elapsed, onRows }), probe, delays }
+  return { sampler: samplerOf(target, { elapsed, onRows }), probe, delays }
 }
 
 /** Of a fleet, one box samples the nodes, and one reader asks how far the replicas are. @param {ReturnType<typeof watchersOf>} watchers @param {import('./fleet.js').Joined} joined */
-const sharedWatchers = ({ health, sampler, probe, delays }, { readers }) => ({
-  health,
+const sharedWatchers = ({ sampler, probe, delays }, { readers }) => ({
   delays,
   sampler: { ...sampler, sample: async () => [], mark: async () => [] },
   probe: readers.agents.includes(1) ? probe : { ...probe, start: nothing, stop: nothing },
@@ -206,6 +207,7 @@ export const setUpReading = async (needs) => {
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const instruments = await instrumentsOf(ofReaders, { plan, clock })
   const all = watchersOf(target, clock, elapsed, data.look)
   const watchers = joined ? sharedWatchers(all, joined) : all
   reading = consumersOf({
@@ -214,7 +216,7 @@ export const setUpReading = async (needs) => {
     clock,
     events: {
       onFetched: (_, fetched) => {
-        fetches.fetched(fetched)
+        if (fetches.fetched(fetched)) instruments.of(freshness).fetched(fetched.ageMs)
         if (plan.values || reader.dated) liveShare.fetched(fetched)
       },
       onOverrun: (_, deadlines) => fetches.overrun(deadlines),
@@ -222,7 +224,7 @@ export const setUpReading = async (needs) => {
   })
   endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const roles = commandsByRole()
-  const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, ...verifier, ...watchers }
+  const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, instruments, ...verifier, ...watchers }
   const sums = () => sumsOf(fetches, verifier.judge)
   let fromMs = 0
   const write = (/** @type {any} */ line) => {

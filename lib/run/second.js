@@ -1,5 +1,4 @@
 // What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
-import { clientHealth } from '../measure/client-health.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
 import { sleep } from './settlement.js'
@@ -10,14 +9,12 @@ import { sleep } from './settlement.js'
  */
 
 /**
- * What is sampled: the client itself, and every node.
+ * What samples every node.
  * @param {import('../target/open.js').Target} target
- * @param {{ clock: () => number, elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
+ * @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
  */
-export const samplersOf = ({ nodes, info, access }, { clock, elapsed, ...more }) => ({
-  health: clientHealth({ clock }),
-  sampler: nodeSampler({ nodes, info, db: access.db, ...more, clock: elapsed }),
-})
+export const samplerOf = ({ nodes, info, access }, { elapsed, ...more }) =>
+  nodeSampler({ nodes, info, db: access.db, ...more, clock: elapsed })
 
 /** The hardest-worked node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
 const busiest = (rows, role) => {
@@ -71,13 +68,13 @@ export const onceASecond = (second, elapsed) => {
  * @param {number} overS
  * @param {Record<string, number>} counts
  * @param {readonly ({ max: number } | null)[]} latencies of what was counted
- * @param {{ max: number } | null} [bystander] what was waited for long is told at the end
+ * @param {boolean} [isNews] whether a measure has something to report
  */
-export const isNoLine = (overS, counts, latencies, bystander = null) =>
+export const isNoLine = (overS, counts, latencies, isNews = false) =>
   overS * 1000 < shortestMs &&
   Object.values(counts).every((n) => n === 0) &&
   latencies.every((each) => each === null) &&
-  (bystander === null || bystander.max < shortestMs * 1000)
+  !isNews
 
 /**
  * What was counted since the call before.
@@ -128,13 +125,11 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
  * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
- * @param {ReturnType<typeof import('../measure/latency.js').series>} needs.bystanderLatency
- * @param {{ collect: () => void }} needs.probe
- * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
  * @param {(atMs: number) => Promise<void>} needs.watchClocks
- * @param {{ watch: () => void, waitingBytes: () => number }} needs.driver
+ * @param {{ watch: () => void }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {() => Snapshot['phase']} needs.phase
  * @param {(line: object) => void} needs.write
@@ -144,9 +139,7 @@ export const everySecond = ({
   plan,
   ledger,
   latency,
-  bystanderLatency,
-  probe,
-  health,
+  instruments,
   sampler,
   presence,
   watchClocks,
@@ -157,21 +150,18 @@ export const everySecond = ({
   show,
 }) => {
   const changes = changesOf(() => ledger.whole, 'acked', elapsed)
-  let waitingBytesMax = 0
 
   const second = async () => {
     driver.watch()
     const { atMs, epochMs, now, overS, perS: achieved, counts } = changes()
-    const waitingBytes = driver.waitingBytes()
-    waitingBytesMax = Math.max(waitingBytesMax, waitingBytes)
     const intended = latency.intended.turn()
     const service = latency.service.turn()
-    probe.collect()
-    const bystander_us = bystanderLatency.turn()
-    const client = { ...health.sample(), waiting_bytes: waitingBytes }
     const nowIn = phase()
+    const { line, isNews, fold } = instruments.second(nowIn !== 'warm-up')
+    const isLine = !isNoLine(overS, counts, [intended, service], isNews)
+    if (isLine) fold()
     const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
-    if (isNoLine(overS, counts, [intended, service], bystander_us)) return
+    if (!isLine) return
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
@@ -179,8 +169,7 @@ export const everySecond = ({
       items: counts,
       achieved,
       latency_us: { intended, service },
-      bystander_us,
-      client,
+      ...line,
       writers,
       nodes,
     })
@@ -207,6 +196,5 @@ export const everySecond = ({
       changes()
       seconds.start()
     },
-    waitingBytesMax: () => waitingBytesMax,
   }
 }

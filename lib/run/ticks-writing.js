@@ -1,5 +1,6 @@
 // What a writer in ticks is put together of: its driver, and the clock that offers it the plan's batches.
 import { systemTimers } from '../base/timers.js'
+import { reconnects } from '../measures/reconnects.js'
 import { renewalsOf } from '../transport/renewals.js'
 import { socketDriver } from '../transport/socket.js'
 import { writer } from './writer.js'
@@ -18,6 +19,7 @@ const openDriver = async (options) => {
  * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} needs.strategy
  * @param {import('../target/open.js').Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'of'>} needs.instruments
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
@@ -30,6 +32,7 @@ export const ticksWriting = async ({
   strategy,
   target,
   records,
+  instruments,
   clock,
   onEvent,
   time,
@@ -50,7 +53,7 @@ export const ticksWriting = async ({
     random,
     onEvent,
     onBegun,
-    onRenewed: (tookMs) => records.renewals.record(tookMs * 1000),
+    onRenewed: instruments.of(reconnects)?.connected,
     ...on,
   })
   const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })

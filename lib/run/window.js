@@ -8,11 +8,11 @@ const markEarlyMs = 25
  * @param {object} needs
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {import('./write-records.js').Records['ledger']} needs.ledger
- * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {() => unknown} needs.onOpen the warm-up is over
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {() => number} needs.elapsed
  */
-export const windowOf = ({ plan, ledger, health, sampler, elapsed }) => {
+export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
   let isOpen = false
   let isClosed = false
   let openedMs = 0
@@ -25,7 +25,7 @@ export const windowOf = ({ plan, ledger, health, sampler, elapsed }) => {
     isOpen = true
     openedMs = elapsed()
     carriedBefore = ledger.commands.itemsCarried
-    health.startWindow()
+    onOpen()
     return sampler.mark()
   }
   return {

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
 import { onesIn } from '../measure/bits.js'
+import { clientHealth } from '../measure/client-health.js'
 import { sumOfClients } from '../measure/client-sum.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { accountsBeside, boxAccount, signs } from '../target/queue-accounts.js'
@@ -13,7 +14,7 @@ import { endUnconfirmed } from './end-unconfirmed.js'
 import { journalOf, withoutRepeats } from './journal.js'
 import { queueOwner } from './producing.js'
 import { commandsByRole } from './read-second.js'
-import { samplersOf } from './second.js'
+import { samplerOf } from './second.js'
 import { longestTimerMs, settled } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { contentsOf } from './work-contents.js'
@@ -147,7 +148,8 @@ const setUp = async (needs) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const { health, sampler } = samplersOf(target, { clock, elapsed, onRows: data.look })
+  const health = clientHealth({ clock })
+  const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const onGone = () =>
     warn({
       code: 'server-gone',

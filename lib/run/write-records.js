@@ -29,17 +29,12 @@ const tickCounter = () => {
 export const recordsOf = (plan, isMeasured = () => true) => {
   const latency = latencyOf()
   const lateness = series()
-  const bystanderLatency = series()
-  const renewals = series()
   const late = tickCounter()
   /** @type {number | null} */
   let firstBehindMs = null
   return {
     ledger: runOfFlow[plan.flow].ledger(plan, isMeasured),
     latency,
-    /** How long connections took that were opened anew. */
-    renewals,
-    bystanderLatency,
     /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
       if (firstMs !== null) firstBehindMs ??= firstMs - dueMs
@@ -59,8 +54,6 @@ export const recordsOf = (plan, isMeasured = () => true) => {
     close() {
       latency.close()
       lateness.close()
-      bystanderLatency.close()
-      renewals.close()
     },
   }
 }

@@ -16,7 +16,6 @@ import { trafficOf } from './traffic.js'
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
- * @property {ReturnType<WriteRun['health']['summary']>} client
  * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
  * @property {import('../measure/memory-cost.js').Held} after
  * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
@@ -60,22 +59,11 @@ const accountOf = ({ records: { ledger }, aheadMs }) => ({
   },
 })
 
-/** What was drawn, and what became of the connections. @param {WriteRun} run @param {number} endMs */
-const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
+/** What was drawn. @param {WriteRun} run @param {number} endMs */
+const trafficIn = ({ plan, strategy, records }, endMs) => {
   const { offered } = records.ledger.whole
   if (strategy.declared.passes || strategy.declared.answers) return null
-  const asked = renewals()
-  const { reconnectHz } = plan
-  const connections = reconnectHz !== null &&
-    asked !== null && {
-      connections: {
-        stated: `${reconnectHz}/s`,
-        renewed: asked.asked - asked.missed,
-        missed: asked.missed,
-        connect_us: records.renewals.whole(),
-      },
-    }
-  return { ...trafficOf(plan, { offered, endMs }), ...connections }
+  return trafficOf(plan, { offered, endMs })
 }
 
 /**
@@ -84,10 +72,9 @@ const trafficIn = ({ plan, strategy, records, renewals }, endMs) => {
  * @param {Ending} ending
  */
 export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
-  const { plan, strategy, records, driver, writing, window, second, journal, presence, time, idle, queue } =
-    run
-  const { endMs, interrupted, client, sampled, after, slotTable, chunks } = ending
-  const { latency, bystanderLatency } = records
+  const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
+  const { endMs, interrupted, sampled, after, slotTable, chunks } = ending
+  const { latency } = records
   const { nodes, totals } = sampled
   const { ledger } = records
   const stored = storedIn(run)
@@ -107,6 +94,8 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     unsure: unsureOf(ledger, answeredIn(run) - stored),
     writers,
   }
+  const { traffic: connections, ...sections } = run.instruments.summary(stored)
+  const traffic = trafficIn(run, endMs)
   const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
   return {
     startedEpochMs,
@@ -120,20 +109,13 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     ...accountOf(run),
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency_us: { intended: latency.intended.whole(), service: latency.service.whole() },
-    bystander_us: bystanderLatency.whole(),
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
-    client: {
-      ...client,
-      cpu_us_per_item: stored > 0 ? (client.cpu_s * 1e6) / stored : null,
-      encode_ms: driver.encodeMs,
-      tape_bytes: driver.tapeBytes,
-      waiting_bytes_max: second.waitingBytesMax(),
-    },
+    ...sections,
     server: serverCosts(known),
     counts: run.counts(),
     ...(load && run.strategy.loads && { load }),
     ...run.answers(),
-    traffic: trafficIn(run, endMs),
+    traffic: traffic && { ...traffic, ...connections },
     ...run.passes(),
     ...(chunks && { chunks }),
     ...(queue() && { queue: queue() }),

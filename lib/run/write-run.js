@@ -1,5 +1,4 @@
 // One run of the writer: put together, started, drained and summed up.
-import { percent } from '../base/units.js'
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { gatheredIn } from '../target/stored.js'
@@ -36,21 +35,6 @@ const held = (sampler, members, dataBytes) => {
   return { dataBytes: dataBytes ?? data_bytes, keys, gathered: members }
 }
 
-// From here on the bystander's p99 is another one.
-const lateLimit = 0.01
-
-/** @param {number} late part of the bystander's PINGs @returns {import('../result/ruling.js').Warning[]} */
-const contended = (late) =>
-  late > lateLimit
-    ? [
-        {
-          code: 'bystander-contended',
-          message: `${percent(late * 100)} of them were sent late: other processes took the CPU`,
-          invalidates: false,
-        },
-      ]
-    : []
-
 // A box of a fleet is at its first tick's timer so long before it is due.
 const aheadMs = 5
 
@@ -81,7 +65,7 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
 const begin = async (run, { target, announce, onBegin = async () => {}, stop }, fleet) => {
-  const { strategy, sampler, health, window, writing, second, presence, clearOld } = run
+  const { strategy, sampler, instruments, window, writing, second, presence, clearOld } = run
   const isSampling = !fleet || fleet.leads()
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
@@ -99,7 +83,7 @@ const begin = async (run, { target, announce, onBegin = async () => {}, stop }, 
   const startedEpochMs = await starting(run, fleet, before, stop)
   await window.prepare()
   if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
-  health.startRun()
+  instruments.startRun()
   // Armed before the first tick, which may take a while to be offered.
   second.start()
   window.start()
@@ -147,12 +131,12 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const beginning = await begin(run, { ...needs, announce, stop }, fleet)
   const offeredMs = await runOut(run, { stop, stopNow })
 
-  const { health, sampler, probe, second, driver, records, data } = run
-  const client = health.summary()
+  const { instruments, sampler, second, driver, records, data } = run
+  instruments.end()
   const endMs = endOf(run, offeredMs, stop.aborted)
-  await untilStopped(stopNow, probe.stop(), undefined)
-  contended(probe.lateShare()).forEach(needs.warn ?? (() => {}))
+  await untilStopped(stopNow, instruments.stop(), undefined)
   await untilStopped(stopNow, second.stop(), undefined)
+  instruments.warnings().forEach(needs.warn ?? (() => {}))
   data.end()
   const isSampling = !fleet || fleet.leads()
   const stored = Promise.all([gathered(needs.target, run.strategy), orNull(dataBytesIn(needs.target))])
@@ -166,19 +150,11 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const chunks = await untilStopped(stopNow, run.finish(), null)
   await untilStopped(stopNow, run.dropIndexes(), undefined)
   driver.close()
-  health.stop()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-  const ending = { endMs, interrupted: stop.aborted, client, sampled, after, slotTable, chunks }
+  const ending = { endMs, interrupted: stop.aborted, sampled, after, slotTable, chunks }
   const result = resultOf(run, beginning, ending)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
-  const missed = run.renewals()?.missed ?? 0
-  if (missed > 0)
-    needs.warn?.({
-      code: 'reconnects',
-      message: `${missed} of ${run.renewals()?.asked} connections were not renewed when they were due, since all were being renewed; lower --reconnects or raise --connections`,
-      invalidates: true,
-    })
   for (const message of run.strategy.declared.reasons(
     run.counts() ?? {},
     run.plan,
@@ -189,7 +165,9 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const own = fleet && {
     sums: sumsOf(records, run.window, /** @type {any} */ (run.writing)),
     behindMs: records.firstBehindMs(),
+    measured: instruments.own(),
   }
+  instruments.close()
   records.close()
   return { ...result, ...(own && { own: { ...own, after, sampled } }) }
 }

@@ -1,10 +1,10 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 
-import { ledProbe, ledSampler } from '../fleet/led.js'
-import { bystanderThread } from '../measure/bystander-thread.js'
+import { ledSampler, ledSource } from '../fleet/led.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
+import { instrumentsOf, ofWriters } from '../measures/index.js'
 import { inFlightWords } from '../result/in-flight.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -15,7 +15,7 @@ import { runOfFlow } from './flows.js'
 import { onGuard } from './guard.js'
 import { idleOf } from './idle.js'
 import { journalOf } from './journal.js'
-import { everySecond, samplersOf } from './second.js'
+import { everySecond, samplerOf } from './second.js'
 import { windowOf } from './window.js'
 import { recordsOf, sumsOf } from './write-records.js'
 
@@ -73,7 +73,7 @@ const aheadOf = (target) =>
   })
 
 /**
- * What watches the run: the client itself, every node, and a bystander.
+ * What watches the run: every node, and the instruments of its measures.
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {Target} needs.target
@@ -84,20 +84,22 @@ const aheadOf = (target) =>
  * @param {() => void} needs.onAsking
  * @param {(rows: NodeRow[]) => void} needs.onRows
  * @param {import('../fleet/member.js').Member | null} needs.fleet
+ * @param {() => object | null} needs.load once it is open
  */
-const watchersOf = ({
+const watchersOf = async ({
   plan,
   target,
-  records: { ledger, bystanderLatency },
+  records: { ledger },
   journal,
   clock,
   elapsed,
   onAsking,
   onRows,
   fleet,
+  load,
 }) => {
-  const { health, sampler: ownSampler } = samplersOf(target, {
-    ...{ clock, elapsed, onRows },
+  const ownSampler = samplerOf(target, {
+    ...{ elapsed, onRows },
     nodes: () => {
       onAsking()
       return target.reporting()
@@ -105,17 +107,16 @@ const watchersOf = ({
     carried: () => ledger.commands.itemsCarried,
   })
   const sampler = fleet ? ledSampler(ownSampler, fleet) : ownSampler
-  const window = windowOf({ plan, ledger, health, sampler, elapsed })
-  const ownProbe = bystanderThread({
+  const window = windowOf({ plan, ledger, onOpen: () => instruments.startWindow(), sampler, elapsed })
+  const instruments = await instrumentsOf(ofWriters, {
+    ...{ plan, clock, elapsed, load },
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     access: target.access,
-    record: (agoMs, us) => {
-      if (window.covers(elapsed() - agoMs)) bystanderLatency.record(us)
-    },
-    onFailed: ({ message }) => journal.note('bystander', `ended by itself: ${message}`),
+    covers: window.covers,
+    note: journal.note,
+    shared: fleet && ((/** @type {any} */ source) => ledSource(source, fleet)),
   })
-  const probe = fleet ? ledProbe(ownProbe, fleet) : ownProbe
-  return { health, sampler, window, probe }
+  return { instruments, sampler, window }
 }
 
 /**
@@ -125,7 +126,7 @@ const watchersOf = ({
  * @param {WriteNeeds['results']} needs.results
  * @param {import('../fleet/member.js').Member | null} needs.fleet
  * @param {import('./write-records.js').Records} needs.records
- * @param {ReturnType<typeof watchersOf>} needs.watchers
+ * @param {Pick<Awaited<ReturnType<typeof watchersOf>>, 'window' | 'sampler'>} needs.watchers
  * @param {() => Pick<ReturnType<typeof import('./writer.js').writer>, 'measuredTicks' | 'nextTick'>} needs.writing
  */
 const secondsTo = ({ plan, results, fleet, records, watchers: { window, sampler }, writing }) => {
@@ -170,12 +171,16 @@ export const setUpWriting = async (needs) => {
     data.look(rows)
     guarding.look(rows)
   }
-  const watchers = watchersOf({
+  /** @type {any} */
+  let load = null
+  const watchers = await watchersOf({
     ...{ plan, target, records, journal, clock, elapsed, onRows, fleet },
     onAsking: data.asking,
+    load: () => load,
   })
+  const { instruments } = watchers
   // The PINGs are a part of what goes on beside the items.
-  await watchers.probe.start()
+  await instruments.start()
   const idling =
     !fleet || fleet.leads()
       ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
@@ -183,13 +188,15 @@ export const setUpWriting = async (needs) => {
   const opening = runOfFlow[plan.flow].open({
     ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
     onProgress: () => writing?.progress(),
+    instruments,
     ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
   })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
-    await watchers.probe.stop()
+    await instruments.stop()
     throw error
   })
   const { driver } = flow
+  load = flow
   onReady(driver)
   const aheadMs = plan.once ? await aheadOf(target) : null
   writing = flow.writing
@@ -236,7 +243,6 @@ export const setUpWriting = async (needs) => {
     counts: flow.counts,
     answers: flow.answers,
     passes: flow.passes,
-    renewals: flow.renewals,
     finish: flow.finish,
     queue: flow.queue,
     fill: () => fillKeys(filling),

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TargetError } from '../../lib/errors.js'
 import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
-import { fetchesOf } from '../../lib/measure/fetches.js'
+import { foldOf } from '../../lib/measures/fold.js'
+import { freshness } from '../../lib/measures/freshness.js'
+import { lineOf, recordOf } from '../../lib/measures/index.js'
 import { clockOf } from '../../lib/run/clock.js'
 
 const epochMs = 1_790_000_000_000
@@ -131,18 +133,20 @@ test('a worse measurement changes nothing, one that contradicts does', async () 
   assert.deepEqual(clocks.moved(), [], 'less than a second')
 })
 
-test('the age of an item from the future is unknown, not 0', () => {
-  const fetches = fetchesOf()
-  const fetched = {
-    ...{ numbers: {}, ids: 1, values: 1, nils: 0, bytes: 1, duplicates: 0, newestMs: 1, failedBy: {} },
-    ...{ idsMs: 1, valuesMs: 1, durationMs: 2 },
-  }
-  fetches.fetched({ ...fetched, ageMs: -10_000 })
-  assert.equal(fetches.summary().freshness_ms, null)
-  fetches.fetched({ ...fetched, ageMs: -1 })
-  fetches.fetched({ ...fetched, ageMs: 100 })
-  const { future, freshness_ms: age } = fetches.summary()
+test('the age of an item from the future is unknown, not 0', async () => {
+  const ages = /** @type {any} */ (await freshness.open({}))
+  const fields = recordOf([freshness])
+  const fold = foldOf(fields)
+  const summary = () =>
+    freshness.summary({ window: fold.sum, whole: fold.sum, facts: {}, stored: 0, plan: {} })
+  ages.fetched(-10_000)
+  fold.add(lineOf(ages.second()))
+  assert.equal(summary().freshness_ms, null)
+  ages.fetched(-1)
+  ages.fetched(100)
+  fold.add(lineOf(ages.second()))
+  const { 'fetches.from_future': future, freshness_ms: age } = summary()
   assert.deepEqual(future, { fetches: 1, max_ms: 10_000 })
-  near(age?.max ?? 0, 100, 1)
-  fetches.close()
+  near(age.max, 100, 1)
+  ages.close()
 })

@@ -350,7 +350,7 @@ describe('a window of runs', () => {
       at_ms: (i + 1) * 1000,
       phase: 'measuring',
       items: { offered: count, acked: count },
-      client: { cpu_pct: 5, busy_pct: 10 + i },
+      client: { cpu_pct: 5, busy_pct: 10 + i, rss_mb: 10 },
       nodes: [
         {
           address: 'a:1',
@@ -395,7 +395,8 @@ describe('a window of runs', () => {
     const client = windowOf([one], whole(1, 3))?.document.client
     assert.deepEqual([client.cpu_s, client.cpu_pct, client.cpu_us_per_item], [0.1, 5, 50])
     const other = run([1000, 1000, 1000, 1000])
-    Object.assign(other.document.client, { cpu_s: 0.7, tape_bytes: 300, stopped_ms: 1500 })
+    Object.assign(other.document.client, { cpu_s: 0.7, tape_bytes: 300 })
+    Object.assign(other.lines[2].client, { stopped_ms: 1500 })
     const both = windowOf([one, other], whole(1, 3))?.document.client
     assert.deepEqual([both.cpu_s, both.cpu_pct, both.rss_mb_max], [0.2, 10, 20])
     assert.deepEqual([both.tape_bytes, both.stopped_ms, both.cpu_us_per_item], [400, 1500, 50])

@@ -131,13 +131,14 @@ test('the rest of a second at the end of a box has its items, and is no rate and
   const fold = foldOf()
   const one = boxOfIntervals('a', 1, 5)
   const whole = one.next(1)
-  const rest = { ...one.next(1), achieved: 0, client: { cpu_pct: 60, busy_pct: 99 } }
+  const client20 = { over_s: 0.02, cpu_s: 0.012, thread: { over_s: 0.02, busy_s: 0.0198, cpu_s: 0.01 } }
+  const rest = { ...one.next(1), achieved: 0, client: /** @type {any} */ (client20) }
   fold.add('1-0', whole)
   fold.add('2-0', rest)
-  const [{ client, achieved, p99_us: p99Us, worst, sums }] = Object.values(fold.checkpoint().boxes)
+  const [{ client, achieved, p99_us: p99Us, measured, sums }] = Object.values(fold.checkpoint().boxes)
   assert.deepEqual([client, achieved], [whole.client, whole.achieved])
   assert.equal(p99Us, whole.latency_us.intended?.p99)
-  assert.equal(worst.busy_pct, whole.client.busy_pct)
+  assert.equal(measured['client.thread'].busy_s, Number(whole.client.busy_pct) / 100 + 0.0198)
   assert.equal(sums?.whole.acked, rest.whole.acked)
   const [line] = fold.rest()
   assert.equal(line.items.acked, whole.items.acked + rest.items.acked)

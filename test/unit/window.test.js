@@ -12,7 +12,7 @@ test('the counters are read a little before the first measured tick, and what wa
     /** @type {any} */ ({
       plan: { warmUpMs: 1000 },
       ledger,
-      health: { startWindow: () => {} },
+      onOpen: () => {},
       sampler: { mark: async () => void marks.push(nowMs) },
       elapsed: () => nowMs,
     }),

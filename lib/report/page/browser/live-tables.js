@@ -1,6 +1,6 @@
 // The tables of the live page: boxes and their health, nodes, events.
 import { bytes, count, dash, micros, percent, rate } from '../../../base/units.js'
-import { clientLimit } from '../../../result/client-limit.js'
+import { clientLimit } from '../../../measures/client-limit.js'
 import { byId, element } from './element.js'
 
 /**

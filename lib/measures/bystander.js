@@ -1,0 +1,86 @@
+// What another application gets while the load runs: on every master one PING each 20 ms on a connection of its own, timed
+// from the moment it was due. Times in us.
+import { percentileOf } from '../base/samples.js'
+import { percent } from '../base/units.js'
+import { times } from './fields.js'
+import { percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
+
+// From here on its p99 is that of this machine.
+const lateLimit = 0.01
+const contendedCode = 'bystander-contended'
+// A PING that waited this long is worth a line of its own.
+const longUs = 100_000
+
+/** @type {import('./measure.js').Measure} */
+export const bystander = {
+  name: 'bystander',
+  record: { bystander_us: times() },
+  by: 'one',
+
+  async open({ masters, access, covers, elapsed, note }) {
+    const [{ bystanderThread }, { series }] = await Promise.all([
+      import('../measure/bystander-thread.js'),
+      import('../measure/latency.js'),
+    ])
+    const latency = series()
+    const thread = bystanderThread({
+      masters,
+      access,
+      record: (agoMs, us) => {
+        if (covers(elapsed() - agoMs)) latency.record(us)
+      },
+      onFailed: ({ message }) => note('bystander', `ended by itself: ${message}`),
+    })
+    return {
+      start: thread.start,
+      second() {
+        thread.collect()
+        return { bystander_us: latency.turn() }
+      },
+      stop: thread.stop,
+      warnings: () => contended(thread.lateShare()),
+      close: latency.close,
+    }
+  },
+  isNews: ({ bystander_us: found }) => found !== null && found.max >= longUs,
+
+  summary: ({ window }) => ({ bystander_us: percentilesIn(window.bystander_us) }),
+  result: { bystander_us: percentiles },
+  metrics: percentileMetrics('bystander', 'bystander', ['p50', 'p90', 'p99', 'max']),
+  prometheus: [
+    {
+      name: 'bystander_seconds',
+      help: 'of one PING in each 20 ms to every master',
+      type: 'histogram',
+      path: 'bystander_us',
+    },
+  ],
+  times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
+  part: 'beside',
+  told: [contendedCode],
+  answer({ bystander_us: found, warnings = [] }) {
+    const text = timesText(found)
+    if (!text) return []
+    // More than 1 % that were late may be the p99.
+    const late =
+      percentileOf(found, 'p99') === null
+        ? []
+        : warnings.filter((/** @type {any} */ { code }) => code === contendedCode)
+    return [
+      { label: 'other clients', text: `a PING of another client takes ${text}` },
+      ...late.map((/** @type {{ message: string }} */ { message }) => ({ label: '', text: message })),
+    ]
+  },
+}
+
+/** @param {number} late part of the PINGs */
+const contended = (late) =>
+  late > lateLimit
+    ? [
+        {
+          code: contendedCode,
+          message: `${percent(late * 100)} of them were sent late: other processes took the CPU`,
+          invalidates: false,
+        },
+      ]
+    : []

@@ -1,0 +1,191 @@
+// All measures, and what is made of their list.
+import { bystander } from './bystander.js'
+import { client } from './client.js'
+import { foldOf, put, sumOfSources } from './fold.js'
+import { freshness } from './freshness.js'
+import { reconnects } from './reconnects.js'
+
+/**
+ * @typedef {import('./measure.js').Measure} Measure
+ * @typedef {import('./fold.js').Fields} Fields
+ * @typedef {import('./fold.js').Folded} Folded
+ */
+
+/** @type {readonly Measure[]} */
+export const MEASURES = Object.freeze([bystander, client, reconnects, freshness])
+
+/** Of the writing kinds of load, and of consumers: what a kind names as its own. */
+export const ofWriters = Object.freeze([bystander, client, reconnects])
+export const ofWorkers = Object.freeze([client])
+export const ofReaders = Object.freeze([client, freshness])
+
+/** @param {readonly Measure[]} measures @param {(measure: Measure) => Fields | undefined} of @returns {Fields} */
+const together = (measures, of) => Object.assign({}, ...measures.map((measure) => of(measure) ?? {}))
+
+/** Fields of a second, by their paths. @param {readonly Measure[]} [measures] */
+export const recordOf = (measures = MEASURES) => together(measures, ({ record }) => record)
+
+/** @param {readonly Measure[]} [measures] */
+export const factsOf = (measures = MEASURES) => together(measures, ({ facts }) => facts)
+
+/** Paths of a second's histograms. */
+export const TIMES = Object.freeze(
+  Object.entries(recordOf()).flatMap(([path, { kind }]) => (kind === 'times' ? [path] : [])),
+)
+
+/** Fields that a box of a fleet adds up by itself, as boxes cannot be added before seconds; histograms can. */
+export const ownOfBoxes = Object.fromEntries(
+  Object.entries(recordOf()).filter(([, { kind }]) => kind !== 'times'),
+)
+
+/** A line with what its reader wants besides the amounts. @param {Record<string, any>} record by paths @returns {Record<string, any>} */
+export const lineOf = (record) => {
+  const all = Object.assign({}, record, ...MEASURES.map(({ show }) => show?.(record) ?? {}))
+  const line = {}
+  for (const [path, value] of Object.entries(all)) if (value !== undefined) put(line, path, value)
+  return line
+}
+
+/** A line of an earlier version as one of this. @param {any} line @param {number} overS */
+export const upgraded = (line, overS) => {
+  const parts = MEASURES.flatMap(({ name, earlier }) =>
+    earlier && line[name] && line[name].over_s === undefined ? [[name, earlier(line[name], overS)]] : [],
+  )
+  return parts.length === 0 ? line : { ...line, ...Object.fromEntries(parts) }
+}
+
+/**
+ * The sections of run.json that measures make, of a process, of a window or of a fleet.
+ * @param {import('./measure.js').Summing} sums
+ * @param {readonly Measure[]} [measures]
+ * @returns {Record<string, any>}
+ */
+export const summaryOf = (sums, measures = MEASURES) => {
+  const result = {}
+  for (const { summary } of measures)
+    for (const [path, value] of Object.entries(summary(sums))) put(result, path, value)
+  return result
+}
+
+/** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
+export const factsBeside = (sources) => sumOfSources(factsOf(), sources)
+
+/** @param {Readonly<Record<string, object>>} flat schemas by paths; of each section one */
+const nested = (flat) => {
+  /** @type {Record<string, any>} */
+  const sections = {}
+  for (const [path, schema] of Object.entries(flat)) {
+    const [section, ...rest] = path.split('.')
+    if (rest.length === 0) sections[section] = schema
+    else {
+      sections[section] ??= { type: 'object', properties: {}, required: [] }
+      sections[section].properties[rest.join('.')] = schema
+    }
+  }
+  return sections
+}
+
+/** Of a line, and of run.json: properties of their schemas. @param {{ times: object, number: object }} shapes */
+export const schemasOf = ({ times, number }) => ({
+  second: nested({
+    ...Object.fromEntries(
+      Object.entries(recordOf()).map(([path, { kind }]) => [
+        path,
+        kind === 'times' ? times : kind === 'busiest' ? { type: ['object', 'null'] } : number,
+      ]),
+    ),
+    ...Object.assign({}, ...MEASURES.map(({ shown }) => shown ?? {})),
+  }),
+  run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result))),
+})
+
+/** Rows of the table of metrics. @returns {[name: string, title: string, unit: import('./measure.js').Unit, better: import('./measure.js').Metric['better']][]} */
+export const metricRows = () =>
+  MEASURES.flatMap(({ metrics }) =>
+    Object.entries(metrics).map(([name, { title, unit, better }]) => [name, title, unit, better]),
+  )
+
+/** The sections of run.json where nothing was measured. @param {readonly Measure[]} measures */
+export const unmeasured = (measures) => {
+  const shape = {}
+  // One that is not of every run has no section where it was not.
+  for (const { result } of measures.filter(({ applies }) => !applies))
+    for (const [path, schema] of Object.entries(result)) put(shape, path, emptyOf(schema))
+  return shape
+}
+
+/** @param {any} schema */
+const emptyOf = ({ type, properties = {} }) =>
+  type === 'object' ? Object.fromEntries(Object.keys(properties).map((name) => [name, null])) : null
+
+/**
+ * What takes the measures in this process: asked once a second, and folded as it goes.
+ * @param {readonly Measure[]} measures
+ * @param {Record<string, any>} needs of all of them; `shared` wraps what one box of a fleet does for all
+ */
+export const instrumentsOf = async (measures, needs) => {
+  const wanted = measures.filter(({ applies = () => true }) => applies(needs.plan))
+  const all = await Promise.all(
+    wanted.map(async (measure) => {
+      const source = await measure.open(needs)
+      const isShared = measure.by === 'one' && needs.shared
+      return { measure, source: isShared ? needs.shared(source) : source }
+    }),
+  )
+  const record = recordOf(wanted)
+  const [window, whole] = [foldOf(record), foldOf(record)]
+  const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
+  /** @type {Folded} */
+  let facts = {}
+  const each = (/** @type {'start' | 'startRun' | 'startWindow' | 'stop'} */ step) =>
+    Promise.all(all.map(({ source }) => source[step]?.()))
+  return {
+    start: () => each('start'),
+    startRun: () => each('startRun'),
+    startWindow: () => each('startWindow'),
+    stop: () => each('stop'),
+    /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
+    of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
+    /** A second's record, all taken at one moment. What is written is folded, and nothing else. @param {boolean} isMeasured */
+    second(isMeasured) {
+      const taken = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
+      const line = lineOf(taken)
+      return {
+        line,
+        isNews: all.some(({ measure }) => measure.isNews?.(taken)),
+        fold() {
+          whole.add(line)
+          if (isMeasured) window.add(line)
+        },
+      }
+    },
+    /** The load is over: what is known once. */
+    end() {
+      facts = Object.assign({}, ...all.map(({ source }) => source.facts?.() ?? {}))
+    },
+    warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
+    /** Sections of run.json. @param {number} stored */
+    summary: (stored) =>
+      summaryOf({ window: window.sum, whole: whole.sum, facts, stored, plan: needs.plan }, wanted),
+    /** Plain data for a fleet: sums of this box. */
+    own: () => ({ window: plain(window.sum), whole: plain(whole.sum), facts }),
+    close() {
+      for (const { source } of all) source.close?.()
+      window.close()
+      whole.close()
+    },
+  }
+}
+
+/** Without histograms, which a fleet adds up second by second. @param {Folded} sum */
+const plain = (sum) => Object.fromEntries(Object.keys(ownOfBoxes).map((path) => [path, sum[path] ?? null]))
+
+/** Lines of a part of the report. @param {Measure['part']} wanted @param {any} run @param {string} unit */
+export const answersIn = (wanted, run, unit) =>
+  MEASURES.flatMap(({ part, answer }) => (part === wanted && answer?.(run, unit)) || [])
+
+/** Codes of warnings that are beside a measure's line. */
+export const toldBeside = new Set(MEASURES.flatMap(({ told = [] }) => told))
+
+/** Lines of the details. @param {any} run @param {string} unit */
+export const factsIn = (run, unit) => MEASURES.flatMap(({ fact }) => fact?.(run, unit) ?? [])

@@ -1,0 +1,102 @@
+// What a measure declares. Everything that deals with all measures (the second's record, interval file, run.json, fleet,
+// page, Prometheus, thresholds, schemas, docs) goes through the list in index.js and names none of them.
+import { percentileOf } from '../base/samples.js'
+import { micros } from '../base/units.js'
+
+/**
+ * @typedef {import('./fold.js').Fields} Fields
+ * @typedef {import('./fold.js').Folded} Folded
+ * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
+ *
+ * @typedef {{ label: string, text: string }} Row of the report
+ *
+ * @typedef {object} Source what takes a measure in one process
+ * @property {() => unknown} [start] before the load
+ * @property {() => void} [startRun] what came before is no part of the first second
+ * @property {() => void} [startWindow] the warm-up is over
+ * @property {() => Record<string, any>} second since the call before: amounts, by the paths of `record`
+ * @property {() => Record<string, any>} [facts] at the end of the load, by the paths of `facts`
+ * @property {() => unknown} [stop] what is still open belongs to the last second
+ * @property {() => { code: string, message: string, invalidates: boolean }[]} [warnings] once it has stopped
+ * @property {() => void} [close]
+ *
+ * @typedef {object} Summing
+ * @property {Folded} window of the measured seconds
+ * @property {Folded} whole of all seconds
+ * @property {Folded} facts
+ * @property {any} plan
+ * @property {number} stored items that were stored in the window
+ *
+ * @typedef {object} Metric a number of run.json
+ * @property {string} title
+ * @property {Unit} unit
+ * @property {'less' | 'more' | 'neither'} better
+ *
+ * @typedef {object} Measure
+ * @property {string} name
+ * @property {Fields} record of a second
+ * @property {Fields} [facts] known once
+ * @property {'each' | 'one'} by each process, or of a fleet one box for all
+ * @property {(plan: any) => boolean} [applies]
+ * @property {(needs: any) => Source | Promise<Source>} open
+ * @property {(row: any, overS: number) => any} [earlier] a line's part as an earlier version wrote it, as amounts
+ * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
+ * @property {(second: Record<string, any>) => Record<string, any>} [show]
+ * @property {(second: Record<string, any>) => boolean} [isNews] worth a line though nothing else happened
+ * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
+ * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
+ * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
+ * @property {readonly Prometheus[]} [prometheus]
+ * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
+ * @property {'beside' | 'reads'} [part] of the report that its line belongs to
+ * @property {(run: any, unit: string) => Row | readonly Row[]} [answer] its lines of the report
+ * @property {readonly string[]} [told] codes of warnings that its lines have, and no others
+ * @property {(run: any, unit: string) => { label: string, texts: (string | false)[] }} [fact] its line of the details
+ *
+ * @typedef {object} Prometheus
+ * @property {string} name after millrace_
+ * @property {string} help
+ * @property {'gauge' | 'counter' | 'histogram'} type
+ * @property {string} path in a line
+ * @property {number} [scale]
+ * @property {Record<string, string>} [labels]
+ */
+
+export const figure = { type: ['number', 'null'] }
+const names = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
+export const percentiles = {
+  type: ['object', 'null'],
+  properties: Object.fromEntries(names.map((name) => [name, figure])),
+  required: [],
+}
+
+/** @param {string} title @param {Unit} unit @param {Metric['better']} [better] @returns {Metric} */
+export const metric = (title, unit, better = 'less') => ({ title, unit, better })
+
+/** @param {string} path @param {string} title @param {readonly (typeof names[number])[]} [which] @param {Unit} [unit] */
+export const percentileMetrics = (path, title, which = names, unit = 'us') =>
+  Object.fromEntries(
+    which.map((name) => [`${path}.${name}`, metric(`${title} ${name === 'p999' ? 'p99.9' : name}`, unit)]),
+  )
+
+/** Percentiles of folded times, with how many samples they are of. @param {any} sum @param {number} [us] in their unit */
+export const percentilesIn = (sum, us = 1) => {
+  const found = sum?.buckets.percentiles()
+  if (!found) return null
+  const max = sum.max ?? found.max
+  const scaled = Object.fromEntries(names.map((name) => [name, Math.min(max, found[name]) / us]))
+  return { ...scaled, ...(sum.samples > 0 && { count: sum.samples }) }
+}
+
+/** @param {number | null | undefined} part @param {number | null | undefined} whole @param {number} [scale] */
+export const per = (part, whole, scale = 1) =>
+  typeof part === 'number' && typeof whole === 'number' && whole > 0 ? (part * scale) / whole : null
+
+/** p50 1.2 ms, p99 3 ms: those that there are samples for. @param {any} found of run.json @param {number} [us] of its unit */
+export const timesText = (found, us = 1) =>
+  /** @type {const} */ (['p50', 'p99', 'max'])
+    .flatMap((name) => {
+      const value = percentileOf(found, name)
+      return value === null ? [] : `${name} ${micros(value * us)}`
+    })
+    .join(', ')
