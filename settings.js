@@ -123,7 +123,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {Readonly<Record<string, Origin>>} given where each setting came from
  * @property {Readonly<Record<string, string>>} givenBy the option or the variable of those that are no defaults
  *
- * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush'} Allowance
+ * @typedef {'foreign-keys' | 'replica' | 'memory' | 'clock' | 'named-hosts' | 'flush' | 'scripts'} Allowance
  * @typedef {Readonly<{ evicted: number | null, memoryPct: number | null, lagBytes: number | null }>} GuardLimits null: no limit
  *
  * @typedef {object} Reading what only a consumer is asked
@@ -514,11 +514,11 @@ const groups = {
   ],
   Permissions: [
     { name: 'allow', key: 'allow', type: 'choices', default: 'none',
-      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'none'],
+      choices: ['foreign-keys', 'replica', 'memory', 'clock', 'named-hosts', 'flush', 'scripts', 'none'],
       help: 'write although the target has keys of other applications (foreign-keys), is a replica, would exceed ' +
         '70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the ' +
-        'password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for ' +
-        '--snapshot (flush); several with commas' },
+        'password without TLS also to replicas on hosts that only INFO names (named-hosts); empty it for ' +
+        '--snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas' },
     { name: 'yes', key: 'yes', type: 'flag', for: ['cleanup'],
       help: 'remove what is counted; without it nothing is changed',
       brief: 'remove what is counted; without it nothing is changed' },

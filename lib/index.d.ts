@@ -210,7 +210,7 @@ export interface RunOptions {
   shards?: number | string
   /** replicas of each master of a local cluster */
   replicas?: number | string
-  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); or empty it for --snapshot (flush); several with commas */
+  /** write although the target has keys of other applications (foreign-keys), is a replica, would exceed 70 % of its memory (memory), or its clock and that of this box differ by more than 1 s (clock); send the password without TLS also to replicas on hosts that only INFO names (named-hosts); empty it for --snapshot (flush); or send scripts of a model that cannot be read (scripts); several with commas */
   allow?: string | readonly string[]
   /** end the run when a node has evicted more keys, uses more of its memory, or a replica is further behind; off = never */
   guard?: string

@@ -30,7 +30,7 @@ import { isModelFile } from '../workloads/own/load.js'
 const writerOptions = optionsOf('producer')
 const ownNames = settableOptions('producer')
 // What decides about local servers, for both sides alike.
-const placeNames = ['cluster', 'shards', 'replicas']
+const notAddress = ['cluster', 'shards', 'replicas', 'server-bin', 'allow']
 const secretNames = ['password', 'ask-password', 'sentinel-password']
 
 /** @param {string} name */
@@ -137,7 +137,7 @@ export const commonRequest = (typed) => {
  * @param {Options} where
  */
 export const placeOf = (where) => {
-  const hasAddress = Object.keys(where).some((name) => !placeNames.includes(name) && name !== 'server-bin')
+  const hasAddress = Object.keys(where).some((name) => !notAddress.includes(name))
   const cluster = where.cluster === true
   const number = (/** @type {string} */ name, /** @type {number} */ otherwise) =>
     where[name] === undefined ? otherwise : Number(where[name])
@@ -166,12 +166,16 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
     throw new OptionError(
       `${name}: server-bin and config. are for local servers; leave out the address, or compare two targets by 'millrace diff'`,
     )
-  const { items, ...all } = { ...load, ...own }
+  // With an address it goes there.
+  /** @type {Options} */
+  const allowed = target || where.allow === undefined ? {} : { allow: where.allow }
+  const { items, ...all } = { ...load, ...allowed, ...own }
   const settings = readSettings({
     program: 'producer',
     argv: [
       ...argumentsOf(items === undefined ? all : { ...all, items }),
       ...(place.cluster ? ['--cluster'] : []),
+      ...(target && where.allow !== undefined ? ['--allow', String(where.allow)] : []),
     ],
     env: {},
   })

@@ -190,6 +190,43 @@ test('options: a model and a strategy exclude each other, and rules of sorted se
   settingsOf('--cluster', '--command', 'SMOVE a:{n}{{t}} b:{n}{{t}} {n}')
 })
 
+test('a script is sent when all that it calls can be read, or is allowed', () => {
+  const settingsOf = (/** @type {string} */ script, /** @type {string[]} */ ...argv) =>
+    /** @type {any} */ (
+      readSettings({
+        program: 'producer',
+        argv: ['--command', 'SADD s {n}...', '--command', script, ...argv],
+        env: {},
+      })
+    )
+  for (const script of [
+    `EVAL "return redis.call('SADD', KEYS[1], ARGV[1])" 1 s {n}`,
+    `EVAL "for i = 1, 3 do redis.pcall('DEL', KEYS[i], unpack(KEYS)) end return redis.call('TIME')" 1 s`,
+    `EVAL "--[[ redis[x] ]] return redis.status_reply('OK')" 1 s`,
+  ])
+    assert.equal(settingsOf(script).strategy, 'own-sadd-eval', script)
+  for (const script of [
+    'EVALSHA 0123456789abcdef0123456789abcdef01234567 1 s',
+    'FCALL f 1 s {n}',
+    `EVAL "return redis['call']('FLUSHALL')" 1 s`,
+    `EVAL "return redis.call('FLUSH' .. 'ALL')" 1 s`,
+    `EVAL "return redis.call(ARGV[1])" 1 s {n}`,
+    `EVAL "local r = redis return r.call('FLUSHALL')" 1 s`,
+    `EVAL "return _G['redis'].call('FLUSHALL')" 1 s`,
+    `EVAL "return redis.call 'FLUSHALL'" 1 s`,
+    `EVAL "return redis.call('DEL', 'millrace:plan')" 1 s`,
+    `EVAL "return redis.call('DEL', KEYS[1], ARGV[1])" 1 s {n}`,
+    `EVAL "return redis.call('ZUNIONSTORE', KEYS[1], ARGV[1], 'x')" 1 s {n}`,
+  ]) {
+    assert.throws(
+      () => settingsOf(script),
+      { code: 'OPTION', message: /^--command .*, character 1: .*; --allow scripts sends it all the same$/s },
+      script,
+    )
+    assert.match(settingsOf(script, '--allow', 'scripts').strategy, /^own-sadd-/)
+  }
+})
+
 /** Lines of --command, and the end of the one line that says what is wrong. @type {[lines: string[], message: RegExp][]} */
 const brokenLines = [
   [
@@ -233,6 +270,34 @@ const brokenLines = [
     /, character 8: \{count\} is an argument of its own, of a command that repeats some/,
   ],
   [['SADD s a {n}]...'], /, character 10: this \] closes no list: write \[a b\]\.\.\.$/],
+  [
+    [`SETEX item:{n} 1${'0'.repeat(12)} {value}`],
+    /, character 16: 10+ is no lifetime: keys live for 315360000 seconds at most$/,
+  ],
+  [
+    ['SADD millrace:plan {n}...'],
+    /, character 6: millrace:plan: keys that begin with millrace: are those of Millrace/,
+  ],
+  [
+    ['SADD s {n}...', 'DEL millrace:lease:{writer}'],
+    /, character 5: millrace:lease:\{writer\}: keys that begin/,
+  ],
+  [
+    ['SADD s {n}...', 'MOVE s 3'],
+    /, character 1: MOVE moves keys to another database, which a model cannot do$/,
+  ],
+  [['SADD s {n}...', 'COPY s t DB 3'], /, character 1: COPY with DB copies keys to another database/],
+  [['SADD s {n}...', 'MIGRATE h 1 s 0 9'], /, character 1: MIGRATE moves keys to another server/],
+  [
+    ['SADD s {n}...', `EVAL "redis.call('flushall')" 1 s`],
+    /, character 1: EVAL: its script calls what a model may not: FLUSHALL has no key/,
+  ],
+  [['SADD s {n}...', `EVAL "return redis.pcall('KEYS', '*')" 1 s`], /may not: KEYS has no key/],
+  [['SADD s {n}...', `EVAL "redis.call('MOVE', KEYS[1], 3)" 1 s`], /may not: MOVE moves keys/],
+  [
+    Array.from({ length: 1001 }, (_, i) => `SADD s${i} {n}...`),
+    /^--command: 1001 commands are too many: a model has 1000 at most$/,
+  ],
   [['INCR views'], /^--command: no command carries an item: one must name \{n\}/],
   [['EXPIRE a:{n} 5'], /, character 8: nothing says what type a:\{n\} has/],
 ]
@@ -337,6 +402,36 @@ const brokenFiles = [
     'a.js',
     'export default ({ family, each, made }) => ({\n  title: "x",\n  keys: () => ({\n    a: family("a:{w}", "set", { of: { w: made("w", (i) => "x") } }),\n  }),\n  operations: (_, k) => ({ store: [each("SADD", [k.a, 1])] }),\n})\n',
     /:4: a:\{w\}: a key may vary by/,
+  ],
+  [
+    'a.yaml',
+    `${'bcdefghi'
+      .split('')
+      .reduce(
+        (text, name, i) => `${text}${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`)}]\n`,
+        'a: &a [x]\n',
+      )}write:\n  - SADD s {n}\n`,
+    /:1:1: Excessive alias count indicates a resource exhaustion attack$/,
+  ],
+  [
+    'a.yaml',
+    'keys:\n  s: { type: set, lifetime: 1e300 }\nwrite:\n  - SADD s {n}\n',
+    /:2:\d+: 'keys\.s\.lifetime' must be <= 315360000$/,
+  ],
+  [
+    'a.yaml',
+    `write:\n${'  - SADD s {n}\n'.repeat(20_000)}`,
+    /: 300 kB are too much: a model has 250 kB at most$/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("millrace:plan", "set") }),\n  operations: (_, k) => ({ store: [each("SADD", [k.a, n])] }),\n})\n',
+    /:3: millrace:plan: keys that begin with millrace: are those of Millrace itself$/,
+  ],
+  [
+    'a.js',
+    'export default ({ family, each, n }) => ({\n  title: "x",\n  keys: () => ({ a: family("a", "set") }),\n  operations: (_, k) => ({\n    store: [each("EVAL", ["redis.call(\'FLUSHDB\', n)", 1, k.a, n])],\n  }),\n})\n',
+    /:5: EVAL: its script calls what a model may not: FLUSHDB has no key/,
   ],
   ['a.txt', '', /^--model: .*a\.txt is not a \.js or \.yaml file$/],
 ]

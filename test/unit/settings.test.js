@@ -173,6 +173,7 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--allow foreign-keys', 'allow', ['foreign-keys']],
   ['--allow memory,replica', 'allow', ['memory', 'replica']],
   ['--allow clock', 'allow', ['clock']],
+  ['--allow scripts', 'allow', ['scripts']],
   ['--allow none', 'allow', []],
   ['--guard off', 'guard', { evicted: null, memoryPct: null, lagBytes: null }],
   ['--guard lag>64MB', 'guard', { evicted: null, memoryPct: null, lagBytes: 64_000_000 }],
@@ -568,7 +569,7 @@ test('every default and every end of a range is a value of its type', () => {
 const count = (/** @type {string} */ ends) => `must be a whole number from ${ends}, not`
 const limits = 'limits such as evicted>0,memory>90%,lag>256MB (a number, a part below 100 %, a size), or off'
 const allowances =
-  'one of foreign-keys, replica, memory, clock, named-hosts, flush, none, or several with commas'
+  'one of foreign-keys, replica, memory, clock, named-hosts, flush, scripts, none, or several with commas'
 const bad = /** @type {[string, string][]} */ ([
   ['--strategy queue-list --value-size 20B', '--value-size: a job has at least 64 bytes'],
   [

@@ -40,6 +40,13 @@ const once = new Set(
 
 const refusedFlags = ['blocking', 'admin', 'pubsub']
 
+// What is stored elsewhere nobody accounts for, nor removes.
+const elsewhere = /** @type {Record<string, string>} */ ({
+  MOVE: 'moves keys to another database',
+  MIGRATE: 'moves keys to another server',
+  SWAPDB: 'swaps databases',
+})
+
 /** The type of the keys that a command reads or writes; undefined: any, or not known. @param {string} name */
 export const typeOfCommand = (name) => typeBy.get(name)
 
@@ -49,9 +56,15 @@ export const isKnown = (name) => table.exists(name.toLowerCase())
 /** @param {string} name @returns {'safe' | 'never'} */
 export const repeatOf = (name) => (once.has(name) || !isKnown(name) ? 'never' : 'safe')
 
-/** Why no model may use a command; null: it may. @param {string} name */
-export const refusalOf = (name) => {
+/** Whether where its keys are depends on its arguments. @param {string} name */
+export const moves = (name) => isKnown(name) && table.hasFlag(name.toLowerCase(), 'movablekeys')
+
+/** Why no model may use a command; null: it may. @param {string} name @param {readonly string[]} [args] */
+export const refusalOf = (name, args = []) => {
   if (!isKnown(name)) return null
+  if (elsewhere[name]) return `${name} ${elsewhere[name]}, which a model cannot do`
+  if (name === 'COPY' && args.some((arg) => /^['"]?DB['"]?$/i.test(arg)))
+    return 'COPY with DB copies keys to another database, which a model cannot do'
   const flag = refusedFlags.find((one) => table.hasFlag(name.toLowerCase(), /** @type {any} */ (one)))
   return flag ? `${name} is a command of the kind '${flag}', which a model cannot use` : null
 }
@@ -72,3 +85,15 @@ export const aritySentence = (name, words) => {
   const wanted = Math.abs(arity) - 1
   return `${name} takes ${arity < 0 ? 'at least ' : ''}${wanted} argument${wanted === 1 ? '' : 's'}, not ${words - 1}`
 }
+
+// As long as a plan without an end stays in the target.
+export const longestLifetimeS = 10 * 365 * 24 * 3600
+
+/** What is wrong with the name of a key; null: nothing. @param {string} pattern */
+export const keyFault = (pattern) =>
+  /^millrace:/i.test(pattern)
+    ? `${pattern}: keys that begin with millrace: are those of Millrace itself`
+    : null
+
+/** Commands of one model. */
+export const mostCommands = 1000

@@ -6,13 +6,17 @@ import { OptionError } from '../../errors.js'
 import {
   aritySentence,
   isKnown,
+  keyFault,
   keyIndexes,
   likeCommand,
+  longestLifetimeS,
+  mostCommands,
   refusalOf,
   repeatOf,
   typeOfCommand,
 } from './commands.js'
 import { readOf } from './read.js'
+import { scriptFault } from './scripts.js'
 import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
 
 /**
@@ -94,28 +98,45 @@ const readCommand = ({ text, place }, declared) => {
   const byDeclaration = patterns.flatMap((pattern, i) => (declared?.has(pattern) ? [i] : []))
   if (!isKnown(name) && byDeclaration.length === 0)
     refuse(place, `unknown command ${name}${likeCommand(name)}`, first.at)
-  const refusal = refusalOf(name)
+  const refusal = refusalOf(name, patterns)
   if (refusal) refuse(place, refusal, first.at)
+  // The script as it is sent: braces are not doubled.
+  const script = scriptFault(name, [textOf(words[0]), ...patterns.slice(1)])
+  if (script && 'refused' in script)
+    refuse(place, `${name}: its script calls what a model may not: ${script.refused}`, first.at)
   const wrong = aritySentence(name, words.length + 1)
   if (wrong) refuse(place, wrong, first.at)
   const indexes = isKnown(name) ? keyIndexes(name, patterns) : byDeclaration
   if (!indexes.some((i) => i < words.length))
     refuse(place, `${name} has no key, and a model's commands are about the keys that it declares`, first.at)
-  return { name, words, patterns, indexes: indexes.filter((i) => i < words.length), place, at: first.at }
+  return {
+    name,
+    words,
+    patterns,
+    indexes: indexes.filter((i) => i < words.length),
+    place,
+    at: first.at,
+    unread: script && 'unread' in script ? `${place(first.at)}: ${script.unread}` : null,
+  }
 }
+
+/** A word without placeholders as it is sent. @param {Word | undefined} word */
+const textOf = (word) => (word?.parts ?? []).map((part) => (typeof part === 'string' ? part : '{}')).join('')
 
 /** @typedef {ReturnType<typeof readCommand>} ReadCommand */
 
 /** @param {Word} word @param {Place} place */
 const checkKeyWord = (word, place) => {
   if (word.ends || word.opens) refuse(place, 'a key cannot be repeated: give each key a command', word.at)
+  const fault = keyFault(patternOf(word.parts))
+  if (fault) refuse(place, fault, word.at)
   for (const part of word.parts)
     if (typeof part === 'object' && !inKeys.has(part.name))
       refuse(place, `a key may hold {n}, {minute}, {writer} and {random a b}, not {${part.name}}`, word.at)
 }
 
 /** Seconds that a command gives to its keys; undefined: it says nothing of that. @param {ReadCommand} command @returns {Lifetime | undefined} */
-const lifetimeIn = ({ name, patterns }) => {
+const lifetimeIn = ({ name, patterns, words, place }) => {
   const upper = patterns.map((pattern) => pattern.toUpperCase())
   const option = upper.findIndex((word) => word === 'EX' || word === 'PX')
   const at =
@@ -125,6 +146,12 @@ const lifetimeIn = ({ name, patterns }) => {
   if (patterns[at] === '{ttl}') return 'ttl'
   const scale = name.startsWith('P') || upper[option] === 'PX' ? 1000 : 1
   const number = Number(patterns[at])
+  if (number / scale > longestLifetimeS)
+    refuse(
+      place,
+      `${patterns[at]} is no lifetime: keys live for ${longestLifetimeS} seconds at most`,
+      words[at].at,
+    )
   return number > 0 ? Math.ceil(number / scale) : undefined
 }
 
@@ -244,6 +271,8 @@ const tagIn = (pattern) => /\{\{(.+?)\}\}(?!\})/.exec(pattern)?.[1] ?? pattern
  * @param {ModelText} model
  */
 export const compile = (model) => {
+  if (model.write.length > mostCommands)
+    refuse(model.place, `${model.write.length} commands are too many: a model has ${mostCommands} at most`)
   const read = model.write.map((command) => readCommand(command, model.keys))
   const keys = keysOf(model, read)
   const commands = read.map((command, i) => commandOf(command, model.write[i]))
@@ -258,6 +287,8 @@ export const compile = (model) => {
       read
         .find(({ patterns, indexes }) => new Set(indexes.map((i) => tagIn(patterns[i]))).size > 1)
         ?.place() ?? null,
+    /** A script of which nobody can say what it calls. */
+    unread: read.find(({ unread }) => unread)?.unread ?? null,
   }
 }
 

@@ -17,7 +17,7 @@ import {
   time,
 } from '../declare.js'
 import { ttl, value } from '../latest/parts.js'
-import { modelDeclaration } from './model.js'
+import { modelDeclaration, scriptsRule } from './model.js'
 import { bytesStored, wordsIn } from './stored.js'
 import { patternOf } from './template.js'
 import { random, writer } from './words.js'
@@ -209,18 +209,17 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
  * @param {Compiled} compiled
  */
 export const declarationOf = ({ name, title }, compiled) => {
-  const { fetch, apart, commands } = compiled
+  const { fetch, apart, commands, unread } = compiled
   return modelDeclaration({
     name,
     title,
-    rules:
-      apart === null
-        ? []
-        : [
-            (s) =>
-              s.cluster &&
-              `${apart}: its keys are in several slots of a cluster; give them one tag, as in a{{x}} b{{x}}`,
-          ],
+    rules: [
+      (s) =>
+        apart !== null &&
+        s.cluster &&
+        `${apart}: its keys are in several slots of a cluster; give them one tag, as in a{{x}} b{{x}}`,
+      scriptsRule(unread),
+    ],
     keys: keysOf(compiled),
     operations: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
       store: storeOf(compiled, t, k),

@@ -10,9 +10,20 @@ import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { keep, ttl, value } from '../latest/parts.js'
 import { scriptSha } from '../lua.js'
-import { aritySentence, isKnown, keyIndexes, likeCommand, refusalOf, typeOfCommand } from './commands.js'
-import { modelDeclaration, sampleTerms } from './model.js'
+import {
+  aritySentence,
+  isKnown,
+  keyFault,
+  keyIndexes,
+  likeCommand,
+  longestLifetimeS,
+  mostCommands,
+  refusalOf,
+  typeOfCommand,
+} from './commands.js'
+import { modelDeclaration, sampleTerms, scriptsRule } from './model.js'
 import { cardKey } from './patterns.js'
+import { scriptFault } from './scripts.js'
 import { random, writer } from './words.js'
 
 /**
@@ -142,7 +153,10 @@ const checkCommand = (command, families, refuse) => {
   const { name, args } = command
   const words = args.flatMap((slot) => /** @type {any} */ (slot)?.many ?? [slot])
   const texts = args.flatMap(textsOf)
-  const refusal = refusalOf(name) ?? (isKnown(name) ? aritySentence(name, texts.length + 1) : null)
+  const script = scriptFault(name, texts)
+  if (script && 'refused' in script)
+    refuse(`${name}: its script calls what a model may not: ${script.refused}`)
+  const refusal = refusalOf(name, texts) ?? (isKnown(name) ? aritySentence(name, texts.length + 1) : null)
   if (refusal) refuse(refusal)
   const isOurs = (/** @type {any} */ one) => families.includes(one?.all ?? one)
   if (!isKnown(name) && !words.some(isOurs)) refuse(`unknown command ${name}${likeCommand(name)}`)
@@ -165,6 +179,13 @@ const checkDeclared = (declared, lines) => {
   const families = familiesOf(k)
   for (const family of families) {
     if (family?.family !== 'key') lines.refuse(lines.ofField('keys'), 'keys are made by family()')
+    const fault = keyFault(family.pattern)
+    if (fault) lines.refuse(lines.of(family), fault)
+    if (Number(family.lifetimeS) > longestLifetimeS)
+      lines.refuse(
+        lines.of(family),
+        `${family.pattern}: ${family.lifetimeS} is no lifetime: keys live for ${longestLifetimeS} seconds at most`,
+      )
     if (cardKey(family) === null)
       lines.refuse(
         lines.of(family),
@@ -174,6 +195,11 @@ const checkDeclared = (declared, lines) => {
   const { store } = declared.operations(t, k)
   if (!Array.isArray(store) || store.length === 0)
     return lines.refuse(lines.ofField('operations'), 'operations must have store, a list of commands')
+  if (store.length > mostCommands)
+    lines.refuse(
+      lines.ofField('operations'),
+      `${store.length} commands are too many: a model has ${mostCommands} at most`,
+    )
   for (const command of store)
     checkCommand(command, families, (sentence) => lines.refuse(lines.of(Object(command)), sentence))
   if (store.every(({ kind }) => kind === 'every'))
@@ -193,6 +219,17 @@ const checkDeclared = (declared, lines) => {
       lines.refuse(lines.ofField('fetch'), `${name} reads no key of keys`)
 }
 
+/** A command whose script cannot be read, in a sentence. @param {import('../declare.js').Declaration} declared @param {Lines} lines @param {string} path */
+const unreadIn = (declared, lines, path) => {
+  const t = sampleTerms()
+  for (const command of declared.operations(t, declared.keys(t)).store) {
+    const fault = scriptFault(command.name, command.args.flatMap(textsOf))
+    if (fault && 'unread' in fault)
+      return `${plainText(path)}:${lines.of(command)}: ${command.name}: ${fault.unread}`
+  }
+  return null
+}
+
 /** Of the same pattern: a minute before is a family of its own. @param {readonly Family[]} families @param {any} arg */
 const familyIsOurs = (families, arg) => families.some(({ pattern }) => arg?.pattern === pattern)
 
@@ -208,5 +245,9 @@ export const modelOfJs = (path, text, name) => {
     modelDeclaration(/** @type {any} */ ({ name, ...guarded(found, lines) })),
   )
   located(lines, () => checkDeclared(declared, lines))
-  return { declared, place: `${plainText(path)}:${lines.ofField('name')}` }
+  const unread = unreadIn(declared, lines, path)
+  return {
+    declared: { ...declared, rules: [...declared.rules, scriptsRule(unread)] },
+    place: `${plainText(path)}:${lines.ofField('name')}`,
+  }
 }

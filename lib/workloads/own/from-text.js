@@ -82,6 +82,21 @@ const placesIn = (path, text) => {
   return { document, at, place: (/** @type {(string | number)[]} */ path) => of(node(path)), nameAt }
 }
 
+/** @param {import('yaml').Document} document @param {Place} place */
+const plainDataOf = (document, place) => {
+  try {
+    return document.toJS()
+  } catch (error) {
+    // Aliases that stand for millions of values.
+    throw new OptionError(
+      `${place()}: ${plainText(/** @type {Error} */ (error).message.split('\n', 1)[0])}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
 /** @param {string} text */
 const everyMsOf = (text) => {
   const [, digits, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? []
@@ -128,7 +143,7 @@ export const modelOfYaml = (path, text, name) => {
   const { document, at, place, nameAt } = places
   const [error] = document.errors
   if (error) throw new OptionError(`${at(error.pos[0])}: ${plainText(error.message.split('\n', 1)[0])}`)
-  const data = document.toJS()
+  const data = plainDataOf(document, place([]))
   const fault = firstFault(data, schema)
   if (fault) {
     const where = fault.extra === null ? place(fault.path) : nameAt([...fault.path, fault.extra])

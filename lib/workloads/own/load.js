@@ -1,18 +1,30 @@
 // Where a user's model comes from: lines of --command, a module, or YAML. What was loaded is a strategy like any other.
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import { plainText } from '../../base/units.js'
+import { bytes, plainText } from '../../base/units.js'
 import { OptionError } from '../../errors.js'
 import { isStrategy, registerModel, strategyNamed } from '../index.js'
 import { modelOfJs } from './from-js.js'
 import { modelOfLines, modelOfYaml } from './from-text.js'
 import { namePattern } from './schema.js'
 
+// A thousand commands fit, and reading it takes half a second.
+const largestYaml = 250_000
+
+/** @param {string} path */
+const isYaml = (path) => readers[extname(path)] === modelOfYaml
+
 /** @param {string} path */
 const textIn = (path) => {
   try {
+    const { size } = statSync(path)
+    if (isYaml(path) && size > largestYaml)
+      throw new OptionError(
+        `${plainText(path)}: ${bytes(size)} are too much: a model has ${bytes(largestYaml)} at most`,
+      )
     return readFileSync(path, 'utf8')
   } catch (cause) {
+    if (cause instanceof OptionError) throw cause
     const { code } = /** @type {NodeJS.ErrnoException} */ (cause)
     throw new OptionError(`--model: cannot read ${plainText(path)} (${code})`, { cause })
   }

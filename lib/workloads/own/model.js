@@ -40,6 +40,13 @@ const longestS = (keys) => {
   return all.includes(null) ? null : Math.max(0, ...all.map(Number))
 }
 
+/** A script that cannot be read is the user's word. @param {string | null} unread a sentence @returns {import('../declare.js').Rule} */
+export const scriptsRule = (unread) => (s) =>
+  unread !== null &&
+  s.allow !== undefined &&
+  !s.allow.includes('scripts') &&
+  `${unread}; --allow scripts sends it all the same`
+
 /** @param {ModelFields} fields */
 export const modelDeclaration = (fields) =>
   strategy({

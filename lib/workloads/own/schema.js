@@ -1,7 +1,8 @@
 // What a model in YAML may hold; what the texts in it mean, compile.js checks.
+import { longestLifetimeS } from './commands.js'
 
 const text = { type: 'string', minLength: 1 }
-const lifetime = { anyOf: [{ type: 'integer', minimum: 1 }, { const: 'ttl' }] }
+const lifetime = { anyOf: [{ type: 'integer', minimum: 1, maximum: longestLifetimeS }, { const: 'ttl' }] }
 const types = ['string', 'list', 'set', 'zset', 'hash', 'stream']
 
 export const namePattern = '^[a-z][a-z0-9-]{0,39}$'
