@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
+import { millraceVersion } from '../../lib/base/version.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
@@ -211,12 +212,21 @@ test('Kubernetes: the options of the pods are options, and there is a pod for ea
     ['Service', 'Deployment', 'NetworkPolicy', 'Job'],
   )
   const { spec } = documents[3]
-  const [{ args, env, command }] = spec.template.spec.containers
-  assert.deepEqual(command, ['millrace', 'write'])
+  const [{ args, env, command, image }] = spec.template.spec.containers
+  // As the image wants it: the Dockerfile names the program, and a user that is not root.
+  const [, user] =
+    /^USER (\d+):/m.exec(readFileSync(join(root, 'docs/examples/container/Dockerfile'), 'utf8')) ?? []
+  assert.deepEqual(
+    [command, args[0], image],
+    [undefined, 'write', `registry.example/millrace:${millraceVersion()}`],
+  )
+  assert.equal(spec.template.spec.securityContext.runAsUser, Number(user))
   const variables = Object.fromEntries(
     env.map((/** @type {{ name: string, value?: string }} */ { name, value }) => [name, value ?? 'secret']),
   )
-  const settings = /** @type {any} */ (readSettings({ program: 'producer', argv: args, env: variables }))
+  const settings = /** @type {any} */ (
+    readSettings({ program: 'producer', argv: args.slice(1), env: variables })
+  )
   assert.equal(settings.totalAgents, spec.completions)
   assert.equal(spec.parallelism, spec.completions)
   assert.equal(settings.run, documents[3].metadata.name)
