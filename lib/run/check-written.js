@@ -1,5 +1,5 @@
 // Whether what a --once run had acknowledged is still there: every item of its ranges is read from the masters and
-// compared byte by byte, and looked for in its sorted set where it has one.
+// compared byte by byte, and its id is looked for in its index.
 
 import { chunkRange } from '../base/ranges.js'
 import { count, plainText } from '../base/units.js'
@@ -10,23 +10,22 @@ import { lifetimeOf } from '../traffic/lifetimes.js'
 import { payloadMatcher } from '../traffic/payload.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { ReadError } from '../transport/read-driver.js'
-import { noValues, plainCommand } from '../wire/encode.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
 import { strategyOf } from '../workloads/of-plan.js'
+import { askMany, indexOf } from './check-index.js'
 
 /**
  * @typedef {import('../measure/acked-ranges.js').Written} Written
  * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
  *
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
- * over, so that nothing can be said. corrupt: other bytes. unranked: not in its sorted set. lost: items that are
- * missing, corrupt or unranked, each counted once.
- * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, examples: string[] }} Checked
+ * over, so that nothing can be said. corrupt: other bytes. unranked: its id is not in its index. lost: items that are
+ * missing, corrupt or unranked, each counted once. not_checked: what was not looked at, in words.
+ * @typedef {{ acked: number, present: number, lost: number, missing: number, expired: number, corrupt: number, unranked: number, not_checked: string[], examples: string[] }} Checked
  */
 
 const batchItems = 10_000
-const membersInCommand = 1000
 const shownExamples = 20
 const nothing = () => {}
 
@@ -131,6 +130,7 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     expired: 0,
     corrupt: 0,
     unranked: 0,
+    not_checked: [],
     examples: [],
   }
   /** @type {Set<number>} of the batch */
@@ -147,12 +147,13 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     /** @type {'missing' | 'unranked'} */ what,
   ) => {
     if (isOver(n, atMs)) {
-      checked.expired++
+      // Its id goes with it, and it counts once.
+      if (what === 'missing') checked.expired++
       return
     }
     checked[what]++
     lost.add(n)
-    example(`item ${n}: ${what === 'missing' ? 'not there' : 'not in its sorted set'}`)
+    example(`item ${n}: ${what === 'missing' ? 'not there' : 'its id is not in its index'}`)
   }
   const found = (
     /** @type {number} */ n,
@@ -191,40 +192,6 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     if (cause) throw new ReadError(cause, `${count(refused[cause])} items could not be read: ${cause}`)
   }
 
-  /**
-   * Asks about many members of a key in one command; the reply has an element for each.
-   * @param {number[]} ns
-   * @param {import('../workloads/step.js').GatherStep} step
-   * @param {(i: number, bytes: Buffer | null, from: number, to: number) => void} answered
-   */
-  const askMany = async (ns, step, answered) => {
-    /** @type {Map<string, number[]>} */
-    const groups = new Map()
-    for (const [i, n] of ns.entries()) {
-      const key = String(step.key(n))
-      const group = groups.get(key)
-      if (group) group.push(i)
-      else groups.set(key, [i])
-    }
-    for (const [key, all] of groups) {
-      for (let from = 0; from < all.length; from += membersInCommand) {
-        const group = all.slice(from, from + membersInCommand)
-        let next = 0
-        const sink = {
-          open: nothing,
-          number: nothing,
-          error: nothing,
-          bulk: (/** @type {Buffer} */ bytes, /** @type {number} */ start, /** @type {number} */ end) =>
-            answered(group[next++], bytes, start, end),
-          nil: () => answered(group[next++], null, 0, 0),
-        }
-        const members = group.map((i) => ns[i])
-        const args = plainCommand(step.args(key, members), noValues)
-        await driver.ask(/** @type {string[]} */ (args), key, sink, 0)
-      }
-    }
-  }
-
   /** What an element of the reply says of its item. @param {number[]} ns @param {number[]} times */
   const answersTo = (ns, times) => ({
     values: (
@@ -236,17 +203,21 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     members: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
       if (!bytes) gone(ns[i], times[i], 'unranked')
     },
+    listed: nothing,
     present: (/** @type {number} */ i, /** @type {Buffer | null} */ bytes) => {
       if (bytes) checked.present++
       else gone(ns[i], times[i], 'missing')
     },
   })
 
+  const index = await indexOf({ checks, driver, numberOf: strategy.itemNumberOf, now })
   /** @param {number[]} ns @param {number[]} times */
   const readAll = async (ns, times) => {
     for (const one of checks) {
-      if (one.step) await askMany(ns, one.step, answersTo(ns, times)[one.check])
-      else await readById(ns, times)
+      if (one.check === 'id') await readById(ns, times)
+      else if (index.has(one))
+        for (const i of await index.missing(one, ns, times)) gone(ns[i], times[i], 'unranked')
+      else if (one.step) await askMany(driver, ns, one.step, answersTo(ns, times)[one.check])
     }
   }
   /** @param {number[]} ns @param {number[]} times */
@@ -272,5 +243,6 @@ export const checkWritten = async ({ plan, written, startedMs, now, driver }) =>
     }
   }
   if (ns.length > 0) await check(ns, times)
+  checked.not_checked = [...strategy.unchecked(), ...index.unchecked()]
   return checked
 }

@@ -292,10 +292,22 @@ export const stepsOf = (declared, operation, terms, binding) => {
 export const checksOf = (declared, terms, binding) => {
   const checks = declared.check?.(terms, declared.keys(terms)) ?? null
   return (
-    checks?.map(({ check, name, args }) => {
-      if (check === 'id') return { check, step: null }
-      const step = stepOf({ kind: 'gather', name, args, everyMs: 0 }, 'safe', binding, declared.name)
-      return { check, step: /** @type {import('./step.js').GatherStep} */ (step) }
+    checks?.map(({ check, name, args, most = 0 }) => {
+      const { family } = keyIn(args, declared.name)
+      const index = {
+        /** Seconds that its key lives after a write; null: for ever. */
+        lifetimeS: family?.lifetimeS ?? null,
+        /** Its key is that of the minute in which the item was written. */
+        byMinute:
+          family?.parts.some((part) => typeof part === 'object' && part.variable === 'minute') ?? false,
+      }
+      const list =
+        check === 'listed' && family ? { key: listedKeys([family], binding.prefix)[0], most } : null
+      const step =
+        check === 'id' || check === 'listed'
+          ? null
+          : stepOf({ kind: 'gather', name, args, everyMs: 0 }, 'safe', binding, declared.name)
+      return { check, ...index, list, step: /** @type {import('./step.js').GatherStep | null} */ (step) }
     }) ?? null
   )
 }

@@ -88,10 +88,12 @@
  * @property {boolean} unique an id may come twice
  *
  * @typedef {object} Check how acknowledged items are looked for
- * @property {'id' | 'values' | 'members' | 'present'} check id: by the fetch's value command; else by a command with
- *   an element for each item: values, the ranks of ids (members), or all there is of the item (present)
+ * @property {'id' | 'values' | 'members' | 'present' | 'listed'} check id: by the fetch's value command; listed: the whole
+ *   list is read; else by a command with an element for each item: values, whether its id is there (members), or all there is
+ *   of the item (present)
  * @property {string} name
  * @property {readonly Slot[]} args
+ * @property {number} [most] entries that a list is cut to
  *
  * @typedef {{ structure: string, nature: string, name: string, args: readonly Slot[] }} Counter a structure that
  *   counts unique items
@@ -224,6 +226,7 @@
  * @property {readonly string[]} modes how it can be read
  * @property {(k: any) => Family | null} ids what an id is made of; null: the value is the item
  * @property {((t: any, k: any) => Check[]) | null} check null: acknowledged items cannot be looked for by number
+ * @property {(t: any) => string[]} unchecked what a check of acknowledged items does not look at, in words
  * @property {(t: any, k: any) => Counter[]} counters
  * @property {boolean} oneSlot a command's keys must be in one slot
  * @property {boolean} keepsNewest its index is cut to the newest, of whatever age
@@ -482,6 +485,9 @@ export const byId = Object.freeze({ check: 'id', name: '', args: [] })
  */
 export const byCommand = (what, name, args) => Object.freeze({ check: what, name, args })
 
+/** Ids are looked for in a list, where it is shorter than it may be. @param {Family} list @param {number} most @returns {Check} */
+export const inList = (list, most) => Object.freeze({ check: 'listed', name: 'LRANGE', args: [list], most })
+
 /** @type {ValueCommand} */
 export const get = Object.freeze({ name: 'GET', after: [], many: true })
 
@@ -521,6 +527,7 @@ export const strategy = (declaration) => {
     modes: ['manual'],
     ids: () => null,
     check: null,
+    unchecked: () => [],
     counters: () => [],
     oneSlot: false,
     keepsNewest: false,

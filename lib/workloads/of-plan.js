@@ -267,6 +267,8 @@ export const strategyOf = (plan) => {
     reader: () => readerOf(declared, terms, binding),
     /** How acknowledged items are looked for; null: they cannot be. */
     checks: () => checksOf(declared, terms, binding),
+    /** What those do not look at, in words. */
+    unchecked: () => declared.unchecked(terms),
     /** Text of item n's id. @type {((n: number) => string) | null} */
     idOf:
       ids &&

@@ -483,6 +483,24 @@ describe('scripts/verify.js', () => {
     const { acked, present, missing, corrupt, unranked } = JSON.parse(less.stdout)
     assert.deepEqual([acked, present, missing, corrupt, unranked], [1500, 1498, 1, 1, 1])
 
+    const load = '-q 500 -c 3 -p 300 --intervals 3 --once --ttl 10m'
+    const [set, list] = await Promise.all(
+      ['--ss --prefix s:', '--slh --prefix l:'].map((line) => runProducer(t, `${load} ${line}`, { env })),
+    )
+    const [setWhole, listWhole] = await Promise.all([set, list].map((run) => verify(run.folder)))
+    assert.deepEqual([setWhole.code, listWhole.code], [0, 0], `${setWhole.stdout}${listWhole.stdout}`)
+    assert.match(listWhole.stdout, /^ {2}not checked: the HyperLogLogs, which count ids and name none$/m)
+    const ids = (/** @type {string} */ prefix) =>
+      Array.from({ length: 30 }, (_, i) => `${prefix}item:${i + 700}`)
+    for (const key of await redis.keys('s:latest-ids:*')) await redis.srem(key, ...ids('s:'))
+    for (const id of ids('l:')) await redis.lrem('l:latest-ids-list', 0, id)
+    for (const run of [set, list]) {
+      const { code, stdout } = await verify(run.folder)
+      assert.equal(code, 4)
+      assert.match(stdout, /: 1,500 items acknowledged, 1,500 there byte by byte, 30 lost; 30 unranked$/m)
+      assert.match(stdout, /^ {2}item 700: its id is not in its index$/m)
+    }
+
     const rewritten = await runProducer(t, '-q 10 --intervals 1 --prefix r:', { env })
     const refused = await verify(rewritten.folder)
     assert.equal(refused.code, 2)

@@ -80,6 +80,7 @@ describe('whether the time of an item is over', () => {
   const [{ agent }] = plan.agents
   const written = { agents: [{ agent, ticks: 1 }], not_acked: [], complete: true }
   const driver = /** @type {any} */ ({
+    ask: async () => {},
     values: async (
       /** @type {any} */ _list,
       /** @type {any} */ places,

@@ -106,7 +106,10 @@ const attached = (document, settings) => {
 }
 
 /** @param {import('../../run/check-written.js').Checked} checked @param {any} document */
-const sentencesOf = ({ acked, present, lost, examples, ...bad }, { run, written }) => {
+const sentencesOf = (
+  { acked, present, lost, examples, not_checked: unchecked, ...bad },
+  { run, written },
+) => {
   const found = Object.entries(bad).filter(([, n]) => n > 0)
   const lines = [
     `${plainText(run)}: ${count(acked)} items acknowledged, ${count(present)} there byte by byte` +
@@ -118,6 +121,7 @@ const sentencesOf = ({ acked, present, lost, examples, ...bad }, { run, written 
     lines.push(
       '  the result holds not all ranges that were not acknowledged: some of what is missing may be theirs',
     )
+  lines.push(...unchecked.map((what) => `  not checked: ${plainText(what)}`))
   if (bad.expired > 0)
     lines.push('  expired: their ttl was over, so nothing can be said of them; set a longer --ttl')
   return lines.join('\n')

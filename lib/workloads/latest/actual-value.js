@@ -56,7 +56,10 @@ export const actualValue = strategy({
     dated: true,
     unique: false,
   }),
-  check: (t, k) => [byCommand('present', 'ZMSCORE', [k.set, many(value(t))])],
+  check: (t, k) => [
+    byCommand('present', 'ZMSCORE', [k.set, many(value(t))]),
+    ...k.extra.map((/** @type {any} */ set) => byCommand('members', 'ZMSCORE', [set, many(value(t))])),
+  ],
   counters: (_, k) => countersOfSets(k),
   repeat: 'safe',
 })

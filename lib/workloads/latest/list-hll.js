@@ -27,6 +27,7 @@ export const listHll = strategy({
     dated: false,
     unique: true,
   }),
+  unchecked: () => ['the HyperLogLogs, which count ids and name none'],
   counters: (_, k) => [
     {
       structure: 'PFCOUNT',

@@ -1,5 +1,5 @@
 // Each value under its own key; the ids in a list that is cut to the newest.
-import { byId, every, family, gather, get, ids, many, strategy, sum } from '../declare.js'
+import { byId, every, family, gather, get, ids, inList, many, strategy, sum } from '../declare.js'
 import { itemKeys, keep, roles, storeItem, workload } from './parts.js'
 
 const listEntryBytes = 14
@@ -38,7 +38,7 @@ export const asList = Object.freeze({
   workload,
   roles,
   ids: (/** @type {any} */ k) => k.item,
-  check: () => [byId],
+  check: (/** @type {any} */ t, /** @type {any} */ k) => [byId, inList(k.list, t.kept)],
   keepsNewest: true,
   repeat: /** @type {const} */ ('safe'),
 })

@@ -1,5 +1,5 @@
 // Each value under its own key; the ids in one set a minute.
-import { byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
+import { byCommand, byId, earlier, gather, get, ids, many, strategy, sum } from '../declare.js'
 import { itemKeys, keep, minuteKeys, roles, storeItem, workload } from './parts.js'
 
 const setMemberBytes = 68
@@ -41,7 +41,7 @@ export const set = strategy({
     unique: true,
   }),
   ids: (k) => k.item,
-  check: () => [byId],
+  check: (_, k) => [byId, byCommand('members', 'SMISMEMBER', [k.minute, many(k.item)])],
   counters: (_, k) => [
     { structure: 'SCARD', nature: 'exact, of the minute before', name: 'SCARD', args: [earlier(k.minute)] },
   ],

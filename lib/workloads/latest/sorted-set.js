@@ -27,8 +27,11 @@ const fetchOfSets = (t, k) =>
         unique: false,
       }
 
-/** Each item by its id, and its id in the sorted set. @param {any} k @param {import('../declare.js').Family} member */
-export const checkRanked = (k, member) => [byId, byCommand('members', 'ZMSCORE', [k.set, many(member)])]
+/** Each item by its id, and its id in its sorted set and in all extra ones. @param {any} k @param {import('../declare.js').Family} member */
+export const checkRanked = (k, member) => [
+  byId,
+  ...[k.set, ...(k.extra ?? [])].map((set) => byCommand('members', 'ZMSCORE', [set, many(member)])),
+]
 
 /** How strategies are read, checked and repeated that keep each value under its own key and the ids in sorted sets. */
 export const ofRankedItems = /** @type {const} */ ({

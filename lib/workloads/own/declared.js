@@ -164,8 +164,8 @@ const countedBy = /** @type {Record<string, [string, string]>} */ ({
   hash: ['cardinality', 'HLEN'],
 })
 
-/** @param {import('./read.js').ModelFetch} fetch @param {readonly ModelCommand[]} commands */
-const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands) => {
+/** @param {import('./read.js').ModelFetch} fetch @param {readonly ModelCommand[]} commands @param {string | undefined} type of the key of ids */
+const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands, type) => {
   const isRanked = commands.some(
     ({ name: own, keys, args: words }) =>
       own === 'ZADD' &&
@@ -193,10 +193,10 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
     check: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
       const inHash = byCommand('values', 'HMGET', [k[key], many(idOf(k))])
       if (valueCommand === null) return [inHash]
-      return k[key].type === 'zset'
-        ? [byId, byCommand('members', 'ZMSCORE', [k[key], many(idOf(k))])]
-        : [byId]
+      const command = { zset: 'ZMSCORE', set: 'SMISMEMBER' }[k[key].type]
+      return [byId, ...(command ? [byCommand('members', command, [k[key], many(idOf(k))])] : [])]
     },
+    unchecked: () => (type === 'list' ? [`the ids in the list ${key}`] : []),
     counters: (/** @type {Terms} */ _, /** @type {Record<string, Family>} */ k) => {
       const [, command] = countedBy[k[key].type]
       return [{ structure: command, nature: 'of the model', name: command, args: [k[key]] }]
@@ -224,6 +224,6 @@ export const declarationOf = ({ name, title }, compiled) => {
     operations: (/** @type {Terms} */ t, /** @type {Record<string, Family>} */ k) => ({
       store: storeOf(compiled, t, k),
     }),
-    ...(fetch && readingOf(fetch, commands)),
+    ...(fetch && readingOf(fetch, commands, compiled.keys.get(fetch.key)?.type)),
   })
 }
