@@ -88,6 +88,7 @@ export const runProgram = (program, settings, { stop, stopNow, redact, as }) =>
         const about = aboutOf(program, results.run, plan)
         return page.watching(metrics.watching(results, about), about)
       },
+      onFacts: results.facts,
       settled: results.end,
       stop,
       stopNow,

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentRange } from '../base/ranges.js'
 import { madeWithParents } from '../result/files.js'
+import { windowOf } from '../result/window.js'
 import { defaultStrategy, strategyNamed, writerFlow } from '../workloads/index.js'
 import { refuseOneBox } from './boxes.js'
 import { argumentsOf, scaledLoad } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
-import { windowOf } from './window.js'
 
 /**
  * @typedef {import('./matrix.js').Cell} Cell

@@ -8,8 +8,6 @@ import { percentileMetrics, percentiles, percentilesIn, timesText } from './meas
 // From here on its p99 is that of this machine.
 const lateLimit = 0.01
 const contendedCode = 'bystander-contended'
-// A PING that waited this long is worth a line of its own.
-const longUs = 100_000
 
 /** @type {import('./measure.js').Measure} */
 export const bystander = {
@@ -42,7 +40,6 @@ export const bystander = {
       close: latency.close,
     }
   },
-  isNews: ({ bystander_us: found }) => found !== null && found.max >= longUs,
 
   summary: ({ window }) => ({ bystander_us: percentilesIn(window.bystander_us) }),
   result: { bystander_us: percentiles },

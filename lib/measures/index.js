@@ -19,6 +19,13 @@ export const ofWriters = Object.freeze([bystander, client, reconnects])
 export const ofWorkers = Object.freeze([client])
 export const ofReaders = Object.freeze([client, freshness])
 
+/** @param {readonly Measure[]} measures @param {any} plan */
+const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
+
+/** What is taken of a run of its kind and its plan. @param {any} parts of run.json */
+export const measuresOfRun = ({ kind, plan }) =>
+  applying(kind === 'producer' ? ofWriters : plan.flow === 'workers' ? [] : ofReaders, plan)
+
 /** @param {readonly Measure[]} measures @param {(measure: Measure) => Fields | undefined} of @returns {Fields} */
 const together = (measures, of) => Object.assign({}, ...measures.map((measure) => of(measure) ?? {}))
 
@@ -124,7 +131,7 @@ const emptyOf = ({ type, properties = {} }) =>
  * @param {Record<string, any>} needs of all of them; `shared` wraps what one box of a fleet does for all
  */
 export const instrumentsOf = async (measures, needs) => {
-  const wanted = measures.filter(({ applies = () => true }) => applies(needs.plan))
+  const wanted = applying(measures, needs.plan)
   const all = await Promise.all(
     wanted.map(async (measure) => {
       const source = await measure.open(needs)
@@ -146,18 +153,13 @@ export const instrumentsOf = async (measures, needs) => {
     stop: () => each('stop'),
     /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
     of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
-    /** A second's record, all taken at one moment. What is written is folded, and nothing else. @param {boolean} isMeasured */
+    /** The part of a line that measures have, all taken at one moment, and folded. @param {boolean} isMeasured */
     second(isMeasured) {
       const taken = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
       const line = lineOf(taken)
-      return {
-        line,
-        isNews: all.some(({ measure }) => measure.isNews?.(taken)),
-        fold() {
-          whole.add(line)
-          if (isMeasured) window.add(line)
-        },
-      }
+      whole.add(line)
+      if (isMeasured) window.add(line)
+      return line
     },
     /** The load is over: what is known once. */
     end() {
@@ -167,6 +169,7 @@ export const instrumentsOf = async (measures, needs) => {
     /** Sections of run.json. @param {number} stored */
     summary: (stored) =>
       summaryOf({ window: window.sum, whole: whole.sum, facts, stored, plan: needs.plan }, wanted),
+    facts: () => facts,
     /** Plain data for a fleet: sums of this box. */
     own: () => ({ window: plain(window.sum), whole: plain(whole.sum), facts }),
     close() {

@@ -42,7 +42,6 @@ import { micros } from '../base/units.js'
  * @property {(row: any, overS: number) => any} [earlier] a line's part as an earlier version wrote it, as amounts
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
  * @property {(second: Record<string, any>) => Record<string, any>} [show]
- * @property {(second: Record<string, any>) => boolean} [isNews] worth a line though nothing else happened
  * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name

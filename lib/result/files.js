@@ -1,10 +1,10 @@
 // The results folder: made before the run with all its files open, filled line by line, finished by run.json.
-import { statSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { bytes, plainData } from '../base/units.js'
 import { MillraceError, OptionError } from '../errors.js'
-import { ownerWords, takeOwnership } from '../lock.js'
+import { ownedContent, ownerWords, takeOwnership } from '../lock.js'
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000
@@ -12,9 +12,10 @@ const attempts = 1000
 const leastFreeBytes = 20e6
 const lockName = 'run.lock'
 const unfinishedName = 'run.json.part'
+const factsName = 'facts.json'
 const lineNames = /** @type {const} */ (['intervals.ndjson', 'events.ndjson'])
 // What a start leaves that comes to nothing; killed while it locks, it leaves a draft of the lock as well.
-const ofStart = [lockName, unfinishedName, ...lineNames]
+const ofStart = [lockName, unfinishedName, factsName, ...lineNames]
 const isOfStart = (/** @type {string} */ name) => ofStart.includes(name) || name.startsWith(`${lockName}.`)
 
 /** @param {unknown} error */
@@ -190,6 +191,17 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
     folder,
     interval: (/** @type {object} */ line) => intervals.append(redact(plainData({ run: name, ...line }))),
     event: (/** @type {object} */ line) => events.append(redact(plainData({ run: name, ...line }))),
+    /** What the result is made of beside its lines, in the place of what it was before. @param {object} facts */
+    facts(facts) {
+      const path = join(folder, factsName)
+      try {
+        writeFileSync(`${path}.part`, JSON.stringify(redact(plainData(facts))))
+        renameSync(`${path}.part`, path)
+      } catch (error) {
+        rmSync(`${path}.part`, { force: true })
+        failed(error)
+      }
+    },
     /** Settles the line files, so that what they missed can stand in the document. */
     end,
     /** Why the stored result is not complete. */
@@ -220,6 +232,27 @@ export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, r
       else for (const file of [lockName, unfinishedName]) await rm(join(folder, file), { force: true })
     },
   }
+}
+
+/**
+ * Writes run.json of a folder again, from its facts and its seconds.
+ * @param {string} folder
+ * @param {(facts: any) => Promise<object>} documentOf
+ * @returns {Promise<boolean>} false: there are no facts
+ */
+export const writtenAgain = async (folder, documentOf) => {
+  const [facts, path, lock] = [factsName, 'run.json', lockName].map((name) => join(folder, name))
+  if (!existsSync(facts)) return false
+  if (ownedContent(lock) !== null)
+    throw new OptionError(`${folder}: ${ownerWords(lock)} is writing this result; wait for its end`)
+  const document = await documentOf(JSON.parse(readFileSync(facts, 'utf8')))
+  try {
+    await writeFile(`${path}.part`, `${JSON.stringify(document, null, 2)}\n`, { flush: true })
+    await rename(`${path}.part`, path)
+  } catch (error) {
+    throw new ResultsError(folder, error)
+  }
+  return true
 }
 
 /** @param {string} folder that holds no result */

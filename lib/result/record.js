@@ -6,6 +6,8 @@ import { plainText } from '../base/units.js'
 import { OptionError } from '../errors.js'
 import { bucketsIn, isHistogram, mergedCurve } from '../measure/latency.js'
 import { faultIn } from '../shape.js'
+import { documentOf } from './facts.js'
+import { writtenAgain } from './files.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
@@ -59,7 +61,7 @@ const textOf = (path) =>
   })
 
 /** @param {string} path @returns {Promise<unknown>} undefined: there is no such file */
-const documentOf = async (path) => {
+const jsonOf = async (path) => {
   const text = await textOf(path)
   if (text === null) return undefined
   try {
@@ -74,22 +76,42 @@ const documentOf = async (path) => {
  * @param {string} path
  * @returns {Promise<Omit<Second, 'over_ms'>[]>}
  */
-const linesOf = async (path) => {
+const linesOf = async (path) =>
+  (await objectsIn(path)).map((read, at) => {
+    const fault = faultIn(read, SECOND)
+    if (fault) throw new OptionError(`${path}, line ${at + 1}, is not a second of a run: ${fault}`)
+    return read
+  })
+
+/** @param {string} path @returns {Promise<any[]>} */
+const objectsIn = async (path) => {
   const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
   return lines.flatMap((line, at) => {
-    /** @type {any} */
-    let read
     try {
-      read = JSON.parse(line)
+      return [JSON.parse(line)]
     } catch (cause) {
       if (at === lines.length - 1) return []
       throw new OptionError(`${path}, line ${at + 1}, is not JSON`, { cause })
     }
-    const fault = faultIn(read, SECOND)
-    if (fault) throw new OptionError(`${path}, line ${at + 1}, is not a second of a run: ${fault}`)
-    return [read]
   })
 }
+
+/**
+ * run.json again, from what lies beside it.
+ * @param {string} folder
+ * @returns {Promise<boolean>} false: a folder of an earlier version, or not of a run
+ */
+export const remadeIn = (folder) =>
+  writtenAgain(folder, async (facts) => {
+    const [lines, events] = await Promise.all([
+      linesOf(join(folder, 'intervals.ndjson')),
+      objectsIn(join(folder, 'events.ndjson')),
+    ])
+    const own = events.map(({ at_ms, kind, text }) => ({ at_ms, kind, text }))
+    // What was asked of CloudWatch later is in run.json alone.
+    const { cloudwatch } = (await readRunDocument(folder)) ?? {}
+    return { ...documentOf(facts, lines, own), ...(cloudwatch && { cloudwatch }) }
+  })
 
 /** Of those that a distribution is made of. @param {Pick<Second, 'latency_us'>} second */
 const histogramFault = ({ latency_us: latency }) => {
@@ -165,7 +187,7 @@ export const readRunDocument = (folder) => readRunFile(join(folder, 'run.json'))
 
 /** @param {string} path @returns {Promise<RunDocument | null>} null: there is no such file */
 export const readRunFile = async (path) => {
-  const found = await documentOf(path)
+  const found = await jsonOf(path)
   if (found === undefined) return null
   return checked(path, found, 'a run', (document) => {
     const kind = String(document.kind)
@@ -182,7 +204,7 @@ export const readRunFile = async (path) => {
  */
 export const readExperiment = async (folder) => {
   const path = join(folder, 'experiment.json')
-  const found = await documentOf(path)
+  const found = await jsonOf(path)
   return found === undefined
     ? null
     : checked(path, found, 'an experiment', (document) => faultIn(document, EXPERIMENT))

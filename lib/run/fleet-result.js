@@ -134,8 +134,8 @@ const endsOf = (fleet) => {
 
 /** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/ruling.js').Warning[]} warnings */
 const endOf = (parts, warnings) => {
-  const { own, client, events, durationS, interrupted } = parts
-  const common = { sums: own.sums, measured: own.measured, warnings, interrupted, client, events }
+  const { own, events, durationS, interrupted } = parts
+  const common = { sums: own.sums, measured: own.measured, warnings, interrupted, events }
   if (parts.kind === 'consumer') {
     const { fetches, replication_ms, verify, live, uniqueness } = parts
     const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]

@@ -24,7 +24,6 @@ const ratesOf = ({ pacing, periodMs }, counts, consumers, durationS) => {
  */
 export const resultOf = (run, { startedEpochMs, durationMs, interrupted }) => {
   const { plan, card, fetches, delays, clocks, judge, uniqueness, driver, roles, journal, liveShare } = run
-  const { fetches: more, ...sections } = run.instruments.summary(0)
   const consumers = plan.agents.length * plan.consumers
   const durationS = durationMs / 1000
   return {
@@ -39,7 +38,6 @@ export const resultOf = (run, { startedEpochMs, durationMs, interrupted }) => {
       ...fetches.whole,
       failed_by: fetches.failedBy,
       ...fetches.summary(),
-      ...more,
     },
     rate: ratesOf(plan, fetches.whole, consumers, durationS),
     replication_ms: inMs(delays.whole()),
@@ -49,8 +47,9 @@ export const resultOf = (run, { startedEpochMs, durationMs, interrupted }) => {
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
     commands: roles.sums,
-    ...sections,
     nodes: run.sampler.summary().nodes,
     events: journal.events,
+    sections: run.instruments.summary(0),
+    sums: { stored: 0, facts: run.instruments.facts() },
   }
 }

@@ -1,5 +1,5 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
-import { changesOf, isNoLine, onceASecond, shownOf } from './second.js'
+import { changesOf, isRest, onceASecond, shownOf } from './second.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -58,12 +58,9 @@ export const everyReadSecond = ({
     driver.watch()
     const { atMs, epochMs, now, overS, perS: itemsPerS, counts } = changes()
     const times = fetches.turn()
-    const { line, fold } = instruments.second(true)
-    const isLine = !isNoLine(overS, counts, [...Object.values(times), line.freshness_us])
-    if (isLine) fold()
+    const line = instruments.second(true)
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
     roles.add(nodes)
-    if (!isLine) return
     const wrong = judge
       ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
       : 0
@@ -78,6 +75,7 @@ export const everyReadSecond = ({
       ...line,
       nodes,
     })
+    if (isRest(overS)) return
     show({
       ...shownOf(atMs, times.duration_us, nodes),
       totalMs: plan.durationMs,

@@ -5,10 +5,10 @@ import { millraceVersion } from '../base/version.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
-import { resultDocument } from '../result/document.js'
-import { withThresholds } from '../result/thresholds.js'
+import { documentWith } from '../result/facts.js'
 import { newcomerCheck, preflight } from '../target/preflight.js'
 import { withUndo } from '../undo.js'
+import { strategyOf } from '../workloads/of-plan.js'
 import {
   agentWords,
   claimAgents,
@@ -59,6 +59,7 @@ import { writeRun } from './write-run.js'
  * @property {Observer} observer
  * @property {(plan: import('../plan/plan.js').Plan | import('../plan/read-plan.js').ReadPlan | import('../plan/work-plan.js').WorkPlan) => Lines}
  *   linesOf
+ * @property {(facts: any) => void} [onFacts] what the result is made of beside the seconds: when it begins, and when it has ended
  * @property {() => Promise<unknown>} settled when all lines are where they belong
  * @property {import('../fleet/box.js').Kept} [kept] where a box of a fleet keeps its intervals
  * @property {(own: import('../result/document.js').RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
@@ -67,11 +68,43 @@ import { writeRun } from './write-run.js'
  * @property {AbortSignal} stopNow nothing is waited for any more
  */
 
+/**
+ * What is known of a run before it begins.
+ * @param {Settings} settings
+ * @param {Needs} needs
+ * @param {object} found of the target
+ */
+const factsOfRun = (settings, { program, target, run, commandLine, observer }, found) => ({
+  schema: /** @type {const} */ (1),
+  parts: {
+    ...{ kind: program, run, commandLine, versions: versionsOf(target) },
+    target: { kind: target.kind, origin: target.origin, ...found },
+    warnings: [...observer.warnings],
+  },
+  thresholds: settings.thresholds,
+  sums: null,
+})
+
+/**
+ * Where its lines go. What they are a run of is stored before the first.
+ * @param {Settings} settings
+ * @param {Needs} needs
+ * @param {Parameters<Needs['linesOf']>[0]} plan
+ * @param {object} [found] of the target
+ * @param {object} [more] of its parts
+ */
+const begun = (settings, needs, plan, found = {}, more = {}) => {
+  const facts = factsOfRun(settings, needs, found)
+  needs.onFacts?.({ ...facts, parts: { ...facts.parts, ...more, plan, startedEpochMs: Date.now() } })
+  return needs.linesOf(plan)
+}
+
 /** @param {number} total */
 const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
-const written = async (settings, { target, run, commandLine, observer, linesOf, kept, ...signals }, undo) => {
+const written = async (settings, needs, undo) => {
+  const { target, run, commandLine, observer, kept, ...signals } = needs
   const { say, warn } = observer
   const { stopNow } = signals
   let { stop } = signals
@@ -123,6 +156,7 @@ const written = async (settings, { target, run, commandLine, observer, linesOf, 
       about: aboutFleet({ settings, plan: everybody, target, found: about, commandLine: again }),
     })
   }
+  const ofTarget = { found, shared_keys: sharedKeysOf(plan, target.topology) }
   const parts = await writeRun({
     plan,
     target,
@@ -132,7 +166,7 @@ const written = async (settings, { target, run, commandLine, observer, linesOf, 
     onBegin: agents.begin,
     idleCost: settings.idleCost,
     say,
-    results: linesOf(plan),
+    results: begun(settings, needs, plan, ofTarget),
     fleet,
     guard: guardOf(settings.guard),
     warn,
@@ -146,13 +180,13 @@ const written = async (settings, { target, run, commandLine, observer, linesOf, 
     ...parts,
     ...(snapshot && { snapshot }),
     ...(fleet && { fleet }),
-    target: { found, shared_keys: sharedKeysOf(plan, target.topology) },
+    target: ofTarget,
   }
 }
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const read = async (settings, needs, undo) => {
-  const { target, run, observer, linesOf, stopNow } = needs
+  const { target, run, observer, stopNow } = needs
   const { say, warn, progress } = observer
   const own = /** @type {import('../../settings.js').ReaderSettings} */ (settings)
   const joined = await joinToRead(own, needs, undo)
@@ -163,7 +197,9 @@ const read = async (settings, needs, undo) => {
   if (found.plan.flow === 'workers') {
     const { plan, card } = found
     say(workersWords(plan))
-    const parts = await workRun({ plan, card, results: linesOf(plan), ...common })
+    const jobs = { promise: strategyOf(plan).workers()?.promise }
+    const results = begun(settings, needs, plan, {}, { jobs })
+    const parts = await workRun({ plan, card, results, ...common })
     return { ...parts, target: {} }
   }
   const { strategy } = found.plan
@@ -174,7 +210,7 @@ const read = async (settings, needs, undo) => {
   say(readerWords(plan, Boolean(joined)))
   joined?.fleet.describe({ reading: { ...plan, agents: [] } })
   await joined?.fleet.tell()
-  const parts = await readRun({ ...found, plan, results: linesOf(plan), joined, ...common })
+  const parts = await readRun({ ...found, plan, results: begun(settings, needs, plan), joined, ...common })
   return { ...parts, ...(joined && { fleet: joined.fleet }), target: {} }
 }
 
@@ -185,24 +221,16 @@ const read = async (settings, needs, undo) => {
  */
 export const runOn = (settings, needs) =>
   withUndo(async (undo) => {
-    const { program, target, run, commandLine, observer, settled } = needs
+    const { program, observer, settled } = needs
     /** @type {any} */
     const made = await (program === 'consumer' ? read : written)(settings, needs, undo)
-    const { fleet, own, ...parts } = made
+    const { fleet, own, sections, sums, target: found, ...parts } = made
     await settled()
-    const { kind, origin } = target
-    const document = resultDocument(
-      /** @type {import('../result/document.js').RunParts} */ ({
-        ...parts,
-        kind: program,
-        run,
-        commandLine,
-        versions: versionsOf(target),
-        target: { kind, origin, ...parts.target },
-        warnings: [...observer.warnings],
-      }),
-    )
-    if (!fleet) return withThresholds(document, settings.thresholds)
+    const known = { ...factsOfRun(settings, needs, found), sums }
+    const facts = { ...known, parts: { ...known.parts, ...parts }, ...(fleet && { thresholds: [] }) }
+    needs.onFacts?.(facts)
+    const document = documentWith(facts, sections)
+    if (!fleet) return document
     const { warnings } = observer
     const all = await resultOfFleet(fleet, { parts: made, warnings, say: observer.say, signals: needs })
     const seconds = () => pagesOfSeconds(fleet.control)

@@ -26,8 +26,8 @@ const busiest = (rows, role) => {
 
 // A tick of a whole second belongs with its answers to the next line, and the warm-up ends between two lines.
 const lineEarlyMs = 30
-// A rest shorter than this in which nothing happened is no line of its own.
-const shortestMs = 100
+// What the live line would show of a shorter rest is of no second.
+const shortestS = 0.1
 const endLimitMs = 2000
 
 /**
@@ -63,18 +63,8 @@ export const onceASecond = (second, elapsed) => {
   }
 }
 
-/**
- * Too short to be a line, and nothing in it but the usual answers to PINGs.
- * @param {number} overS
- * @param {Record<string, number>} counts
- * @param {readonly ({ max: number } | null)[]} latencies of what was counted
- * @param {boolean} [isNews] whether a measure has something to report
- */
-export const isNoLine = (overS, counts, latencies, isNews = false) =>
-  overS * 1000 < shortestMs &&
-  Object.values(counts).every((n) => n === 0) &&
-  latencies.every((each) => each === null) &&
-  !isNews
+/** The rest of a run after its last whole second. @param {number} overS */
+export const isRest = (overS) => overS < shortestS
 
 /**
  * What was counted since the call before.
@@ -157,11 +147,8 @@ export const everySecond = ({
     const intended = latency.intended.turn()
     const service = latency.service.turn()
     const nowIn = phase()
-    const { line, isNews, fold } = instruments.second(nowIn !== 'warm-up')
-    const isLine = !isNoLine(overS, counts, [intended, service], isNews)
-    if (isLine) fold()
+    const line = instruments.second(nowIn !== 'warm-up')
     const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
-    if (!isLine) return
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
@@ -173,6 +160,7 @@ export const everySecond = ({
       writers,
       nodes,
     })
+    if (isRest(overS)) return
     show({
       ...shownOf(atMs, intended, nodes),
       totalMs: lengthMs(plan),

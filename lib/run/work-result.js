@@ -136,5 +136,7 @@ export const resultOf = (run, { startedEpochMs, interrupted, client, whole, acco
     client,
     nodes: run.sampler.summary().nodes,
     events: journal.events,
+    sections: {},
+    sums: { stored: counts.done, facts: {} },
   }
 }

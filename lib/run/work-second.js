@@ -1,5 +1,5 @@
 // What happens once a second beside the workers: the backlog, samples, accounts, the line of intervals.ndjson, the live line.
-import { changesOf, isNoLine, onceASecond, shownOf } from './second.js'
+import { changesOf, isRest, onceASecond, shownOf } from './second.js'
 
 /**
  * @param {object} needs
@@ -52,7 +52,6 @@ export const everyWorkSecond = (needs) => {
     bytesMax = Math.max(bytesMax, queue_bytes ?? 0)
     const waitingNow = waiting?.reduce((sum, jobs) => sum + jobs, 0) ?? null
     await look(waitingNow).catch(() => {})
-    if (isNoLine(overS, counts, [intended, service])) return
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
@@ -66,6 +65,7 @@ export const everyWorkSecond = (needs) => {
       client,
       nodes,
     })
+    if (isRest(overS)) return
     show({
       ...shownOf(atMs, intended, nodes),
       totalMs: plan.durationMs,

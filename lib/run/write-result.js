@@ -94,8 +94,6 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     unsure: unsureOf(ledger, answeredIn(run) - stored),
     writers,
   }
-  const { traffic: connections, ...sections } = run.instruments.summary(stored)
-  const traffic = trafficIn(run, endMs)
   const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
   return {
     startedEpochMs,
@@ -110,16 +108,17 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
     latency_us: { intended: latency.intended.whole(), service: latency.service.whole() },
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
-    ...sections,
     server: serverCosts(known),
     counts: run.counts(),
     ...(load && run.strategy.loads && { load }),
     ...run.answers(),
-    traffic: traffic && { ...traffic, ...connections },
+    traffic: trafficIn(run, endMs),
     ...run.passes(),
     ...(chunks && { chunks }),
     ...(queue() && { queue: queue() }),
     nodes,
     events: journal.events,
+    sections: run.instruments.summary(stored),
+    sums: { stored, facts: run.instruments.facts() },
   }
 }

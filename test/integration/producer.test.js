@@ -291,6 +291,7 @@ describe('the folder of a run', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder).sort(), [
       'charts',
       'events.ndjson',
+      'facts.json',
       'intervals.ndjson',
       'report.html',
       'run.json',

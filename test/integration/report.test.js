@@ -63,7 +63,12 @@ test('kept limits end with 0, and --no-report leaves only the data', async (t) =
     pages: true,
   })
   assertDone(ended)
-  assert.deepEqual(readdirSync(ended.folder).sort(), ['events.ndjson', 'intervals.ndjson', 'run.json'])
+  assert.deepEqual(readdirSync(ended.folder).sort(), [
+    'events.ndjson',
+    'facts.json',
+    'intervals.ndjson',
+    'run.json',
+  ])
 })
 
 test('a wrong limit is one line and exit 2, before anything is started', async (t) => {

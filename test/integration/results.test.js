@@ -137,7 +137,12 @@ describe('results that cannot be written', { concurrency: 2 }, () => {
       out,
     }).ended
     assert.ok(code === 0 || code === 4, stderr)
-    assert.deepEqual(readdirSync(join(out, 'mine')).sort(), ['events.ndjson', 'intervals.ndjson', 'run.json'])
+    assert.deepEqual(readdirSync(join(out, 'mine')).sort(), [
+      'events.ndjson',
+      'facts.json',
+      'intervals.ndjson',
+      'run.json',
+    ])
   })
 })
 

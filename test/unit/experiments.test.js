@@ -12,8 +12,8 @@ import { experimentIn } from '../../lib/experiments/schema.js'
 import { openMatrix } from '../../lib/experiments/store.js'
 import { experimentDocument } from '../../lib/experiments/summary.js'
 import { experimentText } from '../../lib/experiments/text.js'
-import { windowOf } from '../../lib/experiments/window.js'
 import { centreOf, figureOfRow } from '../../lib/result/statistics.js'
+import { windowOf } from '../../lib/result/window.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @typedef {import('../../lib/experiments/summary.js').TurnResult} TurnResult */

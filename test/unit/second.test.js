@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ledgerOf } from '../../lib/measure/ledger.js'
-import { isNoLine, lengthMs, onceASecond } from '../../lib/run/second.js'
+import { lengthMs, onceASecond } from '../../lib/run/second.js'
 import { windowOf } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -35,18 +35,6 @@ test('lines end a little before whole seconds, however late a timer wakes', asyn
   assert.deepEqual(lines.slice(3), [3970, 4970])
   await seconds.stop()
   assert.deepEqual(lines.slice(5), [5000])
-})
-
-test('a short rest without items is no line, one with items is', () => {
-  assert.equal(isNoLine(0.03, { acked: 0, dropped: 0 }, [null]), true)
-  assert.equal(isNoLine(0.03, { acked: 1, dropped: 0 }, [null]), false)
-  assert.equal(isNoLine(0.5, { acked: 0, dropped: 0 }, [null]), false)
-})
-
-test('a short rest with a latency, or a PING that waited long, is a line', () => {
-  assert.equal(isNoLine(0.03, { acked: 0 }, [null, { max: 12 }]), false)
-  assert.equal(isNoLine(0.03, { acked: 0 }, [null], false), true)
-  assert.equal(isNoLine(0.03, { acked: 0 }, [null], true), false)
 })
 
 test('what was due in the window belongs to it, whenever it was answered', async () => {

@@ -6,13 +6,13 @@ import { ExitCode, OptionError } from '../../errors.js'
 import { missingFor } from '../../report/draw.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
 import { codeOf, madeWithParents } from '../../result/files.js'
-import { readRecord } from '../../result/record.js'
+import { readRecord, remadeIn } from '../../result/record.js'
 
 /** @type {import('../commands.js').Command} */
 export const command = {
   about: {
     words: 'RESULTS',
-    does: 'Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the experiment in the folder RESULTS.',
+    does: 'Writes report.html, report.md, report.txt, CSV files and charts/ (SVG and PNG, light and dark) for the run or the experiment in the folder RESULTS. run.json of a run is made again from its facts.json and intervals.ndjson, also of one that was killed.',
     examples: [['of the newest run', 'results/2026-11-22T11-08-08-sorted-set']],
   },
   options: ownOptions('Options', [
@@ -27,6 +27,7 @@ export const command = {
     const target = out ?? folder
     if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
       throw new OptionError(`--out ${out} is a file; name a folder`)
+    await remadeIn(folder)
     const record = await readRecord(folder)
     await madeWithParents(target).catch((cause) => {
       throw new OptionError(`--out ${target}: the folder cannot be written (${codeOf(cause)})`, { cause })

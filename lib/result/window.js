@@ -6,9 +6,9 @@ import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
-import { measuresOf } from '../result/measures.js'
-import { absentCode, ruling } from '../result/ruling.js'
-import { absentWriters } from '../result/writer-reasons.js'
+import { measuresOf } from './measures.js'
+import { absentCode, ruling } from './ruling.js'
+import { absentWriters } from './writer-reasons.js'
 
 /**
  * @typedef {Record<string, any>} Document run.json
@@ -84,7 +84,7 @@ const rateHeld = (document, lines) => {
 }
 
 /** @param {readonly Line[]} lines @param {number} stretch of the time that the lines took */
-const nodesOver = (lines, stretch) => {
+export const nodesOver = (lines, stretch) => {
   const mean = (/** @type {Line[]} */ own, /** @type {string} */ key) => {
     const found = meanOver(own, key)
     return found === null ? null : found * stretch

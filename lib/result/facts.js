@@ -1,0 +1,178 @@
+// run.json as a function of what lies beside it: facts.json has what is known once, intervals.ndjson the seconds. A run that
+// was killed, or whose disk was full, has the facts of its beginning only, and its result is that of the seconds it wrote.
+import { sums as total } from '../base/sums.js'
+import { mergedPercentiles } from '../measure/latency.js'
+import { at, folded } from '../measures/fold.js'
+import { measuresOfRun, recordOf, summaryOf } from '../measures/index.js'
+import { resultDocument } from './document.js'
+import { withThresholds } from './thresholds.js'
+import { nodesOver, windowOf } from './window.js'
+
+/**
+ * @typedef {object} Facts facts.json
+ * @property {1} schema
+ * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
+ * @property {readonly string[]} thresholds
+ * @property {{ stored: number, facts: Record<string, any> } | null} sums what measures know once; null: the run has not ended
+ *
+ * @typedef {any[]} Lines of intervals.ndjson
+ */
+
+/** What measures make may be part of a section of the run. @param {any} own @param {any} made @returns {any} */
+const joined = (own, made) => {
+  if (own === undefined || typeof made !== 'object' || made === null) return made
+  if (typeof own !== 'object' || own === null) return own
+  const more = Object.entries(made).map(([name, part]) => [name, joined(own[name], part)])
+  return { ...own, ...Object.fromEntries(more) }
+}
+
+/** @param {Facts} facts @param {Record<string, any>} sections that measures made */
+export const documentWith = ({ parts, thresholds }, sections) =>
+  withThresholds(resultDocument(joined(parts, sections)), thresholds)
+
+/** @param {Facts} facts @param {Lines} lines @param {readonly { at_ms: number, kind: string, text: string }[]} events */
+export const documentOf = (facts, lines, events) => {
+  const { parts, sums } = facts
+  const measures = measuresOfRun(parts)
+  const fields = recordOf(measures)
+  const isMeasured = (/** @type {any} */ { phase }) => phase !== 'warm-up'
+  const [window, whole] = [folded(fields, lines.filter(isMeasured)), folded(fields, lines)]
+  const known = sums ?? {
+    stored: total(lines.filter(isMeasured).map(({ items }) => items ?? {})).acked,
+    facts: {},
+  }
+  const sections = summaryOf({ window, whole, ...known, plan: parts.plan }, measures)
+  if (sums) return documentWith(facts, sections)
+  return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
+}
+
+const cutOff = (/** @type {number} */ lastMs) => ({
+  code: 'killed',
+  message: `the run was ended by a kill, or its disk was full: this is the result of its first ${(lastMs / 1000).toFixed(1)} s`,
+  invalidates: true,
+})
+
+/** Of a run that did not come to its end. @param {Record<string, any>} parts @param {Lines} lines */
+const partsOfLines = (parts, lines) => {
+  const lastMs = lines.at(-1)?.at_ms ?? 0
+  const seconds = lines.map((line, i) => ({ ...line, over_ms: line.at_ms - (lines[i - 1]?.at_ms ?? 0) }))
+  const [first] = lines
+  const own =
+    parts.kind === 'producer'
+      ? writtenIn(parts, lines, seconds)
+      : parts.plan.flow === 'workers'
+        ? workedIn(parts, lines, lastMs)
+        : readIn(lines, lastMs)
+  return {
+    startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
+    durationS: lastMs / 1000,
+    interrupted: true,
+    nodes: nodesOver(seconds, 1),
+    ...own,
+    warnings: [...parts.warnings, cutOff(lastMs)],
+  }
+}
+
+/** @param {Lines} lines @param {string} path @param {number} [us] of its unit */
+const timesIn = (lines, path, us = 1) => {
+  const seconds = lines.flatMap((line) => at(line, path) ?? [])
+  const found = mergedPercentiles(seconds.map(({ hdr }) => hdr))
+  if (!found) return null
+  const scaled = Object.entries(found).map(([name, value]) => [name, value / us])
+  return { ...Object.fromEntries(scaled), count: seconds.reduce((sum, { samples }) => sum + samples, 0) }
+}
+
+/** @param {Record<string, any>} parts @param {Lines} lines @param {Lines} seconds */
+const writtenIn = ({ plan }, lines, seconds) => {
+  const counts = total(lines.map(({ items }) => items))
+  const { offered = 0, ...outcomes } = counts
+  const settled = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
+  const warmUpS = plan.warmUpMs / 1000
+  const measuredS = Math.max(0, (seconds.at(-1)?.at_ms ?? 0) / 1000 - warmUpS)
+  const start = { started: new Date(0).toISOString(), rate: { nominal: plan.nominalHz, achieved: null } }
+  const document = {
+    ...start,
+    plan,
+    items: { failed_by: {} },
+    server: {},
+    nodes: [],
+    events: [],
+    warnings: [],
+  }
+  const window = windowOf([{ document, lines: seconds }], {
+    fromMs: plan.warmUpMs,
+    toMs: Number.POSITIVE_INFINITY,
+  })
+  const { rate = document.rate, latency_us = {}, server = {}, writers = null } = window?.document ?? {}
+  return {
+    commands: { errors_by: {}, repeated_by: {} },
+    ...{ measuredS, warmUpS, rate, latency_us, server, writers },
+    items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - settled, failed_by: {} },
+  }
+}
+
+/** @param {Lines} lines @param {number} lastMs */
+const readIn = (lines, lastMs) => {
+  const counts = total(lines.map(({ fetches }) => fetches))
+  const perS = (/** @type {number} */ n) => (lastMs > 0 ? (n * 1000) / lastMs : null)
+  return {
+    fetches: {
+      ...counts,
+      failed_by: {},
+      duration_ms: timesIn(lines, 'duration_us', 1000),
+      ids_ms: timesIn(lines, 'ids_us', 1000),
+      values_ms: timesIn(lines, 'values_us', 1000),
+      numbers: {},
+    },
+    rate: {
+      nominal: null,
+      achieved: perS(counts.count),
+      items: perS(counts.items),
+      value_bytes: perS(counts.bytes),
+    },
+    ...{ commands: {}, reads: {} },
+    verify: lines.at(-1)?.verify && { ...lines.at(-1).verify, examples: [] },
+  }
+}
+
+/** @param {Lines} lines @param {'backlog' | 'between'} name */
+const waitsIn = (lines, name) => {
+  const jobs = lines.flatMap((line) => line[name] ?? [])
+  return { first: jobs[0] ?? null, last: jobs.at(-1) ?? null, max: Math.max(0, ...jobs) }
+}
+
+// What each worker did is known at the end.
+const crewOf = (/** @type {number} */ count) => ({
+  count,
+  busy_share: null,
+  work_us_mean: null,
+  processes_lost: null,
+})
+
+/** @param {Record<string, any>} parts @param {Lines} lines @param {number} lastMs */
+const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
+  const jobs = total(lines.map((line) => line.jobs))
+  const rate = lastMs > 0 ? ((jobs.done ?? 0) * 1000) / lastMs : null
+  return {
+    jobs: {
+      ...known,
+      ...{ taken: 0, done: 0, duplicates: 0, reclaimed: 0 },
+      ...jobs,
+      settled: false,
+      account: null,
+    },
+    rate: { nominal: null, achieved: rate },
+    latency_us: {
+      intended: timesIn(lines, 'latency_us.intended'),
+      service: timesIn(lines, 'latency_us.service'),
+    },
+    waiting_us: timesIn(lines, 'waiting_us'),
+    commands: { refused_by: {}, lost_replies: {} },
+    workers: crewOf(work.workers),
+    stages: work.outputs && {
+      filter: { ...crewOf(work.workers), rate: null, done: null, backlog: waitsIn(lines, 'backlog') },
+      output: { ...crewOf(work.outputs.workers), rate, done: jobs.done, backlog: waitsIn(lines, 'between') },
+    },
+    backlog: waitsIn(lines, 'backlog'),
+  }
+}

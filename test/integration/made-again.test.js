@@ -1,0 +1,122 @@
+// run.json is a function of what lies beside it: made again from facts.json and intervals.ndjson it is the same, byte for
+// byte, of every kind of load; and a run that was killed has a result of the seconds it wrote.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readRecord, remadeIn } from '../../lib/result/record.js'
+import { at, linesOf, startProgram, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const common = '--idle-cost never --allow foreign-keys'
+
+describe('a result made again', () => {
+  /** @type {import('../helpers/servers.js').TestServer} */
+  let server
+  /** @type {(() => any)[]} */
+  const undo = []
+  before(async () => {
+    server = await startServer({ after: (step) => void undo.unshift(step) })
+  })
+  after(async () => {
+    for (const step of undo) await step()
+  })
+  const start = (/** @type {any} */ t, /** @type {string} */ program, /** @type {string} */ line) =>
+    startProgram(t, program, line, { env: at(server) })
+
+  /** @param {{ folder: string, stderr: string }} ended */
+  const assertSame = async ({ folder, stderr }) => {
+    const path = join(folder, 'run.json')
+    assert.ok(existsSync(path), stderr)
+    const text = readFileSync(path, 'utf8')
+    rmSync(path)
+    assert.equal(await remadeIn(folder), true)
+    assert.equal(readFileSync(path, 'utf8'), text)
+    return { document: JSON.parse(text), lines: linesOf(join(folder, 'intervals.ndjson')) }
+  }
+
+  /** As a disk that was full from then on leaves it: with the facts of the beginning. @param {string} folder */
+  const cutOff = async (folder) => {
+    const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8'))
+    const { kind, run, versions, target, plan, startedEpochMs, jobs } = facts.parts
+    const parts = {
+      kind,
+      run,
+      versions,
+      target,
+      plan,
+      warnings: [],
+      startedEpochMs,
+      ...(jobs && { jobs: { promise: jobs.promise } }),
+    }
+    writeFileSync(join(folder, 'facts.json'), JSON.stringify({ ...facts, sums: null, parts }))
+    rmSync(join(folder, 'run.json'))
+    assert.equal(await remadeIn(folder), true)
+    assert.equal((await readRecord(folder)).kind, 'run')
+    return JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+  }
+
+  const kinds = {
+    ticks: '--rate 500 --duration 1500ms --warm-up 500ms --threshold latency.intended.max<60s',
+    clients:
+      '--strategy lookup-get --keys 300 --fill --connections 4 --rate 400 --duration 1s --reconnects 20',
+    chunks: '--strategy counter-pipeline',
+    passes: '--strategy membership-set --items 500 --connections 2',
+    jobs: '--strategy queue-list --rate 200 --duration 1s',
+  }
+  for (const [kind, line] of Object.entries(kinds))
+    test(`of ${kind}, byte for byte`, async (t) => {
+      const ended = await start(t, 'producer.js', `${line} ${common} --prefix ${kind}:`).ended
+      const { document, lines } = await assertSame(ended)
+      // A sum of the seconds is what the run says of itself: the last one, however short, is among them.
+      const sum = lines.reduce((total, { client }) => total + client.cpu_s, 0)
+      if (kind !== 'ticks') assert.ok(Math.abs(sum / document.client.cpu_s - 1) < 1e-5)
+    })
+
+  test('of fetches, byte for byte, while the writers are killed: their result ends with their last whole second', async (t) => {
+    const writer = start(t, 'producer.js', `--rate 400 ${common} --prefix f:`)
+    await until('a second of the writers', () => writer.intervals().length > 0)
+    const reader = start(t, 'consumer.js', '-p 100 --duration 1s --prefix f: --verify')
+    const read = await reader.ended
+    const { lines: reads } = await assertSame(read)
+    const cut = await cutOff(read.folder)
+    const whole = reads.reduce((sum, { fetches }) => sum + fetches.count, 0)
+    assert.deepEqual([cut.fetches.count, cut.valid, cut.warnings[0].code], [whole, false, 'killed'])
+    assert.ok(cut.fetches.duration_ms.p50 > 0 && cut.client.cpu_s > 0 && cut.rate.achieved > 0)
+    const running = join(writer.out, /** @type {string} */ (writer.intervals()[0].run))
+    await assert.rejects(remadeIn(running), /is writing this result/)
+    writer.kill('SIGKILL')
+    const { folder } = await writer.ended
+    assert.equal(existsSync(join(folder, 'run.json')), false)
+    // And a part of its last line is missing.
+    const path = join(folder, 'intervals.ndjson')
+    truncateSync(path, readFileSync(path).length - 20)
+    const report = await startProgram(t, 'lib/cli/millrace.js', ['report', folder], { out: false }).ended
+    assert.equal(report.code, 0, report.stderr)
+    const document = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+    const lines = linesOf(path)
+    const acked = lines.reduce((sum, { items }) => sum + items.acked, 0)
+    assert.deepEqual([document.items.acked, document.valid, document.interrupted], [acked, false, true])
+    assert.equal(document.duration_s, lines.at(-1).at_ms / 1000)
+    assert.ok(document.rate.achieved > 0 && document.latency_us.intended.p50 > 0 && document.client.cpu_s > 0)
+    assert.ok(document.nodes.length === 1 && document.server.cpu_us_per_item > 0)
+    assert.match(readFileSync(join(folder, 'report.txt'), 'utf8'), /ended by a kill/)
+    assert.ok(existsSync(join(folder, 'report.html')))
+  })
+
+  test('of workers, byte for byte; one whose disk was full has a result of its seconds', async (t) => {
+    const queue = start(t, 'producer.js', `--strategy queue-list --rate 300 ${common} --prefix w:`)
+    await until('a second of jobs', () => queue.intervals().length > 0)
+    const workers = start(t, 'consumer.js', '--workers 2 --duration 1s --prefix w:')
+    const { folder, stderr } = await workers.ended
+    const { lines } = await assertSame({ folder, stderr })
+    queue.kill('SIGINT')
+    await queue.ended
+    const cut = await cutOff(folder)
+    assert.equal(
+      cut.jobs.done,
+      lines.reduce((sum, { jobs }) => sum + jobs.done, 0),
+    )
+    assert.deepEqual([cut.valid, cut.warnings[0].code], [false, 'killed'])
+  })
+})
