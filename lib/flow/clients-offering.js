@@ -1,5 +1,9 @@
 // When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
 
+// Timers of Node take no more; when nothing is due yet, a course may go on at any moment.
+const longestTimerMs = 2 ** 30
+const lookMs = 4
+
 /**
  * @param {import('./clients.js').ClientsNeeds & { timers: import('../base/timers.js').Timers }} needs
  * @param {import('./clients-outcomes.js').Outcomes} outcomes
@@ -9,6 +13,7 @@
  */
 export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs
+  const longestMs = schedule?.isLeft ? lookMs : longestTimerMs
   let { draw, pick } = needs
   let startMs = 0
   let running = false
@@ -61,15 +66,15 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
   const due = (nowMs) => {
     if (!schedule) return
     for (; !schedule.isOver(next); next++) {
-      const dueMs = startMs + schedule.due(next)
+      const dueMs = startMs + schedule.due(next, nowMs - startMs)
       if (dueMs > nowMs) break
       const measured = ledger.isMeasured()
-      if (nowMs - dueMs > plan.maxBehindMs) {
+      const client = withRoom(nowMs)
+      if (nowMs - dueMs > plan.maxBehindMs || (client < 0 && schedule.isLeft?.(nowMs - startMs))) {
         ledger.offered(1, measured)
         ledger.lost('dropped', '', measured)
         continue
       }
-      const client = withRoom(nowMs)
       if (client < 0) return
       turn = (client + 1) % plan.clients
       const n = draw(dueMs - startMs, client)
@@ -86,8 +91,8 @@ export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, rene
     const nowMs = clock()
     due(nowMs)
     sending.end()
-    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next) : nowMs
-    timer = timers.setTimeout(tick, Math.max(1, dueMs - clock()))
+    const dueMs = schedule && !schedule.isOver(next) ? startMs + schedule.due(next, nowMs - startMs) : nowMs
+    timer = timers.setTimeout(tick, Math.max(1, Math.min(longestMs, dueMs - clock())))
   }
 
   return {

@@ -29,8 +29,9 @@ import { sendingOf } from './clients-sending.js'
  * @property {number | null} [reconnectHz] connections a second that are closed and opened anew
  * @property {number | null} [timeoutMs] after which nobody waits for a reply any more
  *
- * @typedef {{ due: (i: number) => number, isOver: (i: number) => boolean } | null} Schedule when operation i is due, in
- *   milliseconds after the start, and whether it is due after the end; null: a closed loop
+ * @typedef {{ due: (i: number, elapsedMs: number) => number, isOver: (i: number) => boolean, isLeft?: (elapsedMs: number) => boolean } | null}
+ *   Schedule when operation i is due, in milliseconds after the start, whether it is due after the end, and whether the
+ *   time for the one that was asked for last is over; null: a closed loop
  *
  * @typedef {object} ClientsNeeds
  * @property {ClientsPlan} plan

@@ -61,6 +61,13 @@ export const series = () => {
       const found = percentiles(total)
       return found && { ...found, count: recorded }
     },
+    /** Nothing was recorded so far. */
+    restart() {
+      total.reset()
+      current.reset()
+      recorded = 0
+      folded = 0
+    },
     /** WASM memory is not collected by itself. */
     close() {
       total.destroy()

@@ -15,7 +15,7 @@ export const bystander = {
   record: { bystander_us: times() },
   by: 'one',
 
-  async open({ masters, access, covers, elapsed, note }) {
+  async open({ masters, access, covers, elapsed, note, tap }) {
     const [{ bystanderThread }, { series }] = await Promise.all([
       import('../measure/bystander-thread.js'),
       import('../measure/latency.js'),
@@ -25,7 +25,9 @@ export const bystander = {
       masters,
       access,
       record: (agoMs, us) => {
-        if (covers(elapsed() - agoMs)) latency.record(us)
+        const dueMs = elapsed() - agoMs
+        if (covers(dueMs)) latency.record(us)
+        tap?.bystander(dueMs, us)
       },
       onFailed: ({ message }) => note('bystander', `ended by itself: ${message}`),
     })

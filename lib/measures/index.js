@@ -140,7 +140,8 @@ export const instrumentsOf = async (measures, needs) => {
     }),
   )
   const record = recordOf(wanted)
-  const [window, whole] = [foldOf(record), foldOf(record)]
+  const whole = foldOf(record)
+  let window = foldOf(record)
   const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
   /** @type {Folded} */
   let facts = {}
@@ -149,7 +150,12 @@ export const instrumentsOf = async (measures, needs) => {
   return {
     start: () => each('start'),
     startRun: () => each('startRun'),
-    startWindow: () => each('startWindow'),
+    /** Also anew: what was measured before is a warm-up then. */
+    startWindow: () => {
+      window.close()
+      window = foldOf(record)
+      return each('startWindow')
+    },
     stop: () => each('stop'),
     /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
     of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,

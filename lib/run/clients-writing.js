@@ -2,6 +2,7 @@
 // and its driver, so that everything that watches a run watches both.
 import { clientsFlow } from '../flow/clients.js'
 import { reconnects } from '../measures/reconnects.js'
+import { scheduleOfCourse } from '../plan/course.js'
 import { scheduleOf } from '../traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
@@ -63,6 +64,7 @@ const drawOf = (plan, { declared }, asked) => {
  * @param {() => number} needs.clock
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time by the servers' clocks
  * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
  */
 export const clientsWriting = async ({
   plan,
@@ -73,6 +75,7 @@ export const clientsWriting = async ({
   clock,
   time,
   onEvent,
+  course = null,
 }) => {
   const clients = /** @type {Clients} */ (plan.clients)
   const tally = noTally()
@@ -114,7 +117,11 @@ export const clientsWriting = async ({
       epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(plan.queue?.delayMs),
     }),
     draw: account ? eachOnce(Number.MAX_SAFE_INTEGER) : drawOf(plan, strategy, asked),
-    schedule: nominalHz === null ? null : scheduleOf({ ...plan, rateHz: nominalHz }),
+    schedule: course
+      ? scheduleOfCourse(course)
+      : nominalHz === null
+        ? null
+        : scheduleOf({ ...plan, rateHz: nominalHz }),
     target,
     ledger: /** @type {import('../measure/operations.js').Operations} */ (
       /** @type {unknown} */ (records.ledger)

@@ -64,6 +64,7 @@ import { writeRun } from './write-run.js'
  * @property {import('../fleet/box.js').Kept} [kept] where a box of a fleet keeps its intervals
  * @property {(own: import('../result/document.js').RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
  *   result, and that of all; null: it left before
+ * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow nothing is waited for any more
  */
@@ -104,7 +105,7 @@ const allOf = (total) => Array.from({ length: total }, (_, i) => i + 1)
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const written = async (settings, needs, undo) => {
-  const { target, run, commandLine, observer, kept, ...signals } = needs
+  const { target, run, commandLine, observer, kept, conductor, ...signals } = needs
   const { say, warn } = observer
   const { stopNow } = signals
   let { stop } = signals
@@ -170,6 +171,7 @@ const written = async (settings, needs, undo) => {
     fleet,
     guard: guardOf(settings.guard),
     warn,
+    conductor,
     stop,
     stopNow,
     ...observer.progress,

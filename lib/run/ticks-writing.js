@@ -24,6 +24,7 @@ const openDriver = async (options) => {
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
+ * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
  * @param {(share: number) => void} needs.onEncoding
  * @param {() => void} needs.onProgress
  */
@@ -37,6 +38,7 @@ export const ticksWriting = async ({
   onEvent,
   time,
   stopsAtMs,
+  course,
   ...on
 }) => {
   const { latency, begun: onBegun } = records
@@ -57,7 +59,7 @@ export const ticksWriting = async ({
     ...on,
   })
   const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })
-  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now, stopsAtMs })
+  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now, stopsAtMs, course })
   writing.offered.then(renewals.stop)
   return {
     driver,

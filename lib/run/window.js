@@ -16,6 +16,7 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
   let isOpen = false
   let isClosed = false
   let openedMs = 0
+  let fromMs = plan.warmUpMs
   let closedMs = Number.POSITIVE_INFINITY
   let carriedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
@@ -39,6 +40,11 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
     start() {
       if (plan.warmUpMs > 0) warmUp = setTimeout(open, Math.max(0, plan.warmUpMs - markEarlyMs - elapsed()))
     },
+    /** What came before is a warm-up as well. */
+    async reopen() {
+      await open()
+      fromMs = elapsed()
+    },
     /** Nothing new is offered. */
     close() {
       clearTimeout(warmUp)
@@ -46,10 +52,10 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
       closedMs = elapsed()
     },
     /** What was due then belongs to it, whenever it was answered. @param {number} dueMs after the start */
-    covers: (dueMs) => dueMs >= plan.warmUpMs && dueMs < closedMs,
+    covers: (dueMs) => dueMs >= fromMs && dueMs < closedMs,
     /** Items in the commands that were answered within it. */
     carried: () => ledger.commands.itemsCarried - carriedBefore,
     /** @param {number} endMs of the run */
-    lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? plan.warmUpMs : openedMs)) / 1000 : 0),
+    lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? fromMs : openedMs)) / 1000 : 0),
   }
 }

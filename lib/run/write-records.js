@@ -1,5 +1,6 @@
 // What a writing run counts and times as it goes.
 import { latencyOf, series } from '../measure/latency.js'
+import { noCounts } from '../measure/ledger.js'
 import { runOfFlow } from './flows.js'
 
 // A first byte later than this is told as a late tick.
@@ -25,15 +26,30 @@ const tickCounter = () => {
   }
 }
 
-/** @param {import('../plan/plan.js').Plan} plan @param {() => boolean} [isMeasured] whether the warm-up is over */
-export const recordsOf = (plan, isMeasured = () => true) => {
-  const latency = latencyOf()
+/**
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {() => boolean} [isMeasured] whether the warm-up is over
+ * @param {{ answered: (dueMs: number, sentMs: number, nowMs: number, items: number) => void }} [tap] is given all latencies as well
+ */
+export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
+  const own = latencyOf()
+  const latency = tap
+    ? {
+        ...own,
+        /** @type {typeof own.record} */
+        record: (...times) => {
+          own.record(...times)
+          tap.answered(...times)
+        },
+      }
+    : own
   const lateness = series()
   const late = tickCounter()
   /** @type {number | null} */
   let firstBehindMs = null
+  const ledger = runOfFlow[plan.flow].ledger(plan, isMeasured)
   return {
-    ledger: runOfFlow[plan.flow].ledger(plan, isMeasured),
+    ledger,
     latency,
     /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
@@ -51,6 +67,11 @@ export const recordsOf = (plan, isMeasured = () => true) => {
     firstBehindMs: () => firstBehindMs,
     lateTurn: lateness.turn,
     lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
+    /** The measured window begins anew, while nothing is under way. */
+    restart() {
+      Object.assign(ledger.measured, noCounts())
+      for (const one of [latency.intended, latency.service, lateness]) one.restart()
+    },
     close() {
       latency.close()
       lateness.close()

@@ -70,8 +70,9 @@ const trafficIn = ({ plan, strategy, records }, endMs) => {
  * @param {WriteRun} run
  * @param {Beginning} beginning
  * @param {Ending} ending
+ * @param {import('../plan/course.js').Course | null} [course] of a run whose rate changed
  */
-export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
+export const resultOf = (run, { startedEpochMs, before, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
   const { endMs, interrupted, sampled, after, slotTable, chunks } = ending
   const { latency } = records
@@ -105,7 +106,10 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending) => {
     writers,
     clocks: time.figures(),
     ...accountOf(run),
-    rate: { nominal: plan.nominalHz, achieved: rateIn(run, endMs, { stored, measuredS }) },
+    rate: {
+      nominal: course?.last()?.rateHz ?? plan.nominalHz,
+      achieved: rateIn(run, endMs, { stored, measuredS }),
+    },
     latency_us: { intended: latency.intended.whole(), service: latency.service.whole() },
     ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
     server: serverCosts(known),

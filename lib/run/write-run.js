@@ -129,7 +129,11 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   }
   const run = await unlessInterrupted(stop, setUpWriting({ ...needs, fleet, stop, onEncoding }))
   const beginning = await begin(run, { ...needs, announce, stop }, fleet)
+  const conducted = needs.conductor?.conduct(run)
+  // Whoever waits for the end of the run is told first.
+  conducted?.catch(() => {})
   const offeredMs = await runOut(run, { stop, stopNow })
+  await conducted
 
   const { instruments, sampler, second, driver, records, data } = run
   instruments.end()
@@ -152,7 +156,7 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   driver.close()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
   const ending = { endMs, interrupted: stop.aborted, sampled, after, slotTable, chunks }
-  const result = resultOf(run, beginning, ending)
+  const result = resultOf(run, beginning, ending, needs.conductor?.course)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
   for (const message of run.strategy.declared.reasons(

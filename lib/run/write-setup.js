@@ -41,6 +41,7 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @property {import('../fleet/member.js').Member | null} [fleet] that this box is of
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(warning: import('../result/ruling.js').Warning) => void} [warn]
+ * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */
@@ -85,6 +86,7 @@ const aheadOf = (target) =>
  * @param {(rows: NodeRow[]) => void} needs.onRows
  * @param {import('../fleet/member.js').Member | null} needs.fleet
  * @param {() => object | null} needs.load once it is open
+ * @param {import('./conductor.js').Conductor['tap']} [needs.tap]
  */
 const watchersOf = async ({
   plan,
@@ -97,6 +99,7 @@ const watchersOf = async ({
   onRows,
   fleet,
   load,
+  tap,
 }) => {
   const ownSampler = samplerOf(target, {
     ...{ elapsed, onRows },
@@ -115,6 +118,7 @@ const watchersOf = async ({
     covers: window.covers,
     note: journal.note,
     shared: fleet && ((/** @type {any} */ source) => ledSource(source, fleet)),
+    tap,
   })
   return { instruments, sampler, window }
 }
@@ -156,7 +160,8 @@ export const setUpWriting = async (needs) => {
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
   const strategy = strategyOf(plan)
-  const records = recordsOf(plan, () => elapsed() >= plan.warmUpMs)
+  const { course, tap } = needs.conductor ?? {}
+  const records = recordsOf(plan, () => elapsed() >= plan.warmUpMs, tap)
 
   await makeReady(strategy, target)
   const data = dataWatch({
@@ -174,7 +179,7 @@ export const setUpWriting = async (needs) => {
   /** @type {any} */
   let load = null
   const watchers = await watchersOf({
-    ...{ plan, target, records, journal, clock, elapsed, onRows, fleet },
+    ...{ plan, target, records, journal, clock, elapsed, onRows, fleet, tap },
     onAsking: data.asking,
     load: () => load,
   })
@@ -189,6 +194,7 @@ export const setUpWriting = async (needs) => {
     ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
     onProgress: () => writing?.progress(),
     instruments,
+    course,
     ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
   })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {

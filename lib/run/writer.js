@@ -5,6 +5,7 @@ import { systemTimers } from '../base/timers.js'
 import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { tickValues } from '../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../traffic/items.js'
+import { coursePacing } from './course-pacing.js'
 import { longestTimerMs } from './settlement.js'
 import { ticker } from './ticker.js'
 
@@ -27,6 +28,7 @@ const batchLimitMs = 2000
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
+ * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
 export const writer = ({
@@ -36,6 +38,7 @@ export const writer = ({
   clock,
   epochMs,
   stopsAtMs = () => Number.POSITIVE_INFINITY,
+  course = null,
   timers = systemTimers,
 }) => {
   const pacer = pacerOf(plan)
@@ -228,7 +231,21 @@ export const writer = ({
     }
   }
 
-  const pacing = plan.rate === 'max' ? saturating() : plan.pacing === 'closed' ? closedLoop() : scheduled()
+  /** @param {import('../plan/course.js').Course} changing */
+  const byCourse = (changing) =>
+    coursePacing({
+      ...{ course: changing, elapsed, hasRoom: driver.hasRoom, begin: offerAll, skip: skipAll, timers },
+      tickItems: plan.items / plan.chunks,
+      maxBehindMs: plan.maxBehindMs,
+    })
+
+  const pacing = course
+    ? byCourse(course)
+    : plan.rate === 'max'
+      ? saturating()
+      : plan.pacing === 'closed'
+        ? closedLoop()
+        : scheduled()
 
   /** Without a schedule only answers move the run on, and a silent server gives none. @param {number} endMs */
   const endBy = (endMs) => {

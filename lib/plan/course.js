@@ -1,0 +1,88 @@
+// A rate that changes within one run: stretches of time, each at a rate of its own. Pure; time goes on.
+
+/**
+ * @typedef {object} Stretch
+ * @property {number} fromMs after the start
+ * @property {number} toMs what is due by then is begun at once or, where there is no room for it, dropped; both belong to
+ *   this stretch
+ * @property {number} rateHz items or operations a second of all writers here; Infinity: as fast as the servers accept them
+ *
+ * @typedef {ReturnType<typeof courseOf>} Course
+ */
+
+/** @param {readonly Stretch[]} [first] */
+export const courseOf = (first = []) => {
+  const stretches = [...first]
+  /** @type {(elapsedMs: number) => boolean} */
+  let hasDue = () => false
+  return {
+    stretches: /** @type {readonly Stretch[]} */ (stretches),
+    /** @param {Stretch} stretch after the end of the last one */
+    add(stretch) {
+      stretches.push(stretch)
+    },
+    /** The last one; its rate is the run's. */
+    last: () => stretches.at(-1),
+    /** Something is due that was neither begun nor dropped. @param {number} elapsedMs */
+    waits: (elapsedMs) => hasDue(elapsedMs),
+    /** @param {typeof hasDue} asked of who plays it */
+    playedBy(asked) {
+      hasDue = asked
+    },
+  }
+}
+
+// A sum of two times may be later than it was before it was taken apart.
+const roundingMs = 1e-6
+
+/**
+ * When the events of a course are due, one after the other.
+ * @param {Course} course
+ * @param {(rateHz: number) => number} spacingOf milliseconds between two events
+ */
+export const duesOfCourse = (course, spacingOf) => {
+  let at = 0
+  let k = 0
+  const dues = {
+    /**
+     * When the next event is due, and whether its stretch is over; null: not known yet.
+     */
+    next: (/** @type {number} */ elapsedMs) => {
+      for (; at < course.stretches.length; at++, k = 0) {
+        const { fromMs, toMs, rateHz } = course.stretches[at]
+        const isOpen = rateHz === Number.POSITIVE_INFINITY
+        const dueMs = isOpen ? Math.max(fromMs, elapsedMs - roundingMs) : fromMs + k * spacingOf(rateHz)
+        if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs, isOpen }
+      }
+      return null
+    },
+    /** It was begun or dropped. */
+    take() {
+      k++
+    },
+  }
+  course.playedBy((elapsedMs) => {
+    const event = dues.next(elapsedMs)
+    return event !== null && event.dueMs <= elapsedMs
+  })
+  return dues
+}
+
+/**
+ * Operations of a course, asked for in their order. One that has no room is asked for again.
+ * @param {Course} course
+ */
+export const scheduleOfCourse = (course) => {
+  const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
+  let taken = 0
+  return {
+    /** @param {number} i @param {number} elapsedMs */
+    due: (i, elapsedMs) => {
+      for (; taken < i; taken++) dues.take()
+      return dues.next(elapsedMs)?.dueMs ?? Number.POSITIVE_INFINITY
+    },
+    isOver: () => false,
+    /** @param {number} elapsedMs */
+    isLeft: (elapsedMs) => dues.next(elapsedMs)?.isOver ?? false,
+  }
+}

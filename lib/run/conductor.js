@@ -1,0 +1,163 @@
+// Plays a search against a run that is under way: each step is a stretch of the run's course, and each of its seconds gets
+// a record of what was due in it, once all of that has an outcome.
+import { clientHealth } from '../measure/client-health.js'
+import { series } from '../measure/latency.js'
+import { courseOf } from '../plan/course.js'
+import { sleep } from './settlement.js'
+
+/**
+ * @typedef {import('../answers/find/bracket.js').Step} Step
+ * @typedef {import('../answers/find/bracket.js').Verdict} Verdict
+ * @typedef {import('../measure/latency.js').Times} Times
+ *
+ * @typedef {object} SecondRecord what was due in a second
+ * @property {number} atMs when it began, after the start of the run
+ * @property {Step['phase']} phase
+ * @property {number | null} rate items a second; null: as fast as the servers accept them
+ * @property {number} achieved items a second acknowledged in it
+ * @property {Record<string, number>} items by their outcome, in it or until it was settled
+ * @property {{ intended: Times | null, service: Times | null }} latency_us
+ * @property {Times | null} bystander_us
+ * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
+ *
+ * @typedef {object} Conducted of the run
+ * @property {{ elapsed: () => number, stop: () => void }} writing
+ * @property {Pick<import('./write-records.js').Records, 'ledger' | 'restart'>} records
+ * @property {{ reopen: () => Promise<unknown> }} window
+ */
+
+// What is due next is due so long after it is decided.
+const leadMs = 6
+// Of a second that overloads the target: what is not answered by then has failed it.
+const settleMs = 3000
+const lookMs = 3
+
+/** A second's own latencies; used again for later ones. */
+const slotOf = () => ({ intended: series(), service: series(), bystander: series() })
+
+/** @param {ReturnType<typeof series>} one @returns {Times | null} */
+const timesIn = (one) => {
+  const found = one.turn()
+  if (!found) return null
+  const { p50, p90, p99, p999, max } = found
+  return { p50, p90, p99, p999, max }
+}
+
+/**
+ * @template Answer
+ * @param {object} needs
+ * @param {Generator<Step, Answer, Verdict[]>} needs.machine
+ * @param {(second: SecondRecord) => Verdict} needs.judge
+ * @param {AbortSignal} needs.stop
+ * @param {(step: Step, last: SecondRecord | undefined) => void} needs.onStep
+ */
+export const conductorOf = ({ machine, judge, stop, onStep }) => {
+  const course = courseOf()
+  const health = clientHealth({ clock: () => performance.now() })
+  /** @type {SecondRecord[]} */
+  const seconds = []
+  /** @type {ReturnType<typeof slotOf>[]} */
+  const slots = []
+  /** @type {{ fromMs: number, toMs: number }} */
+  let now = { fromMs: 0, toMs: 0 }
+  /** When the run began, by the clock. */
+  let originMs = 0
+
+  /** @param {number} dueMs after the start */
+  const slotAt = (dueMs) =>
+    dueMs < now.fromMs || dueMs >= now.toMs ? undefined : slots[Math.floor((dueMs - now.fromMs) / 1000)]
+
+  /** @param {Conducted} run @param {Step} step */
+  const played = async ({ writing, records: { ledger } }, { rate, seconds: n, phase }) => {
+    while (slots.length < n) slots.push(slotOf())
+    const before = { ...ledger.whole }
+    const fromMs = writing.elapsed() + leadMs
+    now = { fromMs, toMs: fromMs + n * 1000 }
+    health.sample()
+    course.add({ ...now, rateHz: rate })
+    /** @type {{ counts: Record<string, number>, client: SecondRecord['client'] }[]} */
+    const marks = []
+    for (let i = 1; i <= n && !stop.aborted; i++) {
+      await sleep(fromMs + i * 1000 - writing.elapsed())
+      marks.push({ counts: { ...ledger.whole }, client: health.sample() })
+    }
+    const isOpen = () => {
+      const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
+      return offered > acked + failed + uncertain + dropped + unsettled
+    }
+    const deadline = writing.elapsed() + settleMs
+    // A turn of the loop at least: what the stretch left is dropped.
+    do await sleep(lookMs)
+    while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !stop.aborted)
+    const settled = { ...ledger.whole }
+    return marks.map(({ counts, client }, i) => {
+      const first = i === 0 ? before : marks[i - 1].counts
+      const last = i === n - 1 ? settled : counts
+      const items = Object.fromEntries(
+        Object.keys(last).map((name) => [
+          name,
+          /** @type {any} */ (last)[name] - /** @type {any} */ (first)[name],
+        ]),
+      )
+      const { intended, service, bystander } = slots[i]
+      return {
+        atMs: fromMs + i * 1000,
+        phase,
+        rate: Number.isFinite(rate) ? rate : null,
+        achieved: counts.acked - first.acked,
+        items: { ...items, open: i === n - 1 && isOpen() ? 1 : 0 },
+        latency_us: { intended: timesIn(intended), service: timesIn(service) },
+        bystander_us: timesIn(bystander),
+        client: { busy_pct: client.busy_pct, thread_cpu_pct: client.thread_cpu_pct, cpu_pct: client.cpu_pct },
+      }
+    })
+  }
+
+  return {
+    course,
+    seconds: /** @type {readonly SecondRecord[]} */ (seconds),
+    tap: {
+      /** @param {number} dueMs by the clock @param {number} sentMs @param {number} nowMs @param {number} items */
+      answered(dueMs, sentMs, nowMs, items) {
+        const slot = slotAt(dueMs - originMs)
+        if (!slot) return
+        slot.intended.record((nowMs - dueMs) * 1000, items)
+        slot.service.record((nowMs - sentMs) * 1000, items)
+      },
+      /** @param {number} dueMs after the start @param {number} us */
+      bystander: (dueMs, us) => slotAt(dueMs)?.bystander.record(us),
+    },
+    /**
+     * Until the search has its answer or the run is stopped.
+     * @param {Conducted} run
+     * @returns {Promise<Answer | null>} null: it was stopped
+     */
+    async conduct(run) {
+      originMs = performance.now() - run.writing.elapsed()
+      health.startRun()
+      try {
+        let next = machine.next()
+        while (!next.done && !stop.aborted) {
+          onStep(next.value, seconds.at(-1))
+          if (next.value.phase === 'confirm') {
+            run.records.restart()
+            await run.window.reopen()
+          }
+          const records = await played(run, next.value)
+          if (stop.aborted || records.length < next.value.seconds) return null
+          seconds.push(...records)
+          next = machine.next(records.map(judge))
+        }
+        return next.done ? next.value : null
+      } finally {
+        run.writing.stop()
+        health.stop()
+        for (const { intended, service, bystander } of slots)
+          for (const one of [intended, service, bystander]) one.close()
+        slots.length = 0
+      }
+    },
+  }
+}
+
+/** @typedef {Pick<ReturnType<typeof conductorOf>, 'course' | 'tap'> & { conduct: (run: Conducted) => Promise<unknown> }} Conductor */

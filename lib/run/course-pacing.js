@@ -1,0 +1,57 @@
+// Ticks of a course: begun when they are due and the servers have room; what is left when a stretch ends
+// and has no room is dropped.
+import { duesOfCourse } from '../plan/course.js'
+
+// A stretch that is added later is seen so soon.
+const lookMs = 4
+
+/**
+ * @param {object} needs
+ * @param {import('../plan/course.js').Course} needs.course
+ * @param {number} needs.tickItems of all writers here
+ * @param {number} needs.maxBehindMs
+ * @param {() => number} needs.elapsed
+ * @param {() => boolean} needs.hasRoom
+ * @param {(i: number, dueMs: number) => void} needs.begin
+ * @param {(i: number, dueMs: number) => void} needs.skip
+ * @param {Pick<import('../base/timers.js').Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
+ */
+export const coursePacing = ({ course, tickItems, maxBehindMs, elapsed, hasRoom, begin, skip, timers }) => {
+  const dues = duesOfCourse(course, (rateHz) => (tickItems * 1000) / rateHz)
+  let next = 0
+  let stopped = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  const more = () => {
+    while (!stopped) {
+      const nowMs = elapsed()
+      const event = dues.next(nowMs)
+      if (event === null || event.dueMs > nowMs) return
+      const isRoom = hasRoom()
+      const isDropped = nowMs - event.dueMs > maxBehindMs || (event.isOver && !isRoom)
+      if (!isDropped && !isRoom) return
+      dues.take()
+      if (isDropped) skip(next++, event.dueMs)
+      else begin(next++, event.dueMs)
+    }
+  }
+  const wake = () => {
+    if (stopped) return
+    more()
+    const nowMs = elapsed()
+    const waitMs = (dues.next(nowMs)?.dueMs ?? nowMs + lookMs) - nowMs
+    timer = timers.setTimeout(wake, Math.max(1, Math.min(lookMs, waitMs)))
+  }
+  return {
+    start: wake,
+    stop: () => {
+      stopped = true
+      timers.clearTimeout(timer)
+    },
+    more,
+    next: () => next,
+    waits: () => false,
+    giveUp: () => {},
+  }
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.js'
+import { coursePacing } from '../../lib/run/course-pacing.js'
+
+const open = Number.POSITIVE_INFINITY
+
+test('events are due at the rate of their stretch, and what it leaves is over when it ends', () => {
+  const course = courseOf([{ fromMs: 0, toMs: 1000, rateHz: 2 }])
+  const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
+  assert.deepEqual(dues.next(0), { dueMs: 0, isOver: false, isOpen: false })
+  dues.take()
+  assert.deepEqual(dues.next(10), { dueMs: 500, isOver: false, isOpen: false })
+  assert.deepEqual(dues.next(1000), { dueMs: 500, isOver: true, isOpen: false })
+  dues.take()
+  assert.equal(dues.next(1200), null)
+  course.add({ fromMs: 1500, toMs: 2500, rateHz: 4 })
+  assert.deepEqual(dues.next(1400), { dueMs: 1500, isOver: false, isOpen: false })
+})
+
+test('without a rate an event is due at any moment of its stretch, and never after it', () => {
+  const course = courseOf([
+    { fromMs: 100, toMs: 200, rateHz: open },
+    { fromMs: 300, toMs: 400, rateHz: 10 },
+  ])
+  const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
+  assert.equal(dues.next(50)?.dueMs, 100)
+  for (let k = 0; k < 1000; k++) dues.take()
+  const now = dues.next(150)
+  assert.ok(now?.isOpen && now.dueMs <= 150 && now.dueMs > 149.99)
+  assert.deepEqual(dues.next(200), { dueMs: 300, isOver: false, isOpen: false })
+})
+
+test('operations of clients: one without room is asked for again, and left when its stretch is over', () => {
+  const course = courseOf([{ fromMs: 0, toMs: 1000, rateHz: 2 }])
+  const schedule = scheduleOfCourse(course)
+  assert.deepEqual([schedule.due(0, 0), schedule.due(0, 0), schedule.due(1, 0)], [0, 0, 500])
+  assert.equal(schedule.isLeft(999), false)
+  assert.equal(schedule.isLeft(1001), true)
+  assert.deepEqual([schedule.due(2, 1001), schedule.isLeft(1001), schedule.isOver()], [open, false, false])
+  course.add({ fromMs: 2000, toMs: 3000, rateHz: 10 })
+  assert.deepEqual([schedule.due(2, 1001), schedule.due(3, 1001)], [2000, 2100])
+})
+
+/** Plays a course in virtual time; room(ms) says whether the servers have room then. @param {import('../../lib/plan/course.js').Course} course @param {number} endMs @param {(ms: number) => boolean} room */
+const playedTicks = (course, endMs, room) => {
+  let nowMs = 0
+  let wake = () => {}
+  let wakeMs = 0
+  /** @type {{ i: number, dueMs: number, atMs: number, begun: boolean }[]} */
+  const ticks = []
+  const note = (/** @type {boolean} */ begun) => (/** @type {number} */ i, /** @type {number} */ dueMs) => {
+    ticks.push({ i, dueMs, atMs: nowMs, begun })
+  }
+  let inThisMs = 0
+  const pacing = coursePacing({
+    course,
+    tickItems: 100,
+    maxBehindMs: 5000,
+    elapsed: () => nowMs,
+    hasRoom: () => room(nowMs) && inThisMs++ < 1,
+    begin: note(true),
+    skip: note(false),
+    timers: /** @type {any} */ ({
+      setTimeout: (/** @type {() => void} */ then, ms = 0) => {
+        wake = then
+        wakeMs = nowMs + ms
+      },
+      clearTimeout: () => {
+        wake = () => {}
+      },
+    }),
+  })
+  pacing.start()
+  for (; nowMs < endMs; nowMs++) {
+    inThisMs = 0
+    if (nowMs >= wakeMs) wake()
+    pacing.more()
+  }
+  pacing.stop()
+  return ticks
+}
+
+test('ticks of a stretch that the servers had no room for are dropped when it ends, each counted once', () => {
+  const course = courseOf([
+    { fromMs: 0, toMs: 1000, rateHz: 10_000 },
+    { fromMs: 1000, toMs: 2000, rateHz: 2000 },
+  ])
+  const ticks = playedTicks(course, 2100, (ms) => ms < 600 || ms >= 1010)
+  assert.deepEqual(
+    ticks.map(({ i }) => i),
+    ticks.map((_, at) => at),
+  )
+  const [first, second] = [
+    ticks.filter(({ dueMs }) => dueMs < 1000),
+    ticks.filter(({ dueMs }) => dueMs >= 1000),
+  ]
+  assert.deepEqual([first.length, second.length], [100, 20])
+  assert.deepEqual(
+    [first.filter(({ begun }) => begun).length, second.filter(({ begun }) => begun).length],
+    [60, 20],
+  )
+  assert.ok(first.filter(({ begun }) => !begun).every(({ atMs }) => atMs >= 1000 && atMs <= 1005))
+})
+
+test('a stretch without a rate begins a tick whenever there is room', () => {
+  const ticks = playedTicks(courseOf([{ fromMs: 10, toMs: 110, rateHz: open }]), 200, () => true)
+  assert.equal(ticks.length, 100)
+  assert.ok(ticks.every(({ dueMs, atMs, begun }) => begun && Math.abs(dueMs - atMs) < 0.001))
+})
