@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
+import { findSchema } from '../lib/answers/find/schema.js'
 import { script } from '../lib/cli/script.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { runText } from '../lib/report/text.js'
@@ -166,7 +167,7 @@ export const generatedFiles = (read = readProjectFile) => {
 /** The schemas of a run's files, as they ship. @returns {Record<string, string>} */
 const schemaFiles = () =>
   Object.fromEntries(
-    Object.entries(publishedSchemas).map(([name, schema]) => [
+    Object.entries({ ...publishedSchemas, 'find.schema.json': findSchema }).map(([name, schema]) => [
       `docs/schemas/${name}`,
       `${JSON.stringify(schema, null, 2)}\n`,
     ]),

@@ -35,6 +35,10 @@ export const commands = {
     load: () => import('./commands/read.js'),
   },
   demo: { what: 'fifteen seconds on a local cluster', load: () => import('./commands/demo.js') },
+  find: {
+    what: 'finds the highest rate that is sustained under your limits',
+    load: () => import('./commands/find.js'),
+  },
   compare: {
     what: 'runs two sides in turn: what differs, and how sure that is',
     load: () => import('./commands/compare.js'),

@@ -1,6 +1,7 @@
 // docs/options.md and .env.example, from the table of options in settings.js.
 
 import { commandNamed } from '../../lib/cli/commands.js'
+import { findAbout, findOptions } from '../../lib/cli/find-options.js'
 import { dashed } from '../../lib/options/command-line.js'
 import { programs as abouts, defaultText, meaning } from '../../lib/options/help.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
@@ -56,7 +57,7 @@ const named = await Promise.all(
   ownCommands.map(async (name) => ({ name, command: await commandNamed(name) })),
 )
 
-/** @param {(typeof named)[number]} command */
+/** @param {{ name: string, command: { about: { does: string, words?: string }, options: readonly Option[] } }} command */
 const ownPart = ({ name, command: { about, options } }) => {
   const rows = options.map((option) => rowOf(option).replace(/ \|[^|]*\|$/, ' |'))
   return [
@@ -70,8 +71,9 @@ const ownPart = ({ name, command: { about, options } }) => {
 export const optionsPart = () =>
   [
     ...programs.map(commandPart),
+    ownPart({ name: 'find', command: { about: findAbout, options: findOptions } }),
     ...named.map(ownPart),
-    '## Other commands\n\n`millrace demo` and `millrace completion` have no options. `millrace doctor` has those of `millrace write`, `millrace verify` those of the target of `millrace read`. In `compare` and `experiment` options of `millrace write` are taken too: see their `--help`.',
+    '## Other commands\n\n`millrace demo` and `millrace completion` have no options. `millrace doctor` has those of `millrace write`, `millrace verify` those of the target of `millrace read`. In `find`, `compare` and `experiment` options of `millrace write` are taken too: see their `--help`.',
   ].join('\n\n')
 
 /** @param {Option} option */

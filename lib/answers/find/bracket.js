@@ -16,7 +16,7 @@ import { boundOf } from './bound.js'
  *
  * @typedef {(x: number, phase: Phase) => Generator<Step, Verdict, Verdict[]>} PlayOne a second at exp(x)
  *
- * @typedef {{ state: 'none' | 'at-least', rate: number } | { state: 'between', low: number, high: number }} Bracket low and
+ * @typedef {{ state: 'none' | 'unsteady', rate: number } | { state: 'between', low: number, high: number }} Bracket low and
  *   high are logarithms
  */
 
@@ -36,14 +36,15 @@ const lowestSeconds = 12
  * @param {number} needs.hint items a second that the target achieved at the limit
  * @param {PlayOne} needs.one
  * @param {() => boolean} needs.lastPassed
+ * @param {() => boolean} needs.isTime
  * @param {(between: [number, number]) => void} needs.onBetween
  * @returns {Generator<Step, Bracket, Verdict[]>}
  */
-export function* bracketOf({ min, max, hint, one, lastPassed, onBetween }) {
+export function* bracketOf({ min, max, hint, one, lastPassed, isTime, onBetween }) {
   const [least, most] = [Math.log(min), Math.log(max)]
   /** @param {number} x */
   function* recover(x) {
-    for (let i = 0; i < 8; i++) if ((yield* one(Math.max(least, x), 'recover')).passed) return
+    for (let i = 0; i < 8 && isTime(); i++) if ((yield* one(Math.max(least, x), 'recover')).passed) return
   }
   /** A pass, or two of three. @param {number} x */
   function* passes(x) {
@@ -64,6 +65,7 @@ export function* bracketOf({ min, max, hint, one, lastPassed, onBetween }) {
   let low = Math.max(least, high - step)
   yield* recover(low - 0.5)
   while (!(yield* passes(low))) {
+    if (!isTime()) return { state: 'unsteady', rate: Number.NaN }
     if (low <= least + 1e-9) {
       if ((yield* boundAt(least)) === 'upper') return { state: 'none', rate: min }
       break
@@ -76,14 +78,14 @@ export function* bracketOf({ min, max, hint, one, lastPassed, onBetween }) {
   }
   // What an overload achieves may be far too low.
   if (step === firstStep)
-    while (high < most - 1e-9 && (yield* passes(high))) {
+    while (isTime() && high < most - 1e-9 && (yield* passes(high))) {
       low = high
       step *= widening
       high = Math.min(most, high + step)
       onBetween([Math.exp(low), Math.exp(high)])
     }
   if (!lastPassed()) yield* recover(low - 0.5)
-  for (let i = 0; i < bisections && high - low > near; i++) {
+  for (let i = 0; i < bisections && high - low > near && isTime(); i++) {
     const middle = (low + high) / 2
     if (yield* passes(middle)) low = middle
     else {

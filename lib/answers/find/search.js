@@ -208,6 +208,7 @@ export function* search({
   function* one(x, phase) {
     return (yield* play(Math.exp(x), 1, phase))[0]
   }
+  const isTime = () => log.length < seconds - confirm
   const lastPassed = () => log[log.length - 1].passed
 
   yield* play(warmUpRate, warmUp, 'warm-up')
@@ -223,6 +224,7 @@ export function* search({
     hint,
     one,
     lastPassed,
+    isTime,
     onBetween: (rates) => {
       between = rates
     },
@@ -245,8 +247,6 @@ export function* search({
   measured.forEach(learn)
   /** @type {number[]} */
   const waits = []
-  const end = seconds - confirm
-  const isTime = () => log.length < end
   const note = (/** @type {number} */ x, /** @type {boolean} */ passed, ago = 0) => {
     const second = { t: log.length - 1 - ago, x, passed }
     measured.push(second)

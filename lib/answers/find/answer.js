@@ -1,0 +1,199 @@
+// The answer of a search as find.json has it: what was found, how sure, what limits it, and every second. Pure.
+import { limitOf } from './limit.js'
+import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
+
+/**
+ * @typedef {import('./search.js').SearchAnswer} SearchAnswer
+ * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @typedef {ReturnType<typeof findAnswer>} FindAnswer
+ * @typedef {'found' | 'at-least' | 'none' | 'changed' | 'unsteady' | 'stopped'} State
+ * @typedef {{ code: string, message: string }} Warning
+ */
+
+const percentOf = (/** @type {number} */ part) => `${(part * 100).toFixed(part < 0.095 ? 1 : 0)} %`
+
+/** @param {SearchAnswer['warnings'][number]} warning @param {SearchAnswer} answer @param {number} share */
+const messageOf = ({ code, value }, { confirmed }, share) =>
+  ({
+    changed: 'the target changed during the search: the interval is about the time since then',
+    'recovers-slowly': `after a second that failed it took ${value} s until one passed: rates shortly after an overload look lower than they are`,
+    drifts: `the capacity drifts: by ${percentOf(value)} (standard deviation) over the search`,
+    wide: `between the rate that half of the seconds meet and this one lie ${percentOf(value)}: the limit is not sharp`,
+    'bad-seconds': `${percentOf(value)} of the seconds fail at any rate: look for other load on the servers or this box`,
+    'not-held': `the confirmation met the objectives in ${value} of ${confirmed?.seconds} s only`,
+    'no-rate': `with a probability of ${percentOf(value)} there is no rate that ${percentOf(share)} of the seconds meet`,
+  })[code]
+
+/** Failures near the answer that came of this client, not of the target. @param {readonly SecondRecord[]} failed @param {SearchAnswer} answer */
+const causesNear = (failed, { low, high }) => {
+  const near = failed.filter(({ rate }) => rate !== null && rate >= low * 0.97 && rate <= Number(high) * 1.3)
+  const part = (/** @type {(second: SecondRecord) => boolean} */ is) =>
+    near.length === 0 ? 0 : near.filter(is).length / near.length
+  return { client: part(isClientLimited), contended: part(isContended) }
+}
+
+/** The rate that was reached of the capacity over time: quantiles of the paths. @param {SearchAnswer} answer @param {readonly SecondRecord[]} seconds */
+const pathOf = ({ fit, from }, seconds) => {
+  if (!fit || fit.paths.length === 0) return []
+  const at = (/** @type {number[]} */ sorted, /** @type {number} */ q) =>
+    Math.exp(sorted[Math.round(q * (sorted.length - 1))])
+  return Array.from({ length: fit.paths[0].length }, (_, t) => {
+    const sorted = fit.paths.map((path) => path[t]).sort((a, b) => a - b)
+    return {
+      at_ms: seconds[from + t]?.atMs ?? 0,
+      low: at(sorted, 0.025),
+      middle: at(sorted, 0.5),
+      high: at(sorted, 0.975),
+    }
+  })
+}
+
+const curvePoints = 60
+
+/** The share of the seconds that a rate passes, with its band. @param {SearchAnswer} answer */
+const curveOf = ({ fit, low, high }) => {
+  if (!fit || fit.paths.length === 0 || high === null) return []
+  const room = Math.max(0.06, Math.log(high / low))
+  const [from, to] = [Math.log(low) - room, Math.log(high) + 1.5 * room]
+  return Array.from({ length: curvePoints }, (_, k) => {
+    const x = from + ((to - from) * k) / (curvePoints - 1)
+    const shares = fit.paths
+      .map((path, i) => {
+        const { slope, bad } = fit.models[i]
+        let sum = 0
+        for (const level of path) sum += 1 / (1 + Math.exp((x - level) / slope))
+        return ((1 - bad) * sum) / path.length
+      })
+      .sort((a, b) => a - b)
+    const at = (/** @type {number} */ q) => shares[Math.round(q * (shares.length - 1))]
+    return { rate: Math.exp(x), low: at(0.025), middle: at(0.5), high: at(0.975) }
+  })
+}
+
+/** @param {SearchAnswer | null} answer @param {{ client: number }} causes @param {boolean} isMissed @returns {State} */
+const stateOf = (answer, causes, isMissed) => {
+  if (answer === null) return 'stopped'
+  if (answer.state === 'none' || answer.state === 'at-least') return answer.state
+  // A rate that only this client limits is no limit of the target.
+  if (causes.client >= 0.5) return 'at-least'
+  return isMissed && answer.state === 'found' ? 'none' : answer.state
+}
+
+/**
+ * @param {object} about
+ * @param {SearchAnswer | null} about.answer null: it was stopped
+ * @param {readonly SecondRecord[]} about.seconds
+ * @param {import('./objectives.js').Objectives} about.objectives
+ * @param {readonly string[]} about.slos
+ * @param {number} about.share
+ * @param {[number, number] | null} about.within
+ * @param {readonly import('./limit.js').Line[]} about.lines
+ * @param {Record<string, any>} about.confirmation run.json of the time in which the rate was confirmed
+ * @param {readonly Warning[]} about.noticed
+ */
+export const findAnswer = ({
+  answer,
+  seconds,
+  objectives,
+  slos,
+  share,
+  within,
+  lines,
+  confirmation,
+  noticed,
+}) => {
+  const judged = seconds.map((second) => ({ ...second, missed: missedIn(second, objectives) }))
+  const failed = judged.filter(({ missed }) => missed !== null)
+  const causes = answer ? causesNear(failed, answer) : { client: 0, contended: 0 }
+  const confirming = seconds.filter(({ phase }) => phase === 'confirm')
+  const missedAfter = confirming.length > 0 ? missedOverConfirmation(objectives, confirmation) : []
+  const state = stateOf(answer, causes, missedAfter.length > 0)
+  const fitted = answer?.fit ? answer : null
+  const after = judged.filter(
+    ({ phase, rate }) => phase !== 'limit' && rate !== null && fitted && rate > fitted.low,
+  )
+  const above = missedMost(after)
+  const limit = fitted
+    ? limitOf({
+        seconds: confirming.length > 0 ? confirming : seconds.slice(-20),
+        lines,
+        clients: confirmation.plan?.clients ?? null,
+      })
+    : null
+  return {
+    schema: 1,
+    kind: /** @type {const} */ ('find'),
+    run: String(confirmation.run),
+    started: confirmation.started ?? null,
+    command_line: confirmation.command_line ?? null,
+    versions: confirmation.versions ?? null,
+    strategy: confirmation.plan?.strategy ?? null,
+    items: confirmation.plan?.quantity ?? null,
+    objectives: slos,
+    share,
+    within,
+    state,
+    find: {
+      low: fitted && state !== 'none' ? fitted.low : state === 'at-least' ? (answer?.low ?? null) : null,
+      middle: fitted && state !== 'none' ? fitted.middle : null,
+      high: fitted && state !== 'none' && state !== 'at-least' ? fitted.high : null,
+    },
+    none_from: answer?.state === 'none' ? answer.low : null,
+    confirmed: answer?.confirmed ?? null,
+    change: answer?.change ? { ...answer.change, at_ms: seconds[answer.change.at]?.atMs ?? null } : null,
+    seconds_of_load: seconds.length,
+    missed_above: above,
+    missed_over_confirmation: missedAfter,
+    limit,
+    warnings: [
+      ...(answer?.warnings ?? []).map((warning) => ({
+        code: /** @type {string} */ (warning.code),
+        message: messageOf(warning, /** @type {SearchAnswer} */ (answer), share),
+      })),
+      ...(causes.contended >= 0.3
+        ? [
+            {
+              code: 'contended',
+              message: `in ${percentOf(causes.contended)} of the seconds that failed other processes took the CPU from this client`,
+            },
+          ]
+        : []),
+      ...noticed,
+    ],
+    seconds: judged.map(({ atMs, latency_us, bystander_us, ...second }) => ({
+      at_ms: Math.round(atMs),
+      ...second,
+      latency_us,
+      bystander_us,
+      passed: second.missed === null,
+    })),
+    curve: fitted ? curveOf(fitted) : [],
+    path: fitted ? pathOf(fitted, seconds) : [],
+    confirmation: confirming.length > 0 ? confirmedParts(confirmation) : null,
+  }
+}
+
+/** What is missed most often above the answer. @param {readonly { missed: string | null }[]} seconds */
+const missedMost = (seconds) => {
+  /** @type {Map<string, number>} */
+  const times = new Map()
+  for (const { missed } of seconds) if (missed !== null) times.set(missed, (times.get(missed) ?? 0) + 1)
+  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
+}
+
+/** @param {Record<string, any>} run */
+const confirmedParts = ({
+  rate,
+  latency_us: latency,
+  bystander_us: bystander,
+  server,
+  client,
+  measured_s: s,
+}) => ({
+  measured_s: s ?? null,
+  rate,
+  latency_us: latency,
+  bystander_us: bystander,
+  server,
+  client,
+})

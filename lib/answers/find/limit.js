@@ -1,0 +1,85 @@
+// Which part is the limit at the rate that was found, with its figure: by what the nodes, the client and the connections
+// were busy with while that rate was confirmed. Pure.
+import { percent } from '../../base/units.js'
+
+/**
+ * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @typedef {{ part: 'server' | 'replica' | 'client' | 'connections' | 'unknown', value: number | null, words: string }} Limit
+ * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null }[] }} Line of intervals.ndjson
+ */
+
+// A part that is busier than this leaves no room for bursts.
+const busyPct = 80
+
+/** @param {readonly number[]} list */
+const medianOf = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+
+/** Lines that lie within these seconds. @param {readonly Line[]} lines @param {readonly SecondRecord[]} seconds */
+const linesIn = (lines, seconds) => {
+  if (seconds.length === 0) return []
+  const [fromMs, toMs] = [seconds[0].atMs + 1000, seconds[seconds.length - 1].atMs + 1000]
+  return lines.filter(({ at_ms: atMs }) => atMs >= fromMs && atMs <= toMs)
+}
+
+/** The busiest node of a role, and the median of its main thread. @param {readonly Line[]} lines @param {string} role */
+const busiest = (lines, role) => {
+  /** @type {Map<string, number[]>} */
+  const byNode = new Map()
+  for (const { nodes } of lines)
+    for (const { address, role: own, engine_cpu_pct: pct } of nodes)
+      if (own === role && pct != null) byNode.set(address, [...(byNode.get(address) ?? []), pct])
+  return [...byNode]
+    .map(([address, pcts]) => ({ address, pct: medianOf(pcts) }))
+    .sort((a, b) => b.pct - a.pct)[0]
+}
+
+/**
+ * @param {object} about
+ * @param {readonly SecondRecord[]} about.seconds those of the rate that was found
+ * @param {readonly Line[]} about.lines
+ * @param {{ connections: number, pipeline: number } | null} about.clients
+ * @returns {Limit}
+ */
+export const limitOf = ({ seconds, lines, clients }) => {
+  const within = linesIn(lines, seconds)
+  const master = busiest(within, 'master')
+  const replica = busiest(within, 'replica')
+  const clientPct = medianOf(seconds.map(({ client }) => client.busy_pct ?? 0))
+  const achieved = medianOf(seconds.map((second) => second.achieved))
+  const serviceUs = medianOf(seconds.map((second) => second.latency_us.service?.p50 ?? 0))
+  const places = clients ? clients.connections * clients.pipeline : 0
+  const placesPct = places > 0 ? (achieved * serviceUs) / 1e4 / places : 0
+  if (master && master.pct >= busyPct)
+    return {
+      part: 'server',
+      value: master.pct,
+      words: `the main thread of ${master.address} is ${percent(master.pct)} busy`,
+    }
+  if (replica && replica.pct >= busyPct)
+    return {
+      part: 'replica',
+      value: replica.pct,
+      words: `the main thread of the replica ${replica.address} is ${percent(replica.pct)} busy`,
+    }
+  if (clientPct >= busyPct)
+    return {
+      part: 'client',
+      value: clientPct,
+      words: `the sending thread of this client is ${percent(clientPct)} busy`,
+    }
+  if (clients && placesPct >= busyPct)
+    return {
+      part: 'connections',
+      value: placesPct,
+      words: `${clients.connections} connections with ${clients.pipeline} in flight are ${percent(placesPct)} in use`,
+    }
+  const seen = [
+    ...(master ? [`the busiest main thread is ${percent(master.pct)} busy`] : []),
+    `the client ${percent(clientPct)}`,
+  ]
+  return {
+    part: 'unknown',
+    value: null,
+    words: `no part that is measured is full (${seen.join(', ')}): the network, the memory bandwidth or bursts`,
+  }
+}

@@ -1,0 +1,66 @@
+// What a second must meet: its limits, judged on what was due in it. Limits that a second alone does not have (memory,
+// costs) are judged on the confirmation.
+import { OptionError } from '../../errors.js'
+import { clientLimit } from '../../measures/client-limit.js'
+import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
+
+/**
+ * @typedef {import('../../result/thresholds.js').Threshold} Threshold
+ * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
+ */
+
+const sectionsOfSecond = ['latency.', 'bystander.', 'items.']
+// Of these a second either has none, or it has failed.
+const losses = ['failed', 'uncertain', 'dropped', 'unsettled', 'open']
+
+/** `latency.p99` is that from the due time. @param {string} text */
+const inFull = (text) => text.replace(/^(\s*)latency(?:_us)?\.(?=p\d|max)/, '$1latency.intended.')
+
+/** @param {string} text */
+const sloOf = (text) => {
+  try {
+    return { ...absoluteThreshold(inFull(text)), text: text.trim() }
+  } catch (error) {
+    if (error instanceof OptionError) throw new OptionError(error.message.replace(/^--threshold/, '--slo'))
+    throw error
+  }
+}
+
+/** @param {readonly string[]} slos @returns {Objectives} */
+export const objectivesOf = (slos) => {
+  const all = slos.map(sloOf)
+  const isOfSecond = (/** @type {Threshold} */ { figure }) =>
+    sectionsOfSecond.some((section) => figure.name.startsWith(section))
+  return {
+    bySecond: all.filter(isOfSecond),
+    overConfirmation: all.filter((one) => !isOfSecond(one)).map(({ text }) => inFull(text)),
+  }
+}
+
+/** @param {SecondRecord} second @param {Objectives} objectives @returns the first that was missed, in words; null: all were met */
+export const missedIn = ({ items, ...second }, { bySecond }) => {
+  const lost = losses.find((name) => items[name] > 0)
+  const missed = bySecond.find(({ figure, ...threshold }) => {
+    const value = figure.value({ ...second, items })
+    return !keeps({ figure, ...threshold }, value)
+  })
+  if (missed) return missed.text
+  return lost === undefined ? null : lost === 'open' ? 'answered after 3 s' : `items ${lost}`
+}
+
+/** @param {Objectives} objectives @returns {(second: SecondRecord) => import('./bracket.js').Verdict} */
+export const judgeOf = (objectives) => (second) => ({
+  passed: missedIn(second, objectives) === null,
+  achieved: second.achieved,
+})
+
+/** @param {Objectives} objectives @param {Record<string, any>} confirmation run.json of it */
+export const missedOverConfirmation = ({ overConfirmation }, confirmation) =>
+  judgedBy(overConfirmation, confirmation).filter(({ passed }) => !passed)
+
+/** The client's thread was full with its own work. @param {SecondRecord} second */
+export const isClientLimited = ({ client }) => clientLimit(client) === 'saturated'
+
+/** Others took the CPU from the client. @param {SecondRecord} second */
+export const isContended = ({ client }) => clientLimit(client) === 'contended'

@@ -1,0 +1,19 @@
+// `millrace find`: the highest rate that is sustained under limits.
+import { strategyNames } from '../../workloads/index.js'
+import { findAbout, findOptions, findRequest, loadOptions } from '../find-options.js'
+import { withPassword } from '../password.js'
+import { interruptsOfRun } from '../signals.js'
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: findAbout,
+  options: [...findOptions, ...loadOptions],
+  takesWords: true,
+  words: () => strategyNames(),
+  work: async (asked) => {
+    const request = findRequest(asked)
+    const settings = await withPassword(request.settings, asked.redact)
+    const guidance = { ...interruptsOfRun(), redact: asked.redact, as: asked.as }
+    return (await import('../find.js')).findProgram({ ...request, settings }, guidance)
+  },
+}

@@ -1,0 +1,218 @@
+// The options and the help of `millrace find`: what was asked, checked, and the settings of the run that is searched.
+import { optionsOf, ownOptions } from '../../settings.js'
+import { objectivesOf } from '../answers/find/objectives.js'
+import { countUnits, scaled } from '../base/scaled.js'
+import { plainText } from '../base/units.js'
+import { OptionError } from '../errors.js'
+import { settingsOf } from '../options/read-settings.js'
+import { strategyNamed } from '../workloads/index.js'
+
+/** @typedef {import('../options/command-line.js').Typed} Typed */
+
+// The search decides these, or they belong to a run at one rate.
+const decided = [
+  ...['rate', 'duration', 'intervals', 'warm-up', 'pacing', 'chunks', 'period', 'once', 'arrivals'],
+  ...['threshold', 'dry-run', 'file', 'idle-cost', 'snapshot', 'requests', 'report', 'verbose'],
+  ...['control', 'join-within', 'partial', 'stagger', 'all', 'writers', 'agents', 'agent', 'total-agents'],
+  ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],
+  ...['metrics-linger', 'otlp', 'flow'],
+]
+/** Options of the producer that a search takes as they are. */
+export const loadOptions = optionsOf('producer')
+  .filter(({ name }) => !decided.includes(name))
+  .map((option) =>
+    option.name === 'json'
+      ? { ...option, help: 'print find.json on stdout, and nothing else', brief: 'print find.json' }
+      : option,
+  )
+
+const group = 'What is searched for'
+export const findOptions = ownOptions(group, [
+  {
+    name: 'slo',
+    type: 'text',
+    repeatable: '\n',
+    place: 'LIMIT',
+    help: "what a second must meet, as in 'latency.p99<20ms' or 'bystander.p99<2ms'; may be repeated. Any threshold of docs/reports.md; what a second alone does not have (memory, costs) is judged on the confirmation",
+    brief: "what a second must meet: 'latency.p99<20ms'; may be repeated",
+  },
+  {
+    name: 'within',
+    type: 'text',
+    place: 'MIN..MAX',
+    otherwise: 'from what the target achieves at the limit',
+    help: 'rates between which is searched, as in 10k..500k; the target is never offered more',
+    brief: 'rates between which is searched, as in 10k..500k',
+  },
+  {
+    name: 'share',
+    type: 'text',
+    default: '90%',
+    help: 'of the seconds that must meet all objectives, from 50% to 99%',
+  },
+  {
+    name: 'time',
+    type: 'duration',
+    range: ['60s', '1h'],
+    unit: 's',
+    default: '180s',
+    help: 'seconds of load, with the confirmation',
+    brief: 'of load, with the confirmation',
+  },
+  {
+    name: 'yes',
+    type: 'flag',
+    help: 'overload servers that are not local, without --within: to overload them is what a search does',
+    brief: 'overload servers that are not local, without --within',
+  },
+  {
+    name: 'threshold',
+    type: 'text',
+    repeatable: '\n',
+    place: 'LIMIT',
+    help: "exit code 99 unless the answer keeps it, as in 'find.low>150k'; also find.middle and find.high; may be repeated",
+    brief: "exit code 99 unless the answer keeps it: 'find.low>150k'",
+  },
+])
+
+/** @type {Omit<import('../options/help.js').About, 'as'>} */
+export const findAbout = {
+  words: '[STRATEGY]',
+  does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, with a 95 % interval, in one run of about three and a half minutes.',
+  examples: [
+    ['on a local server', "sorted-set --slo 'latency.p99<20ms'"],
+    [
+      'of your own model, between two rates',
+      "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST",
+    ],
+    ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
+  ],
+  more: `Exit codes: 0 found (and every --threshold kept), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/finding.md says how it searches, and how sure that is.`,
+}
+
+/** @param {string} text @returns {[number, number]} */
+const withinOf = (text) => {
+  const [low, high] = text.split('..').map((part) => scaled(part, countUnits) ?? Number.NaN)
+  if (!(low > 0 && high > low && text.split('..').length === 2))
+    throw new OptionError(
+      `--within ${plainText(text).slice(0, 40)}: must be two rates as in 10k..500k, the lower one first`,
+    )
+  return [low, high]
+}
+
+/** @param {string} text */
+const shareOf = (text) => {
+  const [, digits, sign] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
+  const share = Number(digits) / (sign === '%' ? 100 : 1)
+  if (!(share >= 0.5 && share <= 0.99))
+    throw new OptionError(`--share ${plainText(text).slice(0, 40)}: must be from 50% to 99%`)
+  return share
+}
+
+const thresholdForm = /^\s*find\.(low|middle|high)\s*(<=|>=|<|>)\s*(\S+)\s*$/
+
+/** @param {string} text @returns {{ text: string, end: 'low' | 'middle' | 'high', relation: string, limit: number }} */
+const thresholdOf = (text) => {
+  const [, end, relation, number] = thresholdForm.exec(text) ?? []
+  const limit = scaled((number ?? '').replace(/\/s$/, ''), countUnits)
+  if (limit === undefined)
+    throw new OptionError(
+      `--threshold ${plainText(text).slice(0, 60)}: must be a rate of the answer and its limit, as in 'find.low>150k'`,
+    )
+  return { text: text.trim(), end: /** @type {'low'} */ (end), relation, limit }
+}
+
+// Items of a batch: small enough for low rates, and sent together at high ones.
+const batchItems = 100
+const usualItems = 100_000
+
+/** What a data model is: a word of the command line. @param {Typed} typed @returns {Typed} */
+const withStrategy = (typed) => {
+  const { words, options } = typed
+  if (words.length === 0) return typed
+  if (words.length > 1 || ['strategy', 'model', 'command'].some((name) => options.has(name)))
+    throw new OptionError(`millrace find takes one data model, not also '${plainText(words.at(-1) ?? '')}'`)
+  const [text] = words
+  const name = /[./]/.test(text) ? 'model' : 'strategy'
+  return { ...typed, words: [], options: new Map([...options, [name, { text, named: text }]]) }
+}
+
+/** @param {Typed} typed @param {Readonly<Record<string, string>>} texts */
+const withOptions = (typed, texts) => ({
+  ...typed,
+  options: new Map([
+    ...typed.options,
+    ...Object.entries(texts).map(
+      ([name, text]) => /** @type {const} */ ([name, { text, named: `--${name}` }]),
+    ),
+  ]),
+})
+
+const producing = optionsOf('producer')
+const decidedVariables = producing
+  .filter(({ name }) => decided.includes(name))
+  .flatMap(({ env, alsoEnv }) => [env ?? [], alsoEnv].flat())
+
+/** @param {NodeJS.ProcessEnv} env */
+const withoutDecided = (env) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !decidedVariables.includes(name)))
+
+/** @param {import('../../settings.js').Settings} settings */
+const refuseOthers = ({ strategy }) => {
+  const { passes, delivery, workers, clientWorks } = strategyNamed(strategy)
+  if (passes || delivery || workers)
+    throw new OptionError(
+      `millrace find needs a data model that is written or asked at any rate: not ${strategy}, ${workers ? 'whose jobs would fill the queue' : 'which is played once'}`,
+    )
+  return clientWorks
+}
+
+/**
+ * The terms of the search, and the settings of the run it is played in.
+ * @param {import('./commands.js').Asked} asked
+ */
+export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
+  const { slo, within, share, time, yes, threshold, seed } = own
+  if (slo === undefined)
+    throw new OptionError("--slo is missing: what must a second meet? For example --slo 'latency.p99<20ms'")
+  const slos = String(slo).split('\n')
+  const objectives = objectivesOf(slos)
+  if (objectives.bySecond.length === 0)
+    throw new OptionError(
+      `--slo ${slos[0]}: a second does not have it; add a limit of latency, as in --slo 'latency.p99<20ms'`,
+    )
+  const range = within === undefined ? null : withinOf(within)
+  const thresholds = threshold === undefined ? [] : String(threshold).split('\n').map(thresholdOf)
+  const typed = withStrategy(line)
+  const passed = {
+    ...typed,
+    options: new Map(
+      [...typed.options].filter(([name]) => loadOptions.some((option) => option.name === name)),
+    ),
+  }
+  const from = { env: withoutDecided(env), dotenvText }
+  const fixed = { 'idle-cost': 'never' }
+  const plain = settingsOf(withOptions(passed, fixed), producing, from)
+  refuseOthers(plain)
+  const isTicks = strategyNamed(plain.strategy).roles.writer.flow === 'ticks'
+  const items = plain.given.quantity === 'default' ? usualItems : plain.quantity
+  const rate = (range ? Math.min(1, Math.sqrt(range[0] * range[1]) / 20_000) : 1) * batchItems * 200
+  const settings = isTicks
+    ? settingsOf(
+        withOptions(passed, { ...fixed, items: String(items), rate: String(Math.max(1, Math.round(rate))) }),
+        producing,
+        from,
+      )
+    : plain
+  return {
+    settings,
+    slos,
+    objectives,
+    within: range,
+    share: shareOf(share),
+    seconds: Math.round(time / 1000),
+    thresholds,
+    mayOverload: yes || range !== null,
+    seed: seed ?? settings.seed,
+  }
+}

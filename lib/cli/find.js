@@ -1,0 +1,183 @@
+// A search as a program: one run whose rate the search decides, its folder, its screen and its exit code.
+import { join } from 'node:path'
+import { findAnswer } from '../answers/find/answer.js'
+import { judgeOf } from '../answers/find/objectives.js'
+import { search } from '../answers/find/search.js'
+import { findSentence, findText, rounded } from '../answers/find/text.js'
+import { plainData, several } from '../base/units.js'
+import { ExitCode, OptionError } from '../errors.js'
+import { writeFiles } from '../report/write-report.js'
+import { openResults } from '../result/files.js'
+import { conductorOf } from '../run/conductor.js'
+import { runOn } from '../run/run.js'
+import { unlessInterrupted, untilStopped } from '../run/start-up.js'
+import { accessWarnings } from '../target/access.js'
+import { openTarget } from '../target/open.js'
+import { withUndo } from '../undo.js'
+import { flowOf } from '../workloads/flows.js'
+import { strategyNamed } from '../workloads/index.js'
+import { commandLineOf } from './again.js'
+import { findFiles } from './find-files.js'
+import { screenOf } from './screen.js'
+
+/** @typedef {ReturnType<typeof import('./find-options.js').findRequest>} Request */
+
+const isThisBox = (/** @type {string | undefined} */ host) =>
+  host === undefined || /^(localhost|127(\.\d+){3}|::1)$/.test(host)
+
+/** @param {Request} request */
+const refuseOverload = ({ settings: { host }, mayOverload }) => {
+  if (mayOverload || isThisBox(host)) return
+  throw new OptionError(
+    `millrace find overloads its target again and again, and ${host} is not local: give --within MIN..MAX, which it never exceeds, or --yes`,
+  )
+}
+
+/** Shorter searches have shorter parts. @param {Request} request @returns {import('../answers/find/search.js').Terms} */
+const termsOf = ({ within, share, seconds, seed }) => ({
+  ...(within && { min: within[0], warmUpRate: Math.sqrt(within[0] * within[1]) }),
+  max: within ? within[1] : Number.POSITIVE_INFINITY,
+  ...(within === null && { warmUpRate: Number.POSITIVE_INFINITY }),
+  share,
+  seconds,
+  seed,
+  warmUp: Math.min(10, Math.round(seconds / 12)),
+  confirm: Math.min(30, Math.round(seconds / 6)),
+})
+
+/** @type {Record<string, (value: number, limit: number) => boolean>} */
+const relations = {
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+}
+
+/** @param {Request['thresholds']} thresholds @param {import('../answers/find/answer.js').FindAnswer} answer */
+const judgedThresholds = (thresholds, { find }) =>
+  thresholds.map(({ text, end, relation, limit }) => {
+    const value = find[end]
+    return { threshold: text, value, passed: value !== null && relations[relation](value, limit) }
+  })
+
+/** @param {import('../answers/find/answer.js').FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged */
+export const exitCodeOfFind = ({ state }, judged) => {
+  if (state === 'stopped') return ExitCode.interrupted
+  if (state === 'changed' || state === 'unsteady') return ExitCode.unclear
+  if (judged.some(({ passed }) => !passed)) return ExitCode.threshold
+  return state === 'found' ? ExitCode.done : ExitCode.invalid
+}
+
+const phaseWords = {
+  'warm-up': 'warms up',
+  limit: 'asks for the most',
+  bracket: 'narrows down',
+  measure: 'measures',
+  recover: 'waits until a second passes',
+  confirm: 'confirms',
+}
+const everyS = 10
+
+/** What is shown as it goes on. @param {Request} request @param {(line: string) => void} say */
+const stepsOn = ({ seconds }, say) => {
+  let played = 0
+  let toldPhase = ''
+  let toldAt = 0
+  /** @param {import('../answers/find/bracket.js').Step} step */
+  return (step) => {
+    const { phase, between } = step
+    const shown = phase === 'recover' ? toldPhase : phase
+    if (shown !== toldPhase || played - toldAt >= everyS) {
+      const where = between ? `, between ${rounded(between[0])} and ${rounded(between[1])}/s` : ''
+      const rate =
+        phase === 'confirm' ? ` ${rounded(step.rate)}/s for ${several(step.seconds, 'second')}` : ''
+      say(`${played} of ${seconds} s: ${phaseWords[phase]}${rate}${where}`)
+      toldPhase = shown
+      toldAt = played
+    }
+    played += step.seconds
+  }
+}
+
+/**
+ * @param {Request} request
+ * @param {import('./signals.js').Guidance & { as: string }} guidance
+ */
+export const findProgram = (request, { stop, stopNow, redact, as }) =>
+  withUndo(async (undo) => {
+    refuseOverload(request)
+    const { settings, objectives, slos, share, within, thresholds } = request
+    const screen = screenOf(settings)
+    undo(screen.done)
+    const { say, warn } = screen
+    const results = await openResults({
+      ...settings,
+      strategy: `find-${settings.strategy}`,
+      epochMs: Date.now(),
+      onWarning: warn,
+      redact: redact.data,
+    })
+    undo(results.discard)
+    accessWarnings(settings).forEach(warn)
+    const { anyServer, roles } = strategyNamed(settings.strategy)
+    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: true, anyServer }))
+    undo(() => untilStopped(stopNow, target.close(), undefined))
+    redact.learn(target.access.password)
+    const conductor = conductorOf({
+      machine: search(termsOf(request)),
+      judge: judgeOf(objectives),
+      stop,
+      onStep: stepsOn(request, say),
+    })
+    /** @type {import('../answers/find/search.js').SearchAnswer | null} */
+    let found = null
+    /** @type {any[]} */
+    const lines = []
+    const commandLine = commandLineOf(as, process.argv)
+    const confirmation = await runOn(settings, {
+      program: 'producer',
+      target,
+      run: results.run,
+      commandLine,
+      observer: { ...screen, mayStop: async () => {} },
+      linesOf: () => ({
+        ...results,
+        interval: (line) => {
+          results.interval(line)
+          lines.push(line)
+        },
+      }),
+      conductor: {
+        ...conductor,
+        conduct: async (run) => {
+          found = await conductor.conduct(run)
+        },
+      },
+      settled: results.end,
+      stop,
+      stopNow,
+    })
+    const answer = {
+      ...findAnswer({
+        answer: found,
+        ...{ seconds: conductor.seconds, objectives, slos, share, within, lines, confirmation },
+        noticed: screen.warnings.filter(({ code }) => code !== 'results'),
+      }),
+      unit: `${flowOf({ flow: roles.writer.flow }).unit}s`,
+    }
+    const judged = judgedThresholds(thresholds, answer)
+    const document = results.redact(
+      plainData({ ...answer, sentence: findSentence(answer), thresholds: judged }),
+    )
+    screen.done()
+    await writeFiles(results.folder, await findFiles(document))
+    await results.end()
+    const page = join(results.folder, 'find.html')
+    if (settings.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    else {
+      process.stdout.write(findText(document, { columns: process.stdout.columns, page }))
+      for (const { threshold, passed } of judged)
+        process.stdout.write(`${passed ? 'kept' : 'FAILED'}: ${threshold}\n`)
+    }
+    return exitCodeOfFind(answer, judged)
+  })

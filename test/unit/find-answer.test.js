@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { findAnswer } from '../../lib/answers/find/answer.js'
+import { isClientLimited, judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
+import { findSchema } from '../../lib/answers/find/schema.js'
+import { search } from '../../lib/answers/find/search.js'
+import { findSentence, findText } from '../../lib/answers/find/text.js'
+import { plainData } from '../../lib/base/units.js'
+import { exitCodeOfFind } from '../../lib/cli/find.js'
+import { findFiles } from '../../lib/cli/find-files.js'
+import { findOptions, findRequest, loadOptions } from '../../lib/cli/find-options.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+import { simulatedTarget } from '../simulation/capacity.js'
+
+const slos = ['latency.p99<20ms']
+const objectives = objectivesOf(slos)
+const none = { offered: 1000, acked: 1000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0, open: 0 }
+const idle = { busy_pct: 30, thread_cpu_pct: 29, cpu_pct: 40 }
+const timesOf = (/** @type {number} */ p99) => ({ p50: p99 / 4, p90: p99 / 2, p99, p999: p99, max: p99 })
+
+/** Plays a search as a run would: every second has a record. @param {string} name @param {Partial<typeof idle>} [client] */
+const conducted = (name, client = {}) => {
+  const target = simulatedTarget(name, 4)
+  const machine = search({ min: target.min, max: target.max, seed: 4, seconds: 120, warmUp: 5, confirm: 20 })
+  /** @type {import('../../lib/run/conductor.js').SecondRecord[]} */
+  const seconds = []
+  const judge = judgeOf(objectives)
+  let next = machine.next()
+  while (!next.done) {
+    const { rate, seconds: n, phase } = next.value
+    const records = Array.from({ length: n }, (_, i) => {
+      const { passed, achieved } = target.second(rate)
+      const times = timesOf(passed ? 5000 : 80_000)
+      return {
+        ...{
+          atMs: (seconds.length + i) * 1010,
+          phase,
+          rate,
+          achieved,
+          items: none,
+          bystander_us: timesOf(900),
+        },
+        latency_us: { intended: times, service: times },
+        client: { ...idle, ...client },
+      }
+    })
+    seconds.push(...records)
+    next = machine.next(records.map(judge))
+  }
+  return { answer: next.value, seconds }
+}
+
+/** @param {ReturnType<typeof conducted>} played */
+const answered = (played, more = {}) => {
+  const lines = played.seconds.map(({ atMs }) => ({
+    at_ms: atMs + 1000,
+    nodes: [{ address: '10.0.0.3:6379', role: 'master', engine_cpu_pct: 97.4 }],
+  }))
+  const confirmation = {
+    run: 'r',
+    latency_us: { intended: timesOf(9000) },
+    plan: { strategy: 'list', clients: null },
+  }
+  return {
+    ...findAnswer({
+      ...played,
+      objectives,
+      slos,
+      share: 0.9,
+      within: null,
+      lines,
+      confirmation,
+      noticed: [],
+      ...more,
+    }),
+    unit: 'items',
+  }
+}
+
+test('an answer names the rate, its interval and the part that is the limit, and is as its schema says', async () => {
+  const answer = answered(conducted('steep'))
+  assert.equal(answer.state, 'found')
+  assert.match(
+    findSentence(answer),
+    /^R = 17\d,\d00 items\/s \(17\d,\d00 was sustained in \d\d of 20 seconds; 95 % sure between 17\d,\d00 and 1[78]\d,\d00\); above it latency.p99<20ms fails as the main thread of 10.0.0.3:6379 is 97.4 % busy$/,
+  )
+  const document = plainData({ ...answer, sentence: findSentence(answer), thresholds: [] })
+  const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false })
+  assert.ok(ajv.validate(findSchema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
+  const shipped = readFileSync(new URL('../../docs/schemas/find.schema.json', import.meta.url), 'utf8')
+  assert.deepEqual(JSON.parse(shipped), findSchema)
+  const files = await findFiles(document)
+  assert.match(files['find.html'], /<strong>Found\.<\/strong> R = 17/)
+  assert.deepEqual(
+    Object.keys(files).filter((name) => name.endsWith('.svg')),
+    ['charts/find-latency.svg', 'charts/find-share.svg', 'charts/find-path.svg'],
+  )
+  for (const line of findText(document, { columns: 80 }).split('\n')) assert.ok(line.length <= 80, line)
+  assert.deepEqual(
+    [exitCodeOfFind(answer, []), exitCodeOfFind(answer, [{ threshold: '', value: 1, passed: false }])],
+    [0, 99],
+  )
+})
+
+test('a rate that the client limited is no answer: at least that', () => {
+  const busy = { busy_pct: 99, thread_cpu_pct: 98 }
+  const answer = answered(conducted('steep', busy))
+  assert.deepEqual([answer.state, answer.find.high, exitCodeOfFind(answer, [])], ['at-least', null, 4])
+  assert.match(findSentence(answer), /the client was the limit/)
+  // Others took the core from it: that is no limit of this client.
+  assert.equal(
+    isClientLimited({ .../** @type {any} */ ({}), client: { ...busy, thread_cpu_pct: 40 } }),
+    false,
+  )
+})
+
+test('other outcomes have words and exit codes of their own', () => {
+  const never = answered(conducted('never'), { within: [1000, 600_000] })
+  assert.match(findSentence(never), /^at least 600,000 items\/s: the highest rate of --within/)
+  const always = answered(conducted('always'))
+  assert.match(findSentence(always), /^none at or above 1,000 items\/s meets/)
+  const stopped = answered({ ...conducted('always'), answer: /** @type {any} */ (null) })
+  assert.deepEqual(
+    [never, always, stopped].map((answer) => exitCodeOfFind(answer, [])),
+    [4, 4, 130],
+  )
+  const changed = answered(conducted('step'))
+  if (changed.state === 'changed')
+    assert.match(findSentence(changed), /^the target changed: 17\d,\d00 items\/s until/)
+  const missed = answered(conducted('steep'), {
+    objectives: objectivesOf([...slos, 'server.memory_bytes_per_item<10B']),
+    confirmation: { server: { memory_bytes_per_item: 300 } },
+  })
+  assert.match(
+    findSentence(missed),
+    /^none: at the rate that the seconds sustain, server.memory_bytes_per_item<10B fails/,
+  )
+})
+
+/** @param {string} line */
+const requested = (line) => {
+  const options = [...findOptions, ...loadOptions]
+  const typed = typedLine(line.split(' ').filter(Boolean), options)
+  const settings = settingsOf(typed, options, { env: {}, takesWords: true })
+  return findRequest(/** @type {any} */ ({ settings, typed, env: {}, as: 'millrace find' }))
+}
+
+test('what is asked becomes terms of the search and settings of its run', () => {
+  const {
+    settings,
+    within,
+    share,
+    seconds,
+    slos: asked,
+  } = requested(
+    'list --slo latency.p99<20ms --slo bystander.p99<2ms --within 10k..500k --share 95% --time 2m --items 50k',
+  )
+  assert.deepEqual([within, share, seconds, asked.length], [[10_000, 500_000], 0.95, 120, 2])
+  assert.deepEqual([settings.strategy, settings.quantity, settings.pacing], ['list', 50_000, 'smooth'])
+  assert.equal(requested('lookup-get --slo latency.p99<2ms').settings.quantity, 100_000)
+})
+
+test('what cannot be searched is refused in one line', () => {
+  for (const [line, words] of /** @type {const} */ ([
+    ['list', /^--slo is missing/],
+    ['list --slo latency.p99<20', /^$/],
+    ['list --slo latency.p99<20parsec', /^--slo latency.+is not measured in parsec/],
+    ['list --slo latency.p98<20ms', /^--slo/],
+    ['list --slo server.memory_bytes_per_item<1kB', /^--slo .+a second does not have it/],
+    ['list --slo latency.p99<2ms --within 500k..10k', /^--within 500k\.\.10k: must be two rates/],
+    ['list --slo latency.p99<2ms --within 10k', /^--within 10k: must be two rates/],
+    ['list --slo latency.p99<2ms --share 30%', /^--share 30%: must be from 50% to 99%/],
+    [
+      'list --slo latency.p99<2ms --threshold find.top>1',
+      /^--threshold find\.top>1: must be a rate of the answer/,
+    ],
+    ['list set --slo latency.p99<2ms', /takes one data model/],
+    ['queue-list --slo latency.p99<2ms', /not queue-list, whose jobs would fill the queue/],
+    ['membership-set --slo latency.p99<2ms', /not membership-set, which is played once/],
+    ['list --slo latency.p99<2ms --rate 5k', /^unknown option --rate/],
+    ['list --slo latency.p99<2ms --time 10s', /^--time must be/],
+  ])) {
+    if (words.source === '^$') assert.doesNotThrow(() => requested(line))
+    else
+      assert.throws(
+        () => requested(line),
+        (/** @type {Error} */ { message }) => words.test(message) || assert.fail(`${line}: ${message}`),
+      )
+  }
+})
