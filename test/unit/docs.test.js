@@ -152,7 +152,7 @@ function behindProgram(words) {
  * @returns {string[]}
  */
 function ofNpm([, command, ...rest]) {
-  if (['ci', 'install', 'link', 'pack'].includes(command)) return ['package-lock.json']
+  if (['ci', 'install', 'link', 'pack', 'version'].includes(command)) return ['package-lock.json']
   const [name, ...args] = command === 'run' ? rest : [command, ...rest]
   assert.ok(name in scripts, `npm run ${name}: package.json has no such script`)
   const [node, file] = scripts[name].split(' ')
