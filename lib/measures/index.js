@@ -1,6 +1,7 @@
 // All measures, and what is made of their list.
 import { bystander } from './bystander.js'
 import { client } from './client.js'
+import { collection } from './collection.js'
 import { foldOf, put, sumOfSources } from './fold.js'
 import { freshness } from './freshness.js'
 import { reconnects } from './reconnects.js'
@@ -12,12 +13,12 @@ import { reconnects } from './reconnects.js'
  */
 
 /** @type {readonly Measure[]} */
-export const MEASURES = Object.freeze([bystander, client, reconnects, freshness])
+export const MEASURES = Object.freeze([bystander, client, collection, reconnects, freshness])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
-export const ofWriters = Object.freeze([bystander, client, reconnects])
+export const ofWriters = Object.freeze([bystander, client, collection, reconnects])
 export const ofWorkers = Object.freeze([client])
-export const ofReaders = Object.freeze([client, freshness])
+export const ofReaders = Object.freeze([client, collection, freshness])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
 const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))

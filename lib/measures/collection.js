@@ -1,0 +1,50 @@
+// How long the client's engine collected garbage, in seconds of the process that sends: a pause of it is part of every latency.
+import { percent } from '../base/units.js'
+import { amount } from './fields.js'
+import { figure, metric, per } from './measure.js'
+
+/** @type {import('./measure.js').Measure} */
+export const collection = {
+  name: 'collection',
+  record: { 'client.gc_s': amount('s') },
+  by: 'each',
+
+  async open() {
+    const { PerformanceObserver } = await import('node:perf_hooks')
+    let ms = 0
+    const add = (/** @type {readonly { duration: number }[]} */ entries) => {
+      for (const { duration } of entries) ms += duration
+    }
+    const observer = new PerformanceObserver((list) => add(list.getEntries()))
+    observer.observe({ entryTypes: ['gc'] })
+    const taken = () => {
+      add(observer.takeRecords())
+      const second = ms / 1000
+      ms = 0
+      return second
+    }
+    return { startRun: taken, second: () => ({ 'client.gc_s': taken() }), close: () => observer.disconnect() }
+  },
+
+  summary: ({ window }) => ({
+    'client.gc_s': window['client.gc_s'],
+    'client.gc_pct': per(window['client.gc_s'], window['client.over_s'], 100),
+  }),
+  result: { 'client.gc_s': figure, 'client.gc_pct': figure },
+  metrics: {
+    'client.gc_s': metric('client garbage collection', 's'),
+    'client.gc_pct': metric('time in garbage collection', 'pct'),
+  },
+  prometheus: [
+    {
+      name: 'client_gc_seconds_total',
+      help: 'garbage collection of the process that sends',
+      type: 'counter',
+      path: 'client.gc_s',
+    },
+  ],
+  fact: ({ client }) => ({
+    label: 'collection',
+    texts: [typeof client?.gc_pct === 'number' && `garbage collection ${percent(client.gc_pct)} of the time`],
+  }),
+}
