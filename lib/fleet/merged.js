@@ -45,7 +45,7 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  */
 
 const mostEvents = 500
-const noHeld = { dataBytes: null, keys: null, gathered: null }
+const noHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
 
 /** @typedef {ReturnType<typeof boxesOf>[number]} Box */
 

@@ -44,8 +44,8 @@ export const leased = async ({ signal, ...needs }, terms, wanted) => {
   const office = leases({ ...needs, terms, clock, signal, here })
   try {
     const agents = await unlessInterrupted(signal, office.claim(wanted))
-    const { others, announce, begin, release } = office
-    return { agents, others, announce, begin, release }
+    const { others, earliest, announce, begin, release } = office
+    return { agents, others, earliest, announce, begin, release }
   } catch (error) {
     await office.release()
     throw error
@@ -62,6 +62,7 @@ export const claimAgents = async ({ settings, card, ...needs }) => {
     return {
       agents: [1],
       others: async () => 0,
+      earliest: async () => null,
       announce: async () => {},
       begin: async () => {},
       release: async () => {},

@@ -175,6 +175,7 @@ export const claimOnFleet = async (fleet, { card, settings, target, ...claim }) 
     // The control knows who is there; nobody asks for 200 leases a second.
     others: async () => totalAgents - office.agents.length,
     announce: plans.announce,
+    earliest: async () => null,
     begin: async () => {},
     release: async () => {
       await plans.release()

@@ -165,6 +165,7 @@ const written = async (settings, needs, undo) => {
     time,
     others: agents.others,
     onBegin: agents.begin,
+    earliest: agents.earliest,
     idleCost: settings.idleCost,
     say,
     results: begun(settings, needs, plan, ofTarget),

@@ -11,6 +11,7 @@ import { trafficOf } from './traffic.js'
  * @typedef {object} Beginning what the target held before the first write
  * @property {number} startedEpochMs
  * @property {import('../measure/memory-cost.js').Held} before
+ * @property {boolean} isOfRun that was before another box of the run began to write
  * @property {Awaited<ReturnType<WriteRun['fill']>>} load what was written before the run; null: nothing was
  *
  * @typedef {object} Ending
@@ -72,7 +73,7 @@ const trafficIn = ({ plan, strategy, records }, endMs) => {
  * @param {Ending} ending
  * @param {import('../plan/course.js').Course | null} [course] of a run whose rate changed
  */
-export const resultOf = (run, { startedEpochMs, before, load }, ending, course = null) => {
+export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
   const { endMs, interrupted, sampled, after, slotTable, chunks } = ending
   const { latency } = records
@@ -88,7 +89,7 @@ export const resultOf = (run, { startedEpochMs, before, load }, ending, course =
     after,
     elapsedMs: endMs,
     slotTable,
-    writersBefore: writers.before,
+    writersBefore: isOfRun ? 0 : writers.before,
   })
   const counts = {
     stored: strategy.loads ? costedOf({ plan, strategy, totals, writers }) : stored,

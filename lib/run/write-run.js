@@ -1,16 +1,14 @@
 // One run of the writer: put together, started, drained and summed up.
 import { InterruptedError } from '../errors.js'
 import { isScheduled } from '../plan/pacer.js'
-import { gatheredIn } from '../target/stored.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
-import { dataBytesIn } from './baseline.js'
+import { heldIn, outliveEarlier } from './held.js'
 import { settled, sleep } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { sumsOf } from './write-records.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
 
-const answerLimitMs = 2000
 const sampleAheadMs = 300
 
 /**
@@ -18,22 +16,17 @@ const sampleAheadMs = 300
  * @typedef {import('./settlement.js').Signals} Signals
  */
 
-/** A server that is silent delays nothing for long. @template T @param {Promise<T>} asked */
-const orNull = (asked) => Promise.race([asked.catch(() => null), sleep(answerLimitMs).then(() => null)])
-
-/** How many items keys have gathered. @param {import('../target/open.js').Target} target @param {WriteRun['strategy']} strategy */
-const gathered = (target, strategy) => orNull(gatheredIn(target, strategy, Date.now()))
-
 /**
- * @param {WriteRun['sampler']} sampler that has just asked
- * @param {number[] | null} members
- * @param {number | null} dataBytes
- * @returns {import('../measure/memory-cost.js').Held}
+ * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, or of items that
+ * have expired and are not collected yet.
+ * @param {WriteRun['plan']} plan
+ * @param {import('../measure/memory-cost.js').Held} before
  */
-const held = (sampler, members, dataBytes) => {
-  const { data_bytes, keys } = sampler.summary().totals
-  return { dataBytes: dataBytes ?? data_bytes, keys, gathered: members }
-}
+const isOfOthersToo = ({ once, agents }, { keys, gathered }) =>
+  once || Number(keys) > agents.length + 1 || Boolean(gathered?.some((n) => n > 0))
+
+/** @type {import('../measure/memory-cost.js').Held} */
+const notHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null }
 
 // A box of a fleet is at its first tick's timer so long before it is due.
 const aheadMs = 5
@@ -64,22 +57,26 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
  * @param {import('../fleet/member.js').Member | null} fleet
  * @returns {Promise<import('./write-result.js').Beginning>}
  */
-const begin = async (run, { target, announce, onBegin = async () => {}, stop }, fleet) => {
-  const { strategy, sampler, instruments, window, writing, second, presence, clearOld } = run
+const begin = async (run, needs, fleet) => {
+  const { target, announce, onBegin = async () => {}, earliest = async () => null, stop } = needs
+  const { sampler, instruments, window, writing, second, presence, clearOld } = run
   const isSampling = !fleet || fleet.leads()
   // From here on there is a result: a plan is in the target before its first key, and nothing is removed without one.
   await unlessInterrupted(stop, announce())
   await unlessInterrupted(stop, clearOld())
+  const others = fleet ? async () => 0 : needs.others
+  if (isSampling && needs.idleCost !== 'never')
+    await unlessInterrupted(stop, outliveEarlier({ ...needs, others, run }))
   await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
-  const holding = isSampling ? [gathered(target, strategy), orNull(dataBytesIn(target))] : [null, null]
-  const [ids, dataBytes] = /** @type {[number[] | null, number | null]} */ (
-    await unlessInterrupted(stop, Promise.all(holding))
-  )
-  const before = held(sampler, ids, dataBytes)
+  const found = isSampling ? await unlessInterrupted(stop, heldIn(target, run, true)) : notHeld
+  // What is there since another box of the run began is the run's own: that box knows what was there before.
+  const asked = earliest().catch(() => null)
+  const ofRun = await unlessInterrupted(stop, asked)
+  const before = ofRun ?? found
   const load =
     run.plan.clients && run.plan.clients.fill !== 'none' ? await unlessInterrupted(stop, run.fill()) : null
   const unpreparedBytes = await unlessInterrupted(stop, run.prepare())
-  await unlessInterrupted(stop, onBegin())
+  await unlessInterrupted(stop, onBegin(before))
   const startedEpochMs = await starting(run, fleet, before, stop)
   await window.prepare()
   if (fleet) await sleep(writing.elapsed() < -aheadMs ? -aheadMs - writing.elapsed() : 0)
@@ -88,7 +85,7 @@ const begin = async (run, { target, announce, onBegin = async () => {}, stop }, 
   second.start()
   window.start()
   writing.start(unpreparedBytes)
-  return { startedEpochMs, before, load }
+  return { startedEpochMs, before, isOfRun: ofRun !== null, load }
 }
 
 /**
@@ -143,13 +140,8 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   instruments.warnings().forEach(needs.warn ?? (() => {}))
   data.end()
   const isSampling = !fleet || fleet.leads()
-  const stored = Promise.all([gathered(needs.target, run.strategy), orNull(dataBytesIn(needs.target))])
-  const after = held(
-    sampler,
-    ...(isSampling
-      ? await untilStopped(stopNow, stored, [null, null])
-      : /** @type {[null, null]} */ ([null, null])),
-  )
+  const held = () => heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
+  const after = isSampling ? await untilStopped(stopNow, held(), notHeld) : notHeld
   const sampled = sampler.summary()
   const chunks = await untilStopped(stopNow, run.finish(), null)
   await untilStopped(stopNow, run.dropIndexes(), undefined)

@@ -34,7 +34,9 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {Pick<import('./clock.js').RunClock, 'now' | 'look' | 'figures'>} time by the servers' clocks
  * @property {() => Promise<number>} others how many writers of other processes write
- * @property {() => Promise<void>} [onBegin] our own do from now on
+ * @property {(before: import('../measure/memory-cost.js').Held) => Promise<void>} [onBegin] our own do from now on
+ * @property {() => Promise<import('../measure/memory-cost.js').Held | null>} [earliest] what was there before the first of
+ *   the run that writes already; null: none does
  * @property {'auto' | 'always' | 'never'} idleCost
  * @property {(line: string) => void} say
  * @property {AbortSignal} stop

@@ -21,7 +21,8 @@ import { reasonFor } from './reason.js'
  * @property {number} totalAgents
  * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
  *
- * @typedef {{ token: string, host: string, pid: number, run: string, since: string }} Holder
+ * @typedef {import('../measure/memory-cost.js').Held} Held
+ * @typedef {{ token: string, host: string, pid: number, run: string, since: string, writing?: number, before?: Held }} Holder
  */
 
 const retryMs = 500
@@ -302,9 +303,17 @@ export const leases = ({
       if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
       card = plan
     },
-    /** From now on our agents write. */
-    async begin() {
-      holder = leaseText(1, own)
+    /** What was there before the first of the others that write began; null: none writes. @returns {Promise<Held | null>} */
+    async earliest() {
+      if ((await others()) === 0) return null
+      const all = Array.from({ length: terms.totalAgents }, (_, i) => leaseKey(terms, i + 1))
+      const texts = await Promise.all(all.map((key) => client.getrange(key, 0, -1)))
+      const found = texts.map((text) => holderIn(text || null))
+      return found.find((by) => by?.writing === 1 && by.before && by.token !== token)?.before ?? null
+    },
+    /** From now on our agents write. @param {Held} [before] what is there */
+    async begin(before) {
+      holder = leaseText(1, before ? `"before":${JSON.stringify(before)},${own}` : own)
       await Promise.all(
         [...held].map((agent) =>
           client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs, holder),

@@ -151,6 +151,9 @@ export const holdersOf = (declared, terms, stored) => {
     /** By what items are counted: keys of their own, or what gathers them; null: by nothing. */
     countedBy: keysAnItem > 0 && isCertain ? 'keys' : holders.length > 0 ? 'holders' : null,
     keysAnItem,
+    /** Whether a key may be an item's own, by its name. @param {string} key */
+    isItem: (key) =>
+      own.some(({ parts: [head] }) => key.startsWith(terms.prefix + (typeof head === 'string' ? head : ''))),
     /** Items that are there at once, at most, and what one of them takes by the forecast; a user's own model has none. */
     most,
     bytes: declared.model ? null : families.reduce((sum, family) => sum + bytesOf(family), 0) / most,
@@ -158,6 +161,7 @@ export const holdersOf = (declared, terms, stored) => {
     counts: (minute) =>
       holders.map((family) => ({
         command: countedBy[family.type],
+        isMinutely: isMinutely(family),
         keys: rangeOf(family)
           ? listedKeys([family], terms.prefix)
           : Array.from({ length: minutesKept }, (_, before) => textOf(family, minute - before, terms.prefix)),

@@ -219,7 +219,7 @@ const rights = [
     '+command|info',
   ],
   ['+cluster|slots', '+cluster|nodes', '+cluster|info'],
-  ['+scan', '+dbsize', '+type', '+pttl', '+pexpire', '+expire'],
+  ['+scan', '+dbsize', '+type', '+pttl', '+pexpire', '+expire', '+memory|usage'],
   ['+set', '+get', '+getrange', '+mget', '+setex', '+del', '+unlink'],
   ['+eval', '+evalsha', '+script|load'],
   ['+zadd', '+zcard', '+zcount', '+zmscore', '+zrangebyscore', '+zrevrange', '+zrevrangebyscore'],

@@ -8,15 +8,16 @@ import { samplePlan } from '../helpers/sample-plan.js'
 
 /**
  * @param {Parameters<typeof samplePlan>[0]} settings
- * @param {{ data?: number | null, keys?: number | null, ids?: number[] | null, elapsedMs?: number, slotTable?: number }} end
- * @param {{ data?: number, keys?: number, ids?: number[] }} [start]
+ * @param {{ data?: number | null, keys?: number | null, ids?: number[] | null, holders?: number[] | null, elapsedMs?: number, slotTable?: number }} end
+ * @param {{ data?: number, keys?: number, ids?: number[], holders?: number[] }} [start]
  * @param {Parameters<typeof samplePlan>[1]} [facts]
  */
 const memory = (settings, end, start = {}, facts = {}) => {
-  const held = ({ data = 0, keys = 0, ids = [0] } = /** @type {typeof end} */ ({})) => ({
+  const held = ({ data = 0, keys = 0, ids = [0], holders = null } = /** @type {typeof end} */ ({})) => ({
     dataBytes: data,
     keys,
     gathered: ids,
+    holderBytes: holders,
   })
   const plan = samplePlan({ quantity: 10_000, ...settings }, facts)
   return memoryCost({
@@ -61,6 +62,36 @@ describe('what an item takes', () => {
     const set = { ...once, strategy: /** @type {const} */ ('set') }
     assert.match(String(memory(set, { ...full, elapsedMs: 60_000 }).memory_note), /full size after 245 s/)
     assert.ok(memory(set, { ...full, elapsedMs: 245_000 }).memory_bytes_per_item)
+  })
+})
+
+describe('what gathers the items is taken apart', () => {
+  test('of items that have expired and are not collected yet the ids are gone', () => {
+    const once = /** @type {const} */ ({ once: true, ttlS: 2 })
+    // 10,000 keys of 300 B, and 8000 ids of 100 B.
+    const end = { data: 3_800_000, keys: 10_002, ids: [8000], holders: [800_000] }
+    assert.equal(memory(once, end, { holders: [0] }).memory_bytes_per_item, 400)
+    assert.equal(memory(once, end).memory_bytes_per_item, 380)
+  })
+  test('ids of an earlier run that are replaced', () => {
+    const before = { data: 120_000, ids: [10_000], holders: [120_000] }
+    const end = { ...full, data: 1_700_000, holders: [120_000] }
+    assert.equal(memory({ strategy: 'list' }, end, before).memory_bytes_per_item, 170)
+    const entries = { data: 1_000_000, keys: 3, ids: [10_000], holders: [1_000_000] }
+    const { memory_bytes_per_item: bytes, memory_note: note } = memory(
+      { strategy: 'stream' },
+      entries,
+      entries,
+    )
+    assert.equal(bytes, 100)
+    assert.match(String(note), /^by MEMORY USAGE/)
+  })
+  test('not where the keys hold other ids than those of the items', () => {
+    const before = { keys: 2, ids: [10_000], holders: [1_000_000] }
+    const end = { ...full, ids: [5000], holders: [500_000] }
+    assert.equal(memory({}, end, before).memory_bytes_per_item, null)
+    const minutes = { ...full, holders: [1_000_000] }
+    assert.equal(memory({ strategy: 'set' }, minutes, before).memory_bytes_per_item, null)
   })
 })
 
