@@ -70,7 +70,7 @@ const tableOf = ({ points, fit }, columns) =>
       { title: 'by the law', cell: ({ workers }) => perSecond(rateOf(fit.law, workers)) },
       { title: 'busy', cell: ({ busy }) => (busy === null ? '–' : `${Math.round(busy * 100)} %`) },
       { title: 'latency p99', cell: ({ p99Us }) => micros(p99Us) },
-      { title: 'server CPU a job', cell: ({ cpuUs }) => micros(cpuUs) },
+      { title: 'gross server CPU a job', cell: ({ cpuUs }) => micros(cpuUs) },
       { title: '', left: true, cell: ({ valid }) => (valid ? '' : 'not valid') },
     ],
     points,

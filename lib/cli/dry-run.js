@@ -165,10 +165,12 @@ const ownAgents = ({ agent, totalAgents }, origin) =>
       : [1]
 
 /** @param {Settings} settings @param {Plan} plan @param {number} leases @param {boolean} isNext */
-const shareWords = ({ totalAgents, quantity }, plan, leases, isNext) =>
-  isNext && totalAgents > 1
-    ? `the next free of ${several(totalAgents, 'writer')} (${leases} at work now): about ${count(quantity / totalAgents)} of ${several(quantity, 'item')}; -a all for everything`
-    : agentWords(plan)
+const shareWords = ({ totalAgents, quantity, control }, plan, leases, isNext) => {
+  const isFleet = control !== undefined
+  return isNext && totalAgents > 1
+    ? `the next free of ${several(totalAgents, 'writer')} (${leases} at work now): about ${count(quantity / totalAgents)} of ${several(quantity, 'item')}${isFleet ? '' : '; -a all for everything'}`
+    : agentWords(plan, isFleet)
+}
 
 /**
  * @param {Settings} settings

@@ -38,9 +38,13 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     : liveView({ stream: stderr, log: (fields) => log.info(fields, 'running'), isTTY, color: isTTY })
   /** @type {Warning[]} */
   const warnings = []
+  /** Messages that stand above the result already. @type {Set<string>} */
+  const told = new Set()
+  const isText = !quiet && !json
   const shown = (/** @type {string} */ text) => logLine(stderr, text)
   const warn = (/** @type {Warning} */ warning) => {
     warnings.push(warning)
+    told.add(warning.message)
     log.warn({ code: warning.code }, shown(warning.message))
   }
   let toldMs = 0
@@ -48,6 +52,8 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
   return {
     warnings,
     warn,
+    /** What is found at the end of a run, whose result is about to say it. @param {Warning} warning */
+    remark: (warning) => (isText ? void warnings.push(warning) : warn(warning)),
     say: (/** @type {string} */ line) => log.info(shown(line)),
     /** Nobody is there to stop it without a terminal. */
     mayStop: async () => {
@@ -86,7 +92,10 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
           report: stored,
           notStored: fault()?.message,
         }
-        stdout.write(runText(document, look))
+        // A live line has gone over the log; lines of a file stay.
+        const all = /** @type {(Warning & { invalidates: boolean })[]} */ (document.warnings)
+        const left = isTTY ? all : all.filter(({ invalidates, message }) => invalidates || !told.has(message))
+        stdout.write(runText({ ...document, warnings: left }, look))
       }
       if (!fault() && (json || quiet)) log.info(`results in ${folder}`)
     },

@@ -217,7 +217,7 @@ export const fetchCloudWatch = async ({
   const window = wholeMinutes(/** @type {any} */ (run))
   if (!window)
     throw new CloudWatchError(
-      `no whole minute lies in the measured time of ${run.run}; run for 3 minutes or more (--duration 5m)`,
+      `no whole minute lies in the measured time of ${run.run}; 2 minutes or more always have one (--duration 5m)`,
     )
   const names = namesIn([...run.nodes.map((/** @type {any} */ { address }) => address), ...hosts])
   const region = wanted.region ?? names.region ?? undefined

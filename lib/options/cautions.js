@@ -14,6 +14,8 @@ export const cautionsIn = ({ options }) => {
   const isShort = (/** @type {string} */ name) => /^-[^-]/.test(options.get(name)?.named ?? '')
   const period = text('period') ?? ''
   const agents = Number(text('total-agents') ?? 1)
+  // The other boxes of a fleet are there too.
+  const isAlone = !options.has('control')
   const hasAddress = ['host', 'url', 'port'].some((name) => options.has(name))
   return [
     isShort('period') && isPort(period, options.has('host') && !options.has('port'))
@@ -21,7 +23,12 @@ export const cautionsIn = ({ options }) => {
           `-p ${period} is a period of ${Number(period) / 1000} s; the port is --port ${period} (-p ${period}ms means the period, without this warning)`,
         ]
       : [],
-    hasAddress && isShort('chunks') && isShort('total-agents') && agents > 1 && !options.has('agent')
+    isAlone &&
+    hasAddress &&
+    isShort('chunks') &&
+    isShort('total-agents') &&
+    agents > 1 &&
+    !options.has('agent')
       ? [
           `-t ${agents}: this process is one of ${agents} writers and writes 1/${agents} of the items (-a all: everything); -t and -c are not threads and clients here`,
         ]

@@ -91,6 +91,11 @@ const readable = (argv, byName) => {
     const { option, inline, isNegative, named } = namedBy(isJoined ? word.slice(0, 2) : word, byName)
     last = shown(named)
     if (option === undefined) return word
+    const before = typed.get(option.name)
+    if (before && option.type === 'flag')
+      throw new OptionError(
+        before.named === named ? `${named} is given twice` : `${before.named} and ${named}: give one of them`,
+      )
     typed.set(option.name, { named, next: argv[i + 1], isEmpty: inline === '' })
     if (isJoined) return [named, word.slice(2)]
     if (option.bare !== undefined && inline === undefined) {

@@ -157,7 +157,7 @@ const passRows = ({ passes, encodings = {}, plan }) => {
     text: words.facts([
       `${count(pass.operations)} operations`,
       `${count(Math.round(pass.rate))} operations/s`,
-      pass.server_cpu_us !== null && `server CPU ${micros(pass.server_cpu_us)} each`,
+      pass.server_cpu_us !== null && `server CPU ${micros(pass.server_cpu_us)} each, idle cost included`,
       ...Object.entries(pass.counts).map(([reply, n]) => `${reply} ${count(n)}`),
     ]),
   }))

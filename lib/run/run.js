@@ -41,6 +41,7 @@ import { writeRun } from './write-run.js'
  * @typedef {object} Observer what happens is reported here
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
+ * @property {(warning: Warning) => void} [remark] at the end of a run: its result has it; without this it is warned of
  * @property {readonly Warning[]} warnings all so far
  * @property {() => Promise<void>} mayStop a moment in which somebody at a terminal can end a run that is not the one they meant
  * @property {Pick<import('./write-setup.js').WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
@@ -173,6 +174,7 @@ const written = async (settings, needs, undo) => {
     guard: guardOf(settings.guard),
     warn,
     conductor,
+    remark: observer.remark,
     stop,
     stopNow,
     ...observer.progress,

@@ -137,7 +137,7 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const endMs = endOf(run, offeredMs, stop.aborted)
   await untilStopped(stopNow, instruments.stop(), undefined)
   await untilStopped(stopNow, second.stop(), undefined)
-  instruments.warnings().forEach(needs.warn ?? (() => {}))
+  instruments.warnings().forEach(needs.remark ?? needs.warn ?? (() => {}))
   data.end()
   const isSampling = !fleet || fleet.leads()
   const held = () => heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))

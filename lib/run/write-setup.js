@@ -44,6 +44,7 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
  * @property {(warning: import('../result/ruling.js').Warning) => void} [warn]
  * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
+ * @property {(warning: import('../result/ruling.js').Warning) => void} [remark] at the end
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */

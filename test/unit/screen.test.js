@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { screenOf } from '../../lib/cli/screen.js'
+import { resultDocument } from '../../lib/result/document.js'
+import { sampleParts } from '../helpers/sample-run.js'
 
 /** What a person sees at the start. @param {(progress: ReturnType<typeof screenOf>['progress']) => void} start */
 const seen = (start) => {
@@ -24,3 +26,29 @@ test('commands that are encoded as they are sent are not said to be', () =>
     seen(({ onReady }) => onReady({ encodeMs: 0, tapeBytes: 0 })),
     '',
   ))
+
+test('without a terminal a warning is printed once: as it comes, or in the result', () => {
+  const printed = (/** @type {boolean} */ isTTY) => {
+    const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY })]
+    const screen = screenOf(
+      { logLevel: 'info', quiet: false, json: false },
+      /** @type {any} */ ({ stdout, stderr }),
+    )
+    screen.warn({ code: 'clock', message: 'noticed early', invalidates: false })
+    screen.remark({ code: 'reconnects', message: 'noticed late', invalidates: false })
+    screen.result(resultDocument({ ...sampleParts(), warnings: screen.warnings }), {
+      folder: 'results/a',
+      fault: () => null,
+    })
+    const [log, text] = [stderr, stdout].map((stream) => String(stream.read() ?? ''))
+    return ['early', 'late'].map((when) => [log, text].map((all) => all.split(`noticed ${when}`).length - 1))
+  }
+  assert.deepEqual(printed(false), [
+    [1, 0],
+    [0, 1],
+  ])
+  assert.deepEqual(printed(true), [
+    [1, 1],
+    [0, 1],
+  ])
+})

@@ -358,7 +358,6 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--otlp http://127.0.0.1:4318', 'otlp', 'http://127.0.0.1:4318'],
   ['--json', 'json', true],
   ['--json=false', 'json', false],
-  ['--json --no-json', 'json', false],
   ['--quiet', 'quiet', true],
   ['--verbose', 'verbose', true],
   ['-v', 'verbose', true],
