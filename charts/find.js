@@ -67,15 +67,16 @@ export const findLatency = {
     const [passed, failed] = split(measured(answer).filter(({ latency_us: latency }) => latency.intended))
     if (passed.length + failed.length === 0) return null
     const p99 = (/** @type {Second} */ { latency_us: latency }) => latency.intended?.p99 ?? null
+    const series = [
+      dots('met the objectives', passed, '@c1', rateOf, p99),
+      dots('did not', failed, '@bad', rateOf, p99),
+    ]
     return chart({
       tooltip: { trigger: 'item' },
+      legend: legendOf(series),
       xAxis: lyingAxis('rate, items a second', 'rate', { scale: true }),
       yAxis: uprightAxis('p99, log scale', 'us', { type: 'log' }),
-      series: [
-        dots('met the objectives', passed, '@c2', rateOf, p99),
-        dots('did not', failed, '@bad', rateOf, p99),
-        ...answerMarks(answer, 'xAxis'),
-      ],
+      series: [...series, ...answerMarks(answer, 'xAxis')],
     })
   },
 }
@@ -132,23 +133,22 @@ export const findPath = {
     const along = (/** @type {'low' | 'middle' | 'high'} */ key) =>
       answer.path.map((point) => [atS(point), Math.round(point[key])])
     const series = [
-      ...line('capacity', along('middle'), { color: '@c1', width: 2, unit: 'rate' }),
+      dots('met the objectives', passed, '@c1', atS, rateOf),
+      dots('did not', failed, '@bad', atS, rateOf),
+      ...line('capacity', along('middle'), { color: '@ink', width: 2, unit: 'rate' }),
       ...line('95 % band', along('low'), { color: '@muted', dashed: true, width: 1, unit: 'rate' }),
       ...line('95 % band', along('high'), { color: '@muted', dashed: true, width: 1, unit: 'rate' }),
     ]
     return chart({
       tooltip: { trigger: 'item' },
+      legend: legendOf(series.filter(({ name }, at) => series.findIndex((one) => one.name === name) === at)),
       xAxis: lyingAxis('time, min:s', 'clock', {
         min: 0,
         max: endS(answer),
         axisLabel: { ...axisLook.axisLabel, formatter: '@clock' },
       }),
       yAxis: uprightAxis('rate, items a second', 'rate', { scale: true }),
-      series: [
-        dots('met the objectives', passed, '@c2', atS, rateOf),
-        dots('did not', failed, '@bad', atS, rateOf),
-        ...series,
-      ],
+      series,
     })
   },
 }

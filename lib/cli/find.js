@@ -68,6 +68,12 @@ export const exitCodeOfFind = ({ state }, judged) => {
   return state === 'found' ? ExitCode.done : ExitCode.invalid
 }
 
+/** A warning of the bystander is said below its line in a report; here there is none. @param {import('../result/ruling.js').Warning} warning */
+const noticedAs = ({ code, message }) => ({
+  code,
+  message: code === 'bystander-contended' ? `PINGs of the bystander: ${message}` : message,
+})
+
 const phaseWords = {
   'warm-up': 'warms up',
   limit: 'asks for the most',
@@ -161,7 +167,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       ...findAnswer({
         answer: found,
         ...{ seconds: conductor.seconds, objectives, slos, share, within, lines, confirmation },
-        noticed: screen.warnings.filter(({ code }) => code !== 'results'),
+        noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
       }),
       unit: `${flowOf({ flow: roles.writer.flow }).unit}s`,
     }

@@ -50,10 +50,19 @@ const timesIn = (one) => {
  * @param {(second: SecondRecord) => Verdict} needs.judge
  * @param {AbortSignal} needs.stop
  * @param {(step: Step, last: SecondRecord | undefined) => void} needs.onStep
+ * @param {() => number} [needs.clock] ms
+ * @param {(ms: number) => Promise<void>} [needs.wait]
  */
-export const conductorOf = ({ machine, judge, stop, onStep }) => {
+export const conductorOf = ({
+  machine,
+  judge,
+  stop,
+  onStep,
+  clock = () => performance.now(),
+  wait = sleep,
+}) => {
   const course = courseOf()
-  const health = clientHealth({ clock: () => performance.now() })
+  const health = clientHealth({ clock })
   /** @type {SecondRecord[]} */
   const seconds = []
   /** @type {ReturnType<typeof slotOf>[]} */
@@ -78,7 +87,7 @@ export const conductorOf = ({ machine, judge, stop, onStep }) => {
     /** @type {{ counts: Record<string, number>, client: SecondRecord['client'] }[]} */
     const marks = []
     for (let i = 1; i <= n && !stop.aborted; i++) {
-      await sleep(fromMs + i * 1000 - writing.elapsed())
+      await wait(fromMs + i * 1000 - writing.elapsed())
       marks.push({ counts: { ...ledger.whole }, client: health.sample() })
     }
     const isOpen = () => {
@@ -87,7 +96,7 @@ export const conductorOf = ({ machine, judge, stop, onStep }) => {
     }
     const deadline = writing.elapsed() + settleMs
     // A turn of the loop at least: what the stretch left is dropped.
-    do await sleep(lookMs)
+    do await wait(lookMs)
     while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !stop.aborted)
     const settled = { ...ledger.whole }
     return marks.map(({ counts, client }, i) => {
@@ -133,7 +142,7 @@ export const conductorOf = ({ machine, judge, stop, onStep }) => {
      * @returns {Promise<Answer | null>} null: it was stopped
      */
     async conduct(run) {
-      originMs = performance.now() - run.writing.elapsed()
+      originMs = clock() - run.writing.elapsed()
       health.startRun()
       try {
         let next = machine.next()

@@ -45,7 +45,7 @@ const firstPort = 7001
  * @param {Buffer} bytes
  * @param {number} most
  */
-const commandsIn = (bytes, most) => {
+export const commandsIn = (bytes, most) => {
   const commands = /** @type {{ args: string[], end: number }[]} */ ([])
   let at = 0
   while (commands.length < most) {

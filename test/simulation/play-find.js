@@ -1,0 +1,143 @@
+// Plays a search through the real engine in virtual time: conductor, course and clients, over a server in memory whose
+// capacity is known and moves. Lookups come evenly, so a second meets a p99 of 20 ms as long as the backlog of its last
+// percent, and what the network takes without one, are shorter than that.
+import { judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
+import { search } from '../../lib/answers/find/search.js'
+import { clientsFlow } from '../../lib/flow/clients.js'
+import { operationsOf } from '../../lib/measure/operations.js'
+import { scheduleOfCourse } from '../../lib/plan/course.js'
+import { conductorOf } from '../../lib/run/conductor.js'
+import { endpointOf } from '../../lib/target/address.js'
+import { dial } from '../../lib/target/dial.js'
+import { noTally } from '../../lib/wire/decode.js'
+import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { seeded } from '../helpers/random.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+import { virtualClock } from './clock.js'
+import { commandsIn } from './cluster.js'
+import { networkOf } from './network.js'
+
+const address = '127.0.0.1:7001'
+const limitMs = 20
+const share = 0.9
+const most = 600
+
+/** Capacities of the seconds of load: spread, drift and a change. @param {number} seed @param {{ hz: number, sd: number, stepAt?: number, stepTo?: number }} terms */
+const capacitiesOf = (seed, { hz, sd, stepAt = most, stepTo = 1 }) => {
+  const { next } = seeded(seed * 31 + 5)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+  return Float64Array.from(
+    { length: most },
+    (_, t) => hz * (t < stepAt ? 1 : stepTo) * Math.exp(sd * normal()),
+  )
+}
+
+/** One thread that answers commands at the capacity of the moment. @param {ReturnType<typeof virtualClock>} clock @param {import('../helpers/random.js').Random} random @param {() => number} capacityHz */
+const serverOf = (clock, random, capacityHz) => {
+  let freeMs = 0
+  /** @param {import('./network.js').Connection} connection */
+  const received = (connection) => {
+    const commands = commandsIn(connection.input, Number.POSITIVE_INFINITY)
+    const end = commands.at(-1)?.end ?? 0
+    connection.input = connection.input.subarray(end)
+    connection.executedBytes += end
+    for (const { args } of commands) {
+      const isLookup = args[0] === 'GET'
+      freeMs = Math.max(freeMs, clock.now()) + (isLookup ? 1000 / capacityHz() : 0)
+      const reply = Buffer.from(isLookup ? '$1\r\nv\r\n' : '+OK\r\n')
+      clock.after(freeMs - clock.now(), () => connection.reply(reply), true)
+    }
+  }
+  const listener = {
+    accept() {},
+    received,
+    isBlackHole: () => false,
+    isTrickling: () => false,
+    latencyMs: () => 0.05 + random.next() * 0.2,
+  }
+  return networkOf({ clock, random, listenerAt: () => listener })
+}
+
+/** @param {{ seed: number, seconds: number, hz: number, sd: number, stepAt?: number, stepTo?: number }} terms */
+export const playFind = async ({ seed, seconds, ...terms }) => {
+  const random = seeded(seed + 0xf1)
+  const clock = virtualClock({ random })
+  const capacities = capacitiesOf(seed, terms)
+  const { signal } = new AbortController()
+  const conductor = conductorOf({
+    machine: search({
+      ...{ max: Number.POSITIVE_INFINITY, warmUpRate: Number.POSITIVE_INFINITY, seed, seconds, share },
+      warmUp: 5,
+      confirm: Math.round(seconds / 6),
+    }),
+    judge: judgeOf(objectivesOf(['latency.p99<20ms'])),
+    stop: signal,
+    onStep: () => {},
+    clock: clock.now,
+    wait: (ms) => new Promise((resolve) => clock.timers.setTimeout(() => resolve(), ms)),
+  })
+  /** The second of load that it is. */
+  const secondAt = (/** @type {number} */ atMs) => {
+    let before = 0
+    for (const { fromMs, toMs } of conductor.course.stretches) {
+      if (atMs < toMs) return before + Math.max(0, Math.floor((atMs - fromMs) / 1000))
+      before += Math.round((toMs - fromMs) / 1000)
+    }
+    return before
+  }
+  const { connect } = serverOf(clock, random, () => capacities[Math.min(most - 1, secondAt(clock.now()))])
+  const ledger = operationsOf({ isMeasured: () => true })
+  const topology = { masters: [address], owners: null, epoch: 1, others: [] }
+  const flow = await clock.runUntil(
+    clientsFlow({
+      plan: { clients: 8, pipeline: 8, cluster: false, maxBehindMs: 5000 },
+      operations: strategyOf(
+        samplePlan({ strategy: 'lookup-get', quantity: 1e6 }, { cluster: false }),
+      ).stencils(),
+      pick: () => 0,
+      draw: () => 1,
+      schedule: scheduleOfCourse(conductor.course),
+      target: {
+        topology,
+        dial: (to, events) => dial(endpointOf(to), {}, { ...events, connect: /** @type {any} */ (connect) }),
+        refresh: async () => topology,
+        follows: () => true,
+      },
+      ledger,
+      latency: { record: conductor.tap.answered },
+      onSent: () => {},
+      tally: noTally(),
+      clock: clock.now,
+      random: random.next,
+      timers: clock.timers,
+      onEvent: () => {},
+    }),
+    60_000,
+  )
+  const run = async () => {
+    flow.start()
+    const answer = await conductor.conduct({
+      writing: flow,
+      records: /** @type {any} */ ({ ledger, restart() {} }),
+      window: { reopen: async () => {} },
+    })
+    await flow.settle(5000, signal)
+    flow.close()
+    return answer
+  }
+  const answer = await clock.runUntil(run(), 3_600_000)
+  const played = [...capacities.subarray(answer?.from ?? 0, conductor.seconds.length)].sort((a, b) => a - b)
+  const calm = conductor.seconds.filter(({ phase }) => phase === 'confirm')
+  const networkMs = calm
+    .map(({ latency_us: { intended } }) => Number(intended?.p99) / 1000)
+    .sort((a, b) => a - b)
+  const above = 1 + (limitMs - networkMs[Math.floor(networkMs.length / 2)]) / 990
+  return {
+    answer,
+    seconds: conductor.seconds,
+    ledger,
+    /** The highest rate that the share of the seconds sustains. */
+    truth: above * played[Math.floor((1 - share) * played.length)],
+    events: clock.events(),
+  }
+}
