@@ -26,12 +26,7 @@ import { TIMES } from '../measures/index.js'
  * @property {Pick<NodeRow, 'address' | 'shard' | 'role' | 'gap' | 'over_ms' | 'engine_cpu_pct' | 'memory_bytes'>[]} nodes
  */
 
-const times = /** @type {readonly ('bystander_us' | 'freshness_us' | 'duration_us')[]} */ ([
-  ...TIMES,
-  'duration_us',
-  'ids_us',
-  'values_us',
-])
+const times = /** @type {readonly ('bystander_us' | 'freshness_us' | 'duration_us')[]} */ (TIMES)
 
 /** @param {any} found of a line @returns {Times | null} */
 const timesOf = (found) => {

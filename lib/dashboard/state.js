@@ -63,11 +63,9 @@ const bare = (found) => {
   return rest
 }
 
-const withoutBuckets = /** @type {readonly ('bystander_us' | 'ids_us')[]} */ ([
-  ...TIMES,
-  'ids_us',
-  'values_us',
-])
+const withoutBuckets = /** @type {readonly ('bystander_us' | 'ids_us')[]} */ (
+  TIMES.filter((path) => path !== 'duration_us')
+)
 
 /** A point as the page gets it: buckets are for the heat map alone. @param {Point} point */
 const shownPoint = (point) => ({

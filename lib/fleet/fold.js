@@ -22,7 +22,6 @@ import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.
  * @property {import('../measures/fold.js').Folded} measured what its seconds come to
  * @property {number} longest_ms between the ends of two intervals
  * @property {import('./interval.js').Sums} [sums]
- * @property {import('./interval.js').ReadSums} [reads] of a reader, which has no other sums
  *
  * @typedef {object} Checkpoint plain data
  * @property {1} v
@@ -41,8 +40,8 @@ const patienceSeconds = 3
 /** What a writer and a reader have apart. @param {Interval | ReadInterval} interval @returns {Partial<BoxFold>} */
 const ownOf = (interval) => {
   if ('kind' in interval) {
-    const { items_per_s: read, duration_us: duration, sums: reads } = interval
-    return { writers: 0, achieved: read, p99_us: duration?.p99 ?? null, reads }
+    const { items_per_s: read, duration_us: duration } = interval
+    return { writers: 0, achieved: read, p99_us: duration?.p99 ?? null }
   }
   const { writers, achieved, latency_us: latency } = interval
   const { whole, measured, agents, failed_by, commands, errors_by, repeated_by, ticks } = interval
@@ -70,7 +69,7 @@ const boxAfter = (interval, before) => {
 
 // The rest of a second at the end of a box is of a box that is there already; its rate and its CPU, of a few
 // milliseconds, are those of no second.
-const ofNoSecond = { writers: 0, boxes: 0, achieved: null, items_per_s: null, client: {} }
+const ofNoSecond = { writers: 0, boxes: 0, achieved: null, client: {} }
 
 /** @param {Interval | ReadInterval} rest @param {BoxFold} before @returns {BoxFold} */
 const boxAtEnd = (rest, before) => {

@@ -38,23 +38,15 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
  *   seq: from 1, without gaps; sampler: of the leader, so that the next one goes on with its window
  *
  * @typedef {{ v: 1, box: string, seq: number, kind: 'consumer', at_ms: number, epoch_ms: number, items_per_s: number | null,
- *   fetches: Record<string, number>, client: Record<string, number | null>, sums: ReadSums, [time: string]: any }} ReadInterval
- *   of a box that reads
- * @typedef {{ fetches: Record<string, number>, failed_by: Record<string, number>, verify: Record<string, number> | null }} ReadSums
- *   since it began
+ *   fetches: Record<string, number>, client: Record<string, number | null>, [measured: string]: any }} ReadInterval of a box that reads
  */
-
-/** Of readers. */
-const fetchTimes = ['duration_us', 'ids_us', 'values_us']
 
 /** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: string, of: (interval: any) => Latency | null])[]} */
 export const seriesOfInterval = [
   ['intended', ({ latency_us: latency }) => latency?.intended ?? null],
   ['service', ({ latency_us: latency }) => latency?.service ?? null],
   ['lateness', ({ lateness_us: lateness }) => lateness ?? null],
-  ...[...fetchTimes, ...TIMES].map(
-    (path) => /** @type {const} */ ([path, (/** @type {any} */ interval) => at(interval, path)]),
-  ),
+  ...TIMES.map((path) => /** @type {const} */ ([path, (/** @type {any} */ interval) => at(interval, path)])),
 ]
 
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
@@ -121,8 +113,6 @@ export const mergedSecond = (kept = null) => {
       if (line.phase !== 'measuring') line.phase = interval.phase ?? line.phase
       addCounts(line.items, interval.items ?? {})
       if (interval.achieved != null) line.achieved = (line.achieved ?? 0) + interval.achieved
-      if (interval.fetches) line.fetches = addCounts(line.fetches ?? {}, interval.fetches)
-      if (interval.items_per_s != null) line.items_per_s = (line.items_per_s ?? 0) + interval.items_per_s
       // The client of a second is that of the writers.
       const { client, ...rest } = upgraded(interval, 1)
       measured.add(interval.kind === 'consumer' ? rest : { ...rest, client })
@@ -156,7 +146,6 @@ export const mergedSecond = (kept = null) => {
         ...measured.sum,
         ...Object.fromEntries(TIMES.map((path) => [path, latencyIn(path)])),
       }),
-      ...(line.fetches && Object.fromEntries(fetchTimes.map((name) => [name, latencyIn(name)]))),
     }),
     /** Plain data that the second can be taken up from. */
     kept: () => ({

@@ -26,10 +26,10 @@ export const withMeasured = (box, measures) => {
 
 /**
  * Of all boxes: histograms are added up second by second, everything else box by box.
- * @param {{ boxes: readonly Box[], checkpoint: import('./fold.js').Checkpoint, stored: number, plan: any }} known
+ * @param {{ boxes: readonly Box[], checkpoint: import('./fold.js').Checkpoint, stored: number, plan: any, overS?: number }} known
  * @param {readonly Measure[]} measures
  */
-export const measuredOfBoxes = ({ boxes, checkpoint, stored, plan }, measures) => {
+export const measuredOfBoxes = ({ boxes, checkpoint, stored, plan, overS }, measures) => {
   const all = boxes.map(sumsOf)
   const times = Object.fromEntries(
     Object.keys(recordOf(measures)).flatMap((path) => {
@@ -57,8 +57,7 @@ export const measuredOfBoxes = ({ boxes, checkpoint, stored, plan }, measures) =
         ...times,
       },
       facts: factsBeside(all.map(({ facts }) => facts)),
-      stored,
-      plan,
+      ...{ stored, plan, overS },
     },
     measures,
   )

@@ -1,5 +1,6 @@
 // How a run of a fleet is going, from what its control has: plain data, for people and programs.
 
+import { sectionOf } from '../measures/fold.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
 import { addCounts } from './interval.js'
@@ -58,7 +59,7 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
     offset_ms: card.offset_ms,
     uncertainty_ms: card.uncertainty_ms,
     items: folded?.sums?.whole ?? null,
-    fetches: folded?.reads?.fetches ?? null,
+    fetches: folded && card.kind === 'consumer' ? sectionOf(folded.measured, 'fetches') : null,
   }
 }
 
@@ -116,7 +117,7 @@ export const statusOf = async (control, run) => {
     leader: await control.client.get(control.keys.leader),
     items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
     fetches: known.reduce(
-      (sum, { reads }) => addCounts(sum, reads?.fetches ?? {}),
+      (sum, { measured }) => addCounts(sum, sectionOf(measured, 'fetches')),
       /** @type {Record<string, number>} */ ({}),
     ),
     second: last && {

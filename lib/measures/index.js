@@ -2,9 +2,11 @@
 import { bystander } from './bystander.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
+import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
-import { freshness } from './freshness.js'
 import { reconnects } from './reconnects.js'
+import { replication } from './replication.js'
+import { verify } from './verify.js'
 
 /**
  * @typedef {import('./measure.js').Measure} Measure
@@ -13,12 +15,15 @@ import { reconnects } from './reconnects.js'
  */
 
 /** @type {readonly Measure[]} */
-export const MEASURES = Object.freeze([bystander, client, collection, reconnects, freshness])
+export const MEASURES = Object.freeze([
+  ...[bystander, client, collection, reconnects],
+  ...[fetches, replication, verify],
+])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([bystander, client, collection, reconnects])
 export const ofWorkers = Object.freeze([client])
-export const ofReaders = Object.freeze([client, collection, freshness])
+export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
 const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
@@ -78,33 +83,39 @@ export const summaryOf = (sums, measures = MEASURES) => {
 /** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
 export const factsBeside = (sources) => sumOfSources(factsOf(), sources)
 
-/** @param {Readonly<Record<string, object>>} flat schemas by paths; of each section one */
-const nested = (flat) => {
+/** @param {Readonly<Record<string, object>>} flat schemas by paths; of each section one @param {string | string[]} type */
+const nested = (flat, type) => {
   /** @type {Record<string, any>} */
   const sections = {}
   for (const [path, schema] of Object.entries(flat)) {
     const [section, ...rest] = path.split('.')
     if (rest.length === 0) sections[section] = schema
     else {
-      sections[section] ??= { type: 'object', properties: {}, required: [] }
+      sections[section] ??= { type, properties: {}, required: [] }
       sections[section].properties[rest.join('.')] = schema
     }
   }
   return sections
 }
 
+const isFigure = new Set(['amount', 'length', 'level', 'worst'])
+
 /** Of a line, and of run.json: properties of their schemas. @param {{ times: object, number: object }} shapes */
 export const schemasOf = ({ times, number }) => ({
-  second: nested({
-    ...Object.fromEntries(
-      Object.entries(recordOf()).map(([path, { kind }]) => [
-        path,
-        kind === 'times' ? times : kind === 'busiest' ? { type: ['object', 'null'] } : number,
-      ]),
-    ),
-    ...Object.assign({}, ...MEASURES.map(({ shown }) => shown ?? {})),
-  }),
-  run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result))),
+  // Earlier versions wrote null for a section that was not taken.
+  second: nested(
+    {
+      ...Object.fromEntries(
+        Object.entries(recordOf()).map(([path, { kind }]) => [
+          path,
+          kind === 'times' ? times : isFigure.has(kind) ? number : { type: ['object', 'array', 'null'] },
+        ]),
+      ),
+      ...Object.assign({}, ...MEASURES.map(({ shown }) => shown ?? {})),
+    },
+    ['object', 'null'],
+  ),
+  run: nested(Object.assign({}, ...MEASURES.map(({ result }) => result)), 'object'),
 })
 
 /** Rows of the table of metrics. @returns {[name: string, title: string, unit: import('./measure.js').Unit, better: import('./measure.js').Metric['better']][]} */
@@ -122,9 +133,11 @@ export const unmeasured = (measures) => {
   return shape
 }
 
-/** @param {any} schema */
+/** @param {any} schema @returns {Record<string, any> | null} */
 const emptyOf = ({ type, properties = {} }) =>
-  type === 'object' ? Object.fromEntries(Object.keys(properties).map((name) => [name, null])) : null
+  type === 'object'
+    ? Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, emptyOf(part)]))
+    : null
 
 /**
  * What takes the measures in this process: asked once a second, and folded as it goes.
@@ -173,9 +186,11 @@ export const instrumentsOf = async (measures, needs) => {
       facts = Object.assign({}, ...all.map(({ source }) => source.facts?.() ?? {}))
     },
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
-    /** Sections of run.json. @param {number} stored */
-    summary: (stored) =>
-      summaryOf({ window: window.sum, whole: whole.sum, facts, stored, plan: needs.plan }, wanted),
+    /** What its seconds come to so far. */
+    sums: whole.sum,
+    /** Sections of run.json. @param {number} stored @param {number} [overS] */
+    summary: (stored, overS) =>
+      summaryOf({ window: window.sum, whole: whole.sum, facts, stored, overS, plan: needs.plan }, wanted),
     facts: () => facts,
     /** Plain data for a fleet: sums of this box. */
     own: () => ({ window: plain(window.sum), whole: plain(whole.sum), facts }),

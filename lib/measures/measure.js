@@ -26,6 +26,7 @@ import { micros } from '../base/units.js'
  * @property {Folded} facts
  * @property {any} plan
  * @property {number} stored items that were stored in the window
+ * @property {number} [overS] how long the load took
  *
  * @typedef {object} Metric a number of run.json
  * @property {string} title
@@ -86,6 +87,9 @@ export const percentilesIn = (sum, us = 1) => {
   const scaled = Object.fromEntries(names.map((name) => [name, Math.min(max, found[name]) / us]))
   return { ...scaled, ...(sum.samples > 0 && { count: sum.samples }) }
 }
+
+/** @param {string} name @param {string} help @param {string} path @param {Record<string, string>} [labels] @returns {Prometheus} */
+export const counter = (name, help, path, labels) => ({ name, help, type: 'counter', path, labels })
 
 /** @param {number | null | undefined} part @param {number | null | undefined} whole @param {number} [scale] */
 export const per = (part, whole, scale = 1) =>

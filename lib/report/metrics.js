@@ -2,7 +2,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { eachRecorded } from '../measure/latency.js'
 import { at } from '../measures/fold.js'
-import { MEASURES } from '../measures/index.js'
+import { MEASURES, ofReaders, ofWriters } from '../measures/index.js'
 
 /** @typedef {import('../result/record.js').Second} Second */
 
@@ -59,27 +59,35 @@ const mergedHistogram = (registry, { name, help }) => {
 }
 
 /**
- * What measures declare. One that several feed is made once.
+ * What measures declare. One that several feed is made once. A counter that begins with its first event hides that event from
+ * rate() and increase(): those of the kind begin with 0.
  * @param {Registry} registry
- * @param {Record<string, ReturnType<typeof mergedHistogram>>} histograms there are
+ * @param {readonly import('../measures/measure.js').Measure[]} ofKind
  */
-const measureMetrics = (registry, histograms) => {
-  const takers = MEASURES.flatMap(({ prometheus = [] }) => prometheus).map(
-    ({ name: own, help, type, path, scale = 1, labels = {} }) => {
-      const name = `millrace_${own}`
-      if (type === 'histogram') {
-        histograms[name] ??= mergedHistogram(registry, { name, help })
-        return (/** @type {any} */ second) => histograms[name].add(labels, at(second, path))
-      }
-      const metric = new { gauge: Gauge, counter: Counter }[type]({ name, help, registers: [registry] })
-      return (/** @type {any} */ second) => {
-        const value = at(second, path)
-        if (typeof value !== 'number') return
-        if ('set' in metric) metric.set(value * scale)
-        else metric.inc(value * scale)
-      }
-    },
-  )
+const measureMetrics = (registry, ofKind) => {
+  /** @type {Record<string, ReturnType<typeof mergedHistogram>>} */
+  const histograms = {}
+  /** @type {Record<string, Counter>} */
+  const counters = {}
+  const begun = new Set(ofKind.flatMap(({ prometheus = [] }) => prometheus))
+  const takers = MEASURES.flatMap(({ prometheus = [] }) => prometheus).map((row) => {
+    const { name: own, help, type, path, scale = 1, labels = {} } = row
+    const name = `millrace_${own}`
+    if (type === 'histogram') {
+      histograms[name] ??= mergedHistogram(registry, { name, help })
+      return (/** @type {any} */ second) => histograms[name].add(labels, at(second, path))
+    }
+    const about = { name, help, labelNames: Object.keys(labels), registers: [registry] }
+    const gauge = type === 'gauge' ? new Gauge(about) : null
+    if (!gauge) counters[name] ??= new Counter(about)
+    if (!gauge && begun.has(row)) counters[name].inc(labels, 0)
+    return (/** @type {any} */ second) => {
+      const value = at(second, path)
+      if (typeof value !== 'number') return
+      if (gauge) gauge.set(value * scale)
+      else if (value > 0) counters[name].inc(labels, value * scale)
+    }
+  })
   return (/** @type {any} */ second) => {
     for (const take of takers) take(second)
   }
@@ -118,11 +126,7 @@ const nodeGauges = (registry) => {
   }
 }
 
-const outcomes = /** @type {const} */ ({
-  items: ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled'],
-  fetches: ['whole', 'failed', 'overrun'],
-  read: ['items', 'values', 'nils', 'duplicates'],
-})
+const outcomes = ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']
 
 /**
  * @param {{ run: string, kind: 'producer' | 'consumer', nominal: number | null }} about
@@ -138,49 +142,23 @@ export const metricsOf = ({ run, kind, nominal }) => {
   if (nominal !== null) gauge('rate_nominal', 'items a second that the schedule asks for').set(nominal)
   const achieved = gauge('rate_achieved', 'items a second in the last second')
   const items = counter('items_total', 'items by outcome')
-  const fetches = counter(
-    'fetches_total',
-    'fetches of a consumer: whole, failed, and those that could not start on time',
-  )
-  const read = counter('read_total', 'what fetches brought: items, values, ids without a value, ids twice')
-  const readBytes = counter('read_bytes_total', 'bytes of values')
   const times = mergedHistogram(registry, {
     name: 'millrace_latency_seconds',
     help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
   })
-  const fetched = mergedHistogram(registry, {
-    name: 'millrace_fetch_seconds',
-    help: 'of a whole fetch, its ids, its values, and the age of the newest item',
-  })
-  const takeMeasures = measureMetrics(registry, { millrace_fetch_seconds: fetched })
+  const takeMeasures = measureMetrics(registry, kind === 'producer' ? ofWriters : ofReaders)
   const nodes = nodeGauges(registry)
   // A counter that begins with its first event hides that event from rate() and increase().
-  const own = kind === 'producer' ? { items } : { fetches, read }
-  for (const [name, of] of Object.entries(own))
-    for (const outcome of outcomes[/** @type {keyof typeof outcomes} */ (name)]) of.inc({ outcome }, 0)
-
-  /** @param {Counter} of @param {Record<string, number> | undefined} counts */
-  const count = (of, counts) => {
-    for (const [outcome, n] of Object.entries(counts ?? {})) if (n > 0) of.inc({ outcome }, n)
-  }
+  if (kind === 'producer') for (const outcome of outcomes) items.inc({ outcome }, 0)
   return {
     registry,
-    /** @param {Second & { fetches?: Record<string, number> }} second */
+    /** @param {Second} second */
     take(second) {
-      count(items, second.items)
-      if (second.fetches) {
-        const { count: whole, failed, overrun, bytes, ...brought } = second.fetches
-        count(fetches, { whole, failed, overrun })
-        count(read, brought)
-        readBytes.inc(bytes)
-      }
+      for (const [outcome, n] of Object.entries(second.items ?? {})) if (n > 0) items.inc({ outcome }, n)
       const rate = second.achieved ?? second.items_per_s
       if (typeof rate === 'number') achieved.set(rate)
       times.add({ from: 'intended' }, second.latency_us?.intended)
       times.add({ from: 'send' }, second.latency_us?.service)
-      fetched.add({ part: 'whole' }, second.duration_us)
-      fetched.add({ part: 'ids' }, second.ids_us)
-      fetched.add({ part: 'values' }, second.values_us)
       takeMeasures(second)
       nodes(second.nodes ?? [])
     },

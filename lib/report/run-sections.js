@@ -227,14 +227,7 @@ const timesOfWorkers = (run) =>
   ])
 
 /** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */
-const timesOfReads = (title, run) =>
-  timesTable(title, [
-    { name: 'a whole fetch', figures: run.fetches.duration_ms, unit: 'ms' },
-    { name: 'its ids', figures: run.fetches.ids_ms, unit: 'ms' },
-    { name: 'its values', figures: run.plan.values ? run.fetches.values_ms : null, unit: 'ms' },
-    ...timesOfMeasures(ofReaders, run),
-    { name: 'master to replica', figures: run.replication_ms, unit: 'ms' },
-  ])
+const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
 
 /** @param {any} run @returns {Table[]} */
 const timesOf = (run) =>

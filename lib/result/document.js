@@ -112,16 +112,13 @@ const shapes = /** @type {const} */ ({
   consumer: {
     writing: null,
     consumers: null,
-    fetches: { duration_ms: percentiles, ids_ms: percentiles, values_ms: percentiles },
+    ...unmeasured(ofReaders),
     rate: { nominal: null, achieved: null, items: null, value_bytes: null },
-    replication_ms: percentiles,
     clocks: [],
-    verify: null,
     live: null,
     uniqueness: null,
     reads: null,
     commands: null,
-    ...unmeasured(ofReaders),
   },
 })
 

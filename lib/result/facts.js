@@ -13,7 +13,7 @@ import { nodesOver, windowOf } from './window.js'
  * @property {1} schema
  * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, facts: Record<string, any> } | null} sums what measures know once; null: the run has not ended
+ * @property {{ stored: number, overS?: number, facts: Record<string, any> } | null} sums what measures know once; null: the run has not ended
  *
  * @typedef {any[]} Lines of intervals.ndjson
  */
@@ -38,6 +38,7 @@ export const documentOf = (facts, lines, events) => {
   const isMeasured = (/** @type {any} */ { phase }) => phase !== 'warm-up'
   const [window, whole] = [folded(fields, lines.filter(isMeasured)), folded(fields, lines)]
   const known = sums ?? {
+    overS: (lines.at(-1)?.at_ms ?? 0) / 1000,
     stored: total(lines.filter(isMeasured).map(({ items }) => items ?? {})).acked,
     facts: {},
   }
@@ -62,7 +63,7 @@ const partsOfLines = (parts, lines) => {
       ? writtenIn(parts, lines, seconds)
       : parts.plan.flow === 'workers'
         ? workedIn(parts, lines, lastMs)
-        : readIn(lines, lastMs)
+        : { commands: {}, reads: {} }
   return {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
@@ -73,13 +74,12 @@ const partsOfLines = (parts, lines) => {
   }
 }
 
-/** @param {Lines} lines @param {string} path @param {number} [us] of its unit */
-const timesIn = (lines, path, us = 1) => {
+/** @param {Lines} lines @param {string} path */
+const timesIn = (lines, path) => {
   const seconds = lines.flatMap((line) => at(line, path) ?? [])
   const found = mergedPercentiles(seconds.map(({ hdr }) => hdr))
   if (!found) return null
-  const scaled = Object.entries(found).map(([name, value]) => [name, value / us])
-  return { ...Object.fromEntries(scaled), count: seconds.reduce((sum, { samples }) => sum + samples, 0) }
+  return { ...found, count: seconds.reduce((sum, { samples }) => sum + samples, 0) }
 }
 
 /** @param {Record<string, any>} parts @param {Lines} lines @param {Lines} seconds */
@@ -108,30 +108,6 @@ const writtenIn = ({ plan }, lines, seconds) => {
     commands: { errors_by: {}, repeated_by: {} },
     ...{ measuredS, warmUpS, rate, latency_us, server, writers },
     items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - settled, failed_by: {} },
-  }
-}
-
-/** @param {Lines} lines @param {number} lastMs */
-const readIn = (lines, lastMs) => {
-  const counts = total(lines.map(({ fetches }) => fetches))
-  const perS = (/** @type {number} */ n) => (lastMs > 0 ? (n * 1000) / lastMs : null)
-  return {
-    fetches: {
-      ...counts,
-      failed_by: {},
-      duration_ms: timesIn(lines, 'duration_us', 1000),
-      ids_ms: timesIn(lines, 'ids_us', 1000),
-      values_ms: timesIn(lines, 'values_us', 1000),
-      numbers: {},
-    },
-    rate: {
-      nominal: null,
-      achieved: perS(counts.count),
-      items: perS(counts.items),
-      value_bytes: perS(counts.bytes),
-    },
-    ...{ commands: {}, reads: {} },
-    verify: lines.at(-1)?.verify && { ...lines.at(-1).verify, examples: [] },
   }
 }
 

@@ -308,29 +308,10 @@ const rows = [
   ...percentilesOf('work', 'work of a job', 'us', ['p50', 'p99', 'max']),
   ...percentilesOf('take', 'take', 'us', ['p50', 'p99', 'max']),
   ...percentilesOf('confirm', 'confirmation', 'us', ['p50', 'p99', 'max']),
-  ['fetches.count', 'fetches', 'count', 'neither'],
-  ['fetches.failed', 'fetches failed', 'count', 'less'],
-  ['fetches.overrun', 'fetches missed', 'count', 'less'],
-  ['fetches.items_p50', 'items of a fetch', 'count', 'neither'],
-  ...percentilesOf('fetches.duration_ms', 'fetch', 'ms'),
-  ...percentilesOf('fetches.ids_ms', 'ids of a fetch', 'ms'),
-  ...percentilesOf('fetches.values_ms', 'values of a fetch', 'ms'),
-  ['rate.items', 'items read', 'rate', 'more'],
-  ['rate.value_bytes', 'bytes read a second', 'bytes', 'more'],
-  ...percentilesOf('replication_ms', 'replication delay', 'ms'),
   ['readers.rate.items', 'items read by all boxes', 'rate', 'more'],
   ['readers.fetches.failed', 'fetches of all boxes that failed', 'count', 'less'],
   ...percentilesOf('readers.fetches.duration_ms', 'fetch of all boxes', 'ms'),
   ...percentilesOf('readers.freshness_ms', 'age of the newest item, all boxes', 'ms', ['p50', 'p99', 'max']),
-  ...['checked', 'missing', 'lagging', 'expired', 'stale', 'corrupt', 'unexpected'].map(
-    (key) =>
-      /** @type {Row} */ ([
-        `verify.${key}`,
-        `values ${key}`,
-        'count',
-        key === 'checked' ? 'neither' : 'less',
-      ]),
-  ),
 ]
 
 /** @type {readonly MeasureRow[]} */

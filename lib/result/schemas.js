@@ -156,23 +156,13 @@ const load = object(
 
 const idle = object({ cpu_pct: number, uncertainty_pct: number, by_node: dictionary(number) })
 
-/** @param {object} times */
-const fetches = (times) =>
-  object(
-    {
-      count: number,
-      failed: number,
-      failed_by: dictionary(number),
-      overrun: number,
-      items_p50: figure,
-      duration_ms: times,
-      ids_ms: times,
-      values_ms: times,
-      numbers: dictionary({ type: 'object' }),
-    },
-    ['count', 'failed_by', 'duration_ms', 'ids_ms', 'values_ms', 'numbers'],
-  )
-const verify = nullable(object({ checked: number, examples: texts }, []))
+/** The same, where times may be missing as a whole. @param {any} section */
+const ofSome = ({ properties, ...section }) => ({
+  ...section,
+  properties: Object.fromEntries(
+    Object.entries(properties).map(([name, part]) => [name, part.properties ? nullable(part) : part]),
+  ),
+})
 
 /** Items under their outcomes. */
 const items = object(
@@ -207,11 +197,11 @@ const readers = object(
   {
     plan,
     consumers: whole,
-    fetches: fetches(nullable(percentiles)),
+    fetches: ofSome(measured.run.fetches),
     rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
     freshness_ms: nullable(percentiles),
     replication_ms: nullable(percentiles),
-    verify,
+    verify: measured.run.verify,
     client: dictionary(figure),
     boxes: list(object({ ...box, readers: list(whole), fetches: number, items: number })),
   },
@@ -266,11 +256,11 @@ export const CONSUMER = object(
     ...run,
     ...optional,
     commands: object({ master: commands, replica: commands }, []),
-    fetches: fetches(percentiles),
+    fetches: measured.run.fetches,
     freshness_ms: measured.run.freshness_ms,
-    replication_ms: percentiles,
+    replication_ms: measured.run.replication_ms,
     clocks: list({ type: 'object' }),
-    verify,
+    verify: measured.run.verify,
     uniqueness: nullable(list({ type: 'object' })),
     reads: dictionary({ type: 'object' }),
   },
@@ -441,11 +431,6 @@ export const SECOND = object(
     jobs: dictionary(number),
     backlog: figure,
     queue_bytes: figure,
-    fetches: dictionary(number),
-    items_per_s: figure,
-    duration_us: latency,
-    ids_us: latency,
-    values_us: latency,
     ...schemasOf({ times: latency, number: figure }).second,
     nodes: list(object({ address: text, role: text, gap: text, commands }, ['address'])),
   },

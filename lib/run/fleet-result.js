@@ -135,18 +135,17 @@ const endsOf = (fleet) => {
 /** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/ruling.js').Warning[]} warnings */
 const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
-  const common = { sums: own.sums, measured: own.measured, warnings, interrupted, events }
+  const common = { measured: own.measured, warnings, interrupted, events }
   if (parts.kind === 'consumer') {
-    const { fetches, replication_ms, verify, live, uniqueness } = parts
+    const { live, uniqueness } = parts
+    const { fetches } = parts.sections
     const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]
-    return {
-      ...{ ...common, from_ms: fromMs, end_ms: endMs, fetches, sizes: own.sizes },
-      ...{ replication_ms, verify, live, uniqueness },
-    }
+    return { ...common, from_ms: fromMs, end_ms: endMs, fetches, live, uniqueness }
   }
   const { latency_us, clocks, written, measuredS } = parts
   return {
     ...common,
+    sums: own.sums,
     end_ms: durationS * 1000,
     measured_s: measuredS,
     behind_ms: own.behindMs,

@@ -1,5 +1,6 @@
 // One run of consumers: put together, started, ended and summed up.
 
+import { fetches } from '../measures/fetches.js'
 import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
 import { longestTimerMs, patienceMs, settled, sleep } from './settlement.js'
@@ -35,13 +36,13 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
 }
 
 /** The first fetch begins. @param {ReadRun} run @returns when, epoch */
-const begin = async ({ sampler, instruments, watch, probe, reading, second }) => {
+const begin = async ({ sampler, instruments, watch, reading, second }) => {
   await sampler.mark()
+  await instruments.start()
   instruments.startWindow()
   instruments.startRun()
   const startedEpochMs = Date.now()
   watch.start()
-  probe.start()
   second.start()
   reading.start()
   return startedEpochMs
@@ -51,32 +52,31 @@ const begin = async ({ sampler, instruments, watch, probe, reading, second }) =>
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const { joined = null } = needs
   const run = await unlessInterrupted(stop, setUpReading(needs))
-  const { reading, instruments, judge, watch, probe, second, clocks, driver, fetches, delays, data } = run
+  const { reading, instruments, judge, watch, second, clocks, driver, data } = run
   const fromMs = joined ? await joinedAt(joined, stop) : 0
   run.beginAt(fromMs)
   const startedEpochMs = await begin(run)
   if (joined) endWith(joined, reading.stop)
   const whole = await settled(reading, { stop, stopNow })
-  const durationMs = reading.elapsed()
+  const durationS = reading.elapsed() / 1000
   // What has not come back by now has failed, and must not leave the run valid.
-  if (!whole && !stop.aborted) for (let left = reading.busy(); left > 0; left--) fetches.failed('UNSETTLED')
-  instruments.end()
+  if (!whole && !stop.aborted)
+    for (let left = reading.busy(); left > 0; left--) instruments.of(fetches).failed('UNSETTLED')
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
     await Promise.race([judge.settle(), sleep(patienceMs(stop, judgeLimitMs)), atOnce])
   }
   watch.stop()
-  probe.stop()
+  await instruments.stop()
+  instruments.end()
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   clocks.stop()
-  const ending = { startedEpochMs, durationMs, interrupted: stop.aborted }
+  const ending = { startedEpochMs, durationS, interrupted: stop.aborted }
   const result = resultOf(run, ending)
   driver.close()
   const measured = instruments.own()
   instruments.close()
-  fetches.close()
-  delays.close()
-  const own = joined && { sums: run.sums(), fromMs, sizes: [...fetches.sizes], measured }
+  const own = joined && { fromMs, measured }
   return { ...result, ...(own && { own }) }
 }

@@ -1,5 +1,6 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
-import { changesOf, isRest, onceASecond, shownOf } from './second.js'
+import { sectionOf } from '../measures/fold.js'
+import { isRest, momentsOf, onceASecond, shownOf } from './second.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -25,13 +26,15 @@ export const commandsByRole = () => {
   }
 }
 
+/** @param {Record<string, number>} verified */
+const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
+  missing + corrupt + unexpected + stale
+
 /**
  * @param {object} needs
  * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
- * @param {ReturnType<typeof import('../measure/fetches.js').fetchesOf>} needs.fetches
- * @param {ReturnType<typeof import('../measure/judge.js').judgeOf> | null} needs.judge
  * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second' | 'sums'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {ReturnType<typeof commandsByRole>} needs.roles
  * @param {{ watch: () => void }} needs.driver
@@ -41,8 +44,6 @@ export const commandsByRole = () => {
  */
 export const everyReadSecond = ({
   plan,
-  fetches,
-  judge,
   uniqueness,
   instruments,
   sampler,
@@ -52,41 +53,29 @@ export const everyReadSecond = ({
   write,
   show,
 }) => {
-  const changes = changesOf(() => fetches.whole, 'items', elapsed)
+  const moment = momentsOf(elapsed)
 
   const second = async () => {
     driver.watch()
-    const { atMs, epochMs, now, overS, perS: itemsPerS, counts } = changes()
-    const times = fetches.turn()
+    const { atMs, epochMs, overS } = moment()
     const line = instruments.second(true)
     const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
     roles.add(nodes)
-    const wrong = judge
-      ? judge.counts.missing + judge.counts.corrupt + judge.counts.unexpected + judge.counts.stale
-      : 0
-    write({
-      epoch_ms: epochMs,
-      at_ms: Math.round(atMs),
-      fetches: counts,
-      items_per_s: itemsPerS,
-      ...times,
-      numbers: fetches.last()?.numbers ?? {},
-      verify: judge ? { ...judge.counts } : null,
-      ...line,
-      nodes,
-    })
+    write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...line, nodes })
     if (isRest(overS)) return
+    const { failed, overrun } = sectionOf(instruments.sums, 'fetches')
+    const found = sectionOf(instruments.sums, 'verify')
     show({
-      ...shownOf(atMs, times.duration_us, nodes),
+      ...shownOf(atMs, line.duration_us, nodes),
       totalMs: plan.durationMs,
       phase: 'measuring',
       nominalRate: null,
-      achievedRate: itemsPerS,
-      lost: { wrong, failed: now.failed, missed: now.overrun },
+      achievedRate: line.items_per_s,
+      lost: { wrong: wrongIn(found), failed, missed: overrun },
       reading: {
-        fetches: counts.count,
+        fetches: line.fetches.count,
         ageUs: line.freshness_us?.p50 ?? null,
-        checked: judge ? judge.counts.checked : null,
+        checked: found.checked ?? null,
       },
     })
   }

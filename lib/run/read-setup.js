@@ -3,13 +3,10 @@
 
 import { several } from '../base/units.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
-import { fetchesOf } from '../measure/fetches.js'
 import { judgeOf } from '../measure/judge.js'
-import { series } from '../measure/latency.js'
 import { liveShareOf } from '../measure/live-share.js'
-import { replicationDelay } from '../measure/replication-delay.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
-import { freshness } from '../measures/freshness.js'
+import { fetches } from '../measures/fetches.js'
 import { instrumentsOf, ofReaders } from '../measures/index.js'
 import { fetchScript } from '../target/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
@@ -147,49 +144,20 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
   return { watch, judge, inspector, liveShare }
 }
 
-/**
- * What watches the run: the client itself, every node, and how far the replicas are.
- * @param {Target} target
- * @param {() => number} clock
- * @param {() => number} elapsed
- * @param {(rows: import('../measure/node-sampler.js').NodeRow[]) => void} onRows
- */
-const watchersOf = (target, clock, elapsed, onRows) => {
-  const delays = series()
-  const probe = replicationDelay({
-    nodes: target.nodes,
-    replication: async (address) => String(await target.control(address).call('INFO', 'replication')),
-    clock,
-    record: (_, delayMs) => delays.record(delayMs * 1000),
-  })
-  return { sampler: samplerOf(target, { elapsed, onRows }), probe, delays }
-}
+/** Of a fleet, one box samples the nodes. @param {ReturnType<typeof samplerOf>} sampler @returns {ReturnType<typeof samplerOf>} */
+const unled = (sampler) => ({ ...sampler, sample: async () => [], mark: async () => [] })
 
-/** Of a fleet, one box samples the nodes, and one reader asks how far the replicas are. @param {ReturnType<typeof watchersOf>} watchers @param {import('./fleet.js').Joined} joined */
-const sharedWatchers = ({ sampler, probe, delays }, { readers }) => ({
-  delays,
-  sampler: { ...sampler, sample: async () => [], mark: async () => [] },
-  probe: readers.agents.includes(1) ? probe : { ...probe, start: nothing, stop: nothing },
-})
-
-/**
- * What was counted so far, for a fleet to add up.
- * @param {Pick<ReturnType<typeof fetchesOf>, 'whole' | 'failedBy'>} fetches
- * @param {ReturnType<typeof judgeOf> | null} judge
- * @returns {import('../fleet/interval.js').ReadSums}
- */
-const sumsOf = ({ whole, failedBy }, judge) => ({
-  fetches: { ...whole },
-  failed_by: { ...failedBy },
-  verify: judge && { ...judge.counts },
-})
+/** And one reader takes for all what one does. @param {import('./fleet.js').Joined} joined */
+const sharedBy =
+  ({ readers }) =>
+  (/** @type {import('../measures/measure.js').Source} */ source) =>
+    readers.agents.includes(1) ? source : { second: () => ({}), close: source.close }
 
 /** @param {ReadNeeds} needs */
 export const setUpReading = async (needs) => {
   const { plan, card, cards, target, results, show, onEvent, say, warn, joined = null } = needs
   const clock = () => performance.now()
   const reader = strategyOf(plan).reader()
-  const fetches = fetchesOf()
   let reading = /** @type {ReturnType<typeof consumersOf> | null} */ (null)
   const elapsed = () => reading?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
@@ -207,38 +175,40 @@ export const setUpReading = async (needs) => {
     uniquenessOf({ counters: countersOf(plan), cards, ask: numberFrom(driver), now: planNow })
   const uniqueness = plan.count ? counted() : null
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const instruments = await instrumentsOf(ofReaders, { plan, clock })
-  const all = watchersOf(target, clock, elapsed, data.look)
-  const watchers = joined ? sharedWatchers(all, joined) : all
+  const instruments = await instrumentsOf(ofReaders, {
+    ...{ plan, clock, target, judge: verifier.judge },
+    shared: joined && sharedBy(joined),
+  })
+  const watcher = samplerOf(target, { elapsed, onRows: data.look })
+  const sampler = joined ? unled(watcher) : watcher
   reading = consumersOf({
     plan,
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
     clock,
     events: {
       onFetched: (_, fetched) => {
-        if (fetches.fetched(fetched)) instruments.of(freshness).fetched(fetched.ageMs)
+        instruments.of(fetches).fetched(fetched)
         if (plan.values || reader.dated) liveShare.fetched(fetched)
       },
-      onOverrun: (_, deadlines) => fetches.overrun(deadlines),
+      onOverrun: (_, deadlines) => instruments.of(fetches).overrun(deadlines),
     },
   })
   endUnconfirmed(target, journal.note, warn, () => reading?.stop())
   const roles = commandsByRole()
-  const whatIsRead = { plan, driver, fetches, uniqueness, roles, data, instruments, ...verifier, ...watchers }
-  const sums = () => sumsOf(fetches, verifier.judge)
+  const whatIsRead = { plan, driver, uniqueness, roles, data, instruments, sampler, ...verifier }
   let fromMs = 0
   const write = (/** @type {any} */ line) => {
     results.interval(line)
     if (!joined) return
-    const { nodes, numbers, verify, ...second } = line
+    const { nodes, ...second } = line
     const { fleet } = joined
     const times = { at_ms: line.at_ms + fromMs, epoch_ms: Math.round(fleet.clock.now()) }
-    fleet.second({ ...second, ...times, kind: 'consumer', sums: sums() })
+    fleet.second({ ...second, ...times, kind: 'consumer' })
   }
   const second = everyReadSecond({ ...whatIsRead, elapsed, write, show })
   return {
     ...whatIsRead,
-    ...{ card, clocks, reading, second, journal, sums },
+    ...{ card, clocks, reading, second, journal },
     /** In a fleet: so long after the run's start. @param {number} ms */
     beginAt(ms) {
       fromMs = ms

@@ -66,6 +66,17 @@ export const onceASecond = (second, elapsed) => {
 /** The rest of a run after its last whole second. @param {number} overS */
 export const isRest = (overS) => overS < shortestS
 
+/** When it is, and how long after the call before. @param {() => number} elapsed */
+export const momentsOf = (elapsed) => {
+  let beforeMs = 0
+  return () => {
+    const [atMs, epochMs] = [elapsed(), Date.now()]
+    const overS = (atMs - beforeMs) / 1000
+    beforeMs = atMs
+    return { atMs, epochMs, overS }
+  }
+}
+
 /**
  * What was counted since the call before.
  * @template {Record<string, number>} Counts
@@ -74,17 +85,15 @@ export const isRest = (overS) => overS < shortestS
  * @param {() => number} elapsed
  */
 export const changesOf = (totals, main, elapsed) => {
+  const moment = momentsOf(elapsed)
   let before = { ...totals() }
-  let beforeMs = 0
   return () => {
-    const [atMs, epochMs] = [elapsed(), Date.now()]
+    const { overS, ...when } = moment()
     const now = { ...totals() }
-    const overS = (atMs - beforeMs) / 1000
     const perS = overS > 0 ? (now[main] - before[main]) / overS : null
     const counts = Object.fromEntries(Object.keys(now).map((name) => [name, now[name] - before[name]]))
     before = now
-    beforeMs = atMs
-    return { atMs, epochMs, now, overS, perS, counts }
+    return { ...when, now, overS, perS, counts }
   }
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TargetError } from '../../lib/errors.js'
 import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
+import { fetches } from '../../lib/measures/fetches.js'
 import { foldOf } from '../../lib/measures/fold.js'
-import { freshness } from '../../lib/measures/freshness.js'
 import { lineOf, recordOf } from '../../lib/measures/index.js'
 import { clockOf } from '../../lib/run/clock.js'
 
@@ -134,19 +134,21 @@ test('a worse measurement changes nothing, one that contradicts does', async () 
 })
 
 test('the age of an item from the future is unknown, not 0', async () => {
-  const ages = /** @type {any} */ (await freshness.open({}))
-  const fields = recordOf([freshness])
-  const fold = foldOf(fields)
-  const summary = () =>
-    freshness.summary({ window: fold.sum, whole: fold.sum, facts: {}, stored: 0, plan: {} })
-  ages.fetched(-10_000)
-  fold.add(lineOf(ages.second()))
+  const source = /** @type {any} */ (await fetches.open({ clock: () => 0, plan: { values: true } }))
+  const fold = foldOf(recordOf([fetches]))
+  const summary = () => fetches.summary({ window: fold.sum, whole: fold.sum, facts: {}, stored: 0, plan: {} })
+  const one = { ids: 1, values: 1, nils: 0, bytes: 9, duplicates: 0, durationMs: 2, idsMs: 1, valuesMs: 1 }
+  const fetched = (/** @type {number} */ ageMs) =>
+    source.fetched({ ...one, ageMs, numbers: {}, failedBy: {} })
+  fetched(-10_000)
+  fold.add(lineOf(source.second()))
   assert.equal(summary().freshness_ms, null)
-  ages.fetched(-1)
-  ages.fetched(100)
-  fold.add(lineOf(ages.second()))
-  const { 'fetches.from_future': future, freshness_ms: age } = summary()
-  assert.deepEqual(future, { fetches: 1, max_ms: 10_000 })
+  fetched(-1)
+  fetched(100)
+  fold.add(lineOf(source.second()))
+  const { fetches: found, freshness_ms: age } = summary()
+  assert.deepEqual(found.from_future, { fetches: 1, max_ms: 10_000 })
+  assert.deepEqual([found.count, found.items_p50, found.duration_ms.max], [3, 1, 2])
   near(age.max, 100, 1)
-  ages.close()
+  source.close()
 })

@@ -12,24 +12,32 @@ const cardOf = (n) =>
   })
 
 /**
- * The last word of a box whose fetches had so many items each.
- * @param {readonly (readonly [items: number, fetches: number])[]} sizes
+ * What the seconds of a box come to, whose fetches had so many items each.
+ * @param {Record<number, number>} sizes how many fetches had so many
  * @param {Record<string, { mean: number, last: number }>} [numbers]
  */
-const endOf = (sizes, numbers = {}) => {
-  const count = sizes.reduce((sum, [, fetches]) => sum + fetches, 0)
-  const items = sizes.reduce((sum, [each, fetches]) => sum + each * fetches, 0)
+const measuredOf = (sizes, numbers = {}) => {
+  const all = Object.entries(sizes)
+  const count = all.reduce((sum, [, fetches]) => sum + fetches, 0)
+  const names = Object.entries(numbers)
   return {
-    sums: { fetches: { count, items }, failed_by: {}, verify: null },
-    ...{
-      from_ms: 0,
-      end_ms: 1000,
-      interrupted: false,
-      client: {},
-      fetches: { duration_ms: null, numbers },
-      sizes,
-    },
-    ...{ replication_ms: null, verify: null, live: null, uniqueness: null, events: [], warnings: [] },
+    'fetches.count': count,
+    'fetches.items': all.reduce((sum, [each, fetches]) => sum + Number(each) * fetches, 0),
+    'reading.sizes': sizes,
+    'reading.numbers': Object.fromEntries(
+      names.map(([name, { mean }]) => [name, { sum: mean * count, count }]),
+    ),
+    numbers: Object.fromEntries(names.map(([name, { last }]) => [name, last])),
+  }
+}
+
+/** The last word of a box. @param {Parameters<typeof measuredOf>} of */
+const endOf = (...of) => {
+  const sums = measuredOf(...of)
+  return {
+    measured: { window: sums, whole: sums, facts: {} },
+    ...{ from_ms: 0, end_ms: 1000, interrupted: false, fetches: {} },
+    ...{ live: null, uniqueness: null, events: [], warnings: [] },
   }
 }
 
@@ -37,44 +45,39 @@ const checkpoint = /** @type {import('../../lib/fleet/fold.js').Checkpoint} */ (
   ...{ v: 1, last: '0-0', boxes: {}, sums: {}, open: {}, sampler: null, closed_to: 0 },
 })
 
-/** @param {Record<string, any>} ends */
-const mergedOf = (ends) => readersOfFleet({ cards: [cardOf(1), cardOf(2)], ends, checkpoint, plan })?.fetches
+/** @param {Record<string, any>} ends @param {Record<string, any>} [boxes] @returns {any} */
+const mergedOf = (ends, boxes = {}) =>
+  readersOfFleet({
+    ...{ cards: [cardOf(1), cardOf(2)], ends, plan },
+    checkpoint: { ...checkpoint, boxes },
+  })
 
 test('the median of the items is that of all fetches, not one of the medians of the boxes', () => {
   const cases = /** @type {const} */ ([
-    [[[100, 3]], [[300, 1]], 100],
-    [[[100, 1]], [[300, 2]], 300],
+    [{ 100: 3 }, { 300: 1 }, 100],
+    [{ 100: 1 }, { 300: 2 }, 300],
     // 1 1 1 9 9 | 5 6 7 8 8: the medians are 1 and 7, and the median of all is 6.
-    [
-      [
-        [1, 3],
-        [9, 2],
-      ],
-      [
-        [5, 1],
-        [6, 1],
-        [7, 1],
-        [8, 2],
-      ],
-      6,
-    ],
-    [[[3000, 1]], [], 3000],
-    [[], [], null],
+    [{ 1: 3, 9: 2 }, { 5: 1, 6: 1, 7: 1, 8: 2 }, 6],
+    [{ 3000: 1 }, {}, 3000],
+    [{}, {}, null],
   ])
   for (const [one, other, median] of cases)
-    assert.equal(mergedOf({ 'box-1': endOf(one), 'box-2': endOf(other) })?.items_p50, median)
+    assert.equal(mergedOf({ 'box-1': endOf(one), 'box-2': endOf(other) }).fetches.items_p50, median)
 })
 
-test('the median is unknown where a box was lost', () => {
-  assert.equal(mergedOf({ 'box-1': endOf([[100, 3]]) })?.items_p50, null)
+test('of a box that was lost, what its seconds come to counts', () => {
+  const lost = { measured: measuredOf({ 300: 5 }), seq: 5, skipped: 0, from_ms: 0, at_ms: 2000 }
+  const { fetches, rate } = mergedOf({ 'box-1': endOf({ 100: 3 }) }, { 'box-2': lost })
+  assert.deepEqual([fetches.count, fetches.items, fetches.items_p50], [8, 1800, 300])
+  assert.deepEqual([rate.nominal, rate.achieved, rate.items], [2, 4, 900])
 })
 
-test('a number is the mean of all fetches, and what the box that ended last read', () => {
-  const one = { ...endOf([[100, 3]], { cardinality: { mean: 10, last: 12 } }), end_ms: 2000 }
-  const other = endOf([[100, 1]], { cardinality: { mean: 50, last: 60 }, segments: { mean: 2, last: 2 } })
-  assert.deepEqual(mergedOf({ 'box-1': one, 'box-2': other })?.numbers, {
+test('a number is the mean of all fetches, and what was read last', () => {
+  const one = endOf({ 100: 3 }, { cardinality: { mean: 10, last: 12 } })
+  const other = endOf({ 100: 1 }, { cardinality: { mean: 50, last: 60 }, segments: { mean: 2, last: 2 } })
+  assert.deepEqual(mergedOf({ 'box-1': other, 'box-2': one }).fetches.numbers, {
     cardinality: { mean: 20, last: 12 },
     segments: { mean: 2, last: 2 },
   })
-  assert.deepEqual(mergedOf({ 'box-1': endOf([[100, 1]]) })?.numbers, {})
+  assert.deepEqual(mergedOf({ 'box-1': endOf({ 100: 1 }) }).fetches.numbers, {})
 })

@@ -1,0 +1,240 @@
+// The fetches of consumers: how many there were and what they brought, and four times of each that was whole: all of it, its
+// ids, its values, and how old the newest item is that it found, by the clock of the server that it was read from. A line
+// has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
+import { amount, counts, latest, length, times, worst } from './fields.js'
+import { sectionOf } from './fold.js'
+import {
+  counter,
+  figure,
+  metric,
+  per,
+  percentileMetrics,
+  percentiles,
+  percentilesIn,
+  timesText,
+} from './measure.js'
+
+// What a clock may be off without being worth a word; below it an age is 0.
+const aheadMs = 100
+const counted = /** @type {const} */ ([
+  ...['count', 'failed', 'overrun', 'items', 'values', 'nils', 'bytes', 'duplicates'],
+])
+const named = /** @type {const} */ (['duration', 'ids', 'values'])
+const titles = { duration: 'fetch', ids: 'ids of a fetch', values: 'values of a fetch' }
+const times4 = { ...percentiles, type: 'object' }
+
+/** @type {import('./measure.js').Measure} */
+export const fetches = {
+  name: 'fetches',
+  record: {
+    ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, amount('count')])),
+    ...Object.fromEntries(named.map((name) => [`${name}_us`, times()])),
+    freshness_us: times(),
+    'future.fetches': amount('count'),
+    'future.max_ms': worst('ms'),
+    // Of the last fetch; and of all, whose mean is in run.json.
+    numbers: latest(),
+    'reading.numbers': counts(),
+    'reading.failed_by': counts(),
+    // How many fetches had so many items: exact, and few different ones.
+    'reading.sizes': counts(),
+    'reading.over_s': length(),
+  },
+  by: 'each',
+
+  async open({ clock, plan }) {
+    const { series } = await import('../measure/latency.js')
+    const [duration, ids, values, ages] = [series(), series(), series(), series()]
+    let sums = noSums()
+    let fromMs = clock()
+    const failed = (/** @type {string} */ cause) => {
+      sums.fetches.failed++
+      plus(sums.failed_by, cause, 1)
+    }
+    return {
+      failed,
+      /** @param {number} deadlines */
+      overrun(deadlines) {
+        sums.fetches.overrun += deadlines
+      },
+      /** @param {import('../run/fetch.js').Fetched} fetched */
+      fetched(fetched) {
+        // A fetch fails once, by its most frequent cause.
+        const [worstCause] = Object.entries(fetched.failedBy).sort(([, a], [, b]) => b - a)
+        if (worstCause) return failed(worstCause[0])
+        const { fetches: all, numbers, sizes } = sums
+        all.count++
+        all.items += fetched.ids
+        for (const name of /** @type {const} */ (['values', 'nils', 'bytes', 'duplicates']))
+          all[name] += fetched[name]
+        plus(sizes, String(fetched.ids), 1)
+        duration.record(fetched.durationMs * 1000)
+        ids.record(fetched.idsMs * 1000)
+        if (plan.values) values.record(fetched.valuesMs * 1000)
+        for (const [name, n] of Object.entries(fetched.numbers)) {
+          numbers[name] ??= { sum: 0, count: 0 }
+          numbers[name].sum += n
+          numbers[name].count++
+        }
+        sums.last = fetched.numbers
+        const { ageMs } = fetched
+        if (ageMs === null) return
+        if (ageMs >= -aheadMs) return ages.record(Math.max(0, ageMs) * 1000)
+        sums.future.fetches++
+        sums.future.max_ms = Math.max(sums.future.max_ms, -ageMs)
+      },
+      startRun() {
+        fromMs = clock()
+      },
+      second() {
+        const { fetches: all, last, numbers, failed_by, sizes, future } = sums
+        const nowMs = clock()
+        const found = {
+          ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, all[name]])),
+          ...{ duration_us: duration.turn(), ids_us: ids.turn(), values_us: values.turn() },
+          freshness_us: ages.turn(),
+          ...(last && { numbers: last, 'reading.numbers': numbers, 'reading.sizes': sizes }),
+          ...(all.failed > 0 && { 'reading.failed_by': failed_by }),
+          ...(future.fetches > 0 && { 'future.fetches': future.fetches, 'future.max_ms': future.max_ms }),
+          'reading.over_s': (nowMs - fromMs) / 1000,
+        }
+        sums = noSums()
+        fromMs = nowMs
+        return found
+      },
+      close() {
+        for (const each of [duration, ids, values, ages]) each.close()
+      },
+    }
+  },
+  show: ({ 'fetches.items': items, 'reading.over_s': overS }) =>
+    items === undefined ? {} : { items_per_s: per(items, overS) },
+  shown: { items_per_s: figure },
+
+  summary({ window, plan, overS = 0 }) {
+    const { over_s: _, numbers, failed_by, sizes } = sectionOf(window, 'reading')
+    const [all, future] = [sectionOf(window, 'fetches'), sectionOf(window, 'future')]
+    return {
+      fetches: {
+        ...Object.fromEntries(counted.map((name) => [name, all[name] ?? 0])),
+        failed_by: failed_by ?? {},
+        items_p50: medianOf(sizes ?? {}),
+        ...Object.fromEntries(named.map((name) => [`${name}_ms`, percentilesIn(window[`${name}_us`], 1000)])),
+        numbers: Object.fromEntries(
+          Object.entries(numbers ?? {}).map(([name, { sum, count }]) => [
+            name,
+            { mean: sum / count, last: window.numbers[name] },
+          ]),
+        ),
+        ...(future.fetches > 0 && { from_future: future }),
+      },
+      rate: {
+        nominal:
+          plan.pacing === 'closed'
+            ? null
+            : per((plan.agents?.length ?? 0) * plan.consumers, plan.periodMs, 1000),
+        achieved: per(all.count ?? 0, overS),
+        items: per(all.items ?? 0, overS),
+        value_bytes: per(all.bytes ?? 0, overS),
+      },
+      freshness_ms: percentilesIn(window.freshness_us, 1000),
+    }
+  },
+  result: {
+    fetches: {
+      type: 'object',
+      properties: {
+        ...Object.fromEntries([...counted, 'items_p50'].map((name) => [name, figure])),
+        failed_by: { type: 'object', additionalProperties: { type: 'number' } },
+        ...Object.fromEntries(named.map((name) => [`${name}_ms`, times4])),
+        numbers: { type: 'object', additionalProperties: { type: 'object' } },
+      },
+      required: ['count', 'failed_by', ...named.map((name) => `${name}_ms`), 'numbers'],
+    },
+    freshness_ms: times4,
+  },
+  metrics: {
+    'fetches.count': metric('fetches', 'count', 'neither'),
+    'fetches.failed': metric('fetches failed', 'count'),
+    'fetches.overrun': metric('fetches missed', 'count'),
+    'fetches.items_p50': metric('items of a fetch', 'count', 'neither'),
+    ...Object.assign(
+      {},
+      ...named.map((name) => percentileMetrics(`fetches.${name}_ms`, titles[name], undefined, 'ms')),
+    ),
+    'rate.items': metric('items read', 'rate', 'more'),
+    'rate.value_bytes': metric('bytes read a second', 'bytes', 'more'),
+    ...percentileMetrics('freshness_ms', 'age of the newest item', undefined, 'ms'),
+  },
+  prometheus: [
+    ...Object.entries({ whole: 'count', failed: 'failed', overrun: 'overrun' }).map(([outcome, name]) =>
+      counter(
+        'fetches_total',
+        'fetches of a consumer: whole, failed, and those that could not start on time',
+        `fetches.${name}`,
+        { outcome },
+      ),
+    ),
+    ...['items', 'values', 'nils', 'duplicates'].map((outcome) =>
+      counter(
+        'read_total',
+        'what fetches brought: items, values, ids without a value, ids twice',
+        `fetches.${outcome}`,
+        { outcome },
+      ),
+    ),
+    counter('read_bytes_total', 'bytes of values', 'fetches.bytes'),
+    ...Object.entries({ whole: 'duration', ids: 'ids', values: 'values', age: 'freshness' }).map(
+      ([part, name]) => ({
+        name: 'fetch_seconds',
+        help: 'of a whole fetch, its ids, its values, and the age of the newest item',
+        type: /** @type {const} */ ('histogram'),
+        path: `${name}_us`,
+        labels: { part },
+      }),
+    ),
+  ],
+  times: [
+    { name: 'a whole fetch', path: 'fetches.duration_ms', unit: 'ms' },
+    { name: 'its ids', path: 'fetches.ids_ms', unit: 'ms' },
+    { name: 'its values', path: 'fetches.values_ms', unit: 'ms' },
+    { name: 'age of the newest item', path: 'freshness_ms', unit: 'ms' },
+  ],
+  part: 'reads',
+  answer({ freshness_ms: found }) {
+    const text = timesText(found, 1000)
+    return text ? { label: 'freshness', text: `the newest item is ${text} old when its id is read` } : []
+  },
+}
+
+/** What is counted within a second. */
+function noSums() {
+  return {
+    fetches: { count: 0, failed: 0, overrun: 0, items: 0, values: 0, nils: 0, bytes: 0, duplicates: 0 },
+    /** @type {Record<string, { sum: number, count: number }>} */
+    numbers: {},
+    /** @type {Record<string, number>} */
+    failed_by: {},
+    /** @type {Record<string, number>} */
+    sizes: {},
+    future: { fetches: 0, max_ms: 0 },
+    /** @type {Record<string, number> | null} */
+    last: null,
+  }
+}
+
+/** @param {Record<string, number>} sums @param {string} name @param {number} n */
+function plus(sums, name, n) {
+  sums[name] = (sums[name] ?? 0) + n
+}
+
+/** Of the items of a fetch; null: there was none. @param {Record<string, number>} sizes how many fetches had so many items */
+function medianOf(sizes) {
+  const all = Object.entries(sizes).map(([size, n]) => /** @type {const} */ ([Number(size), n]))
+  let left = Math.ceil(all.reduce((sum, [, n]) => sum + n, 0) / 2)
+  for (const [size, n] of all.sort(([one], [other]) => one - other)) {
+    left -= n
+    if (left <= 0) return size
+  }
+  return null
+}

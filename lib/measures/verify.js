@@ -1,0 +1,53 @@
+// What a consumer with --verify found of the values that it read: right, or what else, each with what speaks against it. It is
+// judged as it is read and a little later, so the last second has what was still open.
+import { amount, some } from './fields.js'
+import { sectionOf } from './fold.js'
+import { metric } from './measure.js'
+
+const mostExamples = 10
+const names = /** @type {const} */ ([
+  ...['checked', 'missing', 'expired', 'lagging', 'stale', 'corrupt', 'unexpected', 'unjudged'],
+])
+
+/** @type {import('./measure.js').Measure} */
+export const verify = {
+  name: 'verify',
+  record: Object.fromEntries(names.map((name) => [`verify.${name}`, amount('count')])),
+  facts: { 'verify.examples': some(mostExamples) },
+  by: 'each',
+  open({ judge }) {
+    let before = /** @type {Record<string, number>} */ ({})
+    return {
+      second() {
+        const now = { ...judge?.counts }
+        const found = Object.entries(now).map(([name, n]) => [`verify.${name}`, n - (before[name] ?? 0)])
+        before = now
+        return Object.fromEntries(found)
+      },
+      facts: () => (judge ? { 'verify.examples': judge.examples } : {}),
+    }
+  },
+  summary({ window, facts }) {
+    const { checked, ...found } = sectionOf(window, 'verify')
+    const examples = facts['verify.examples'] ?? []
+    return { verify: checked == null ? null : { checked, ...found, examples } }
+  },
+  result: {
+    verify: {
+      type: ['object', 'null'],
+      properties: {
+        checked: { type: 'number' },
+        examples: { type: 'array', items: { type: 'string' } },
+      },
+      required: [],
+    },
+  },
+  metrics: Object.fromEntries(
+    names
+      .slice(0, -1)
+      .map((name) => [
+        `verify.${name}`,
+        metric(`values ${name}`, 'count', name === 'checked' ? 'neither' : 'less'),
+      ]),
+  ),
+}
