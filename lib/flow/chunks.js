@@ -39,7 +39,6 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   let attempts = 0
   let calls = 0
   let dueMs = 0 // when its numbers were first sent
-  let sentMs = 0
   let isMeasured = false
   let inFlight = false
   let waiting = false // for its connection
@@ -81,7 +80,6 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     kept = 0
     inFlight = true
     calls++
-    sentMs = clock()
     ledger.commands.sent += commandsOf(count)
     carrier.send(ns, count)
   }
@@ -118,7 +116,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     const acked = outcome.acked()
     if (acked > 0) {
       ledger.acked(acked, isMeasured ? acked : 0)
-      if (isMeasured) latency.record(sentMs, sentMs, nowMs, acked)
+      if (isMeasured) latency.record(dueMs, dueMs, nowMs, acked)
     }
     if (acked === count) return send()
     attempts++

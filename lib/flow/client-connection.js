@@ -13,6 +13,7 @@ import { replyValues } from '../wire/reply-values.js'
  * @property {number} dueMs
  * @property {boolean} measured
  * @property {number} attempts
+ * @property {number} firstMs when it was first sent; 0: it was not
  *
  * @typedef {Operation & { sentMs: number, dialogue: import('../workloads/dialogue.js').Dialogue, isOver: boolean }} Exchange an
  *   operation in flight whose replies are read; isOver: what still comes for it counts no more
@@ -115,7 +116,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     kinds: new Uint8Array(size),
     ns: new Float64Array(size),
     dueMs: new Float64Array(size),
-    sentMs: new Float64Array(size),
+    firstMs: new Float64Array(size),
     measured: new Uint8Array(size),
     attempts: new Uint8Array(size),
     connect: link.connect,
@@ -125,22 +126,22 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     silentMs: () => link.silentMs(head < tail),
     waitingBytes: link.waitingBytes,
 
-    /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts */
-    push(kind, n, dueMs, nowMs, inWindow, attempts) {
+    /** Notes one that is about to be sent. @param {number} kind @param {number} n @param {number} dueMs @param {number} nowMs @param {boolean} inWindow @param {number} attempts @param {number} firstMs */
+    push(kind, n, dueMs, nowMs, inWindow, attempts, firstMs) {
       if (head === tail) link.owesFrom(nowMs)
       const place = tail++ & mask
       self.kinds[place] = kind
       self.ns[place] = n
       self.dueMs[place] = dueMs
-      self.sentMs[place] = nowMs
+      self.firstMs[place] = firstMs
       self.measured[place] = inWindow ? 1 : 0
       self.attempts[place] = attempts
     },
 
     /** Notes a command of a dialogue that is about to be sent. @param {Exchange} exchange @param {boolean} isHeeded @param {number} nowMs */
     pushCommand(exchange, isHeeded, nowMs) {
-      const { kind, n, dueMs, measured, attempts } = exchange
-      self.push(kind, n, dueMs, nowMs, measured, attempts)
+      const { kind, n, dueMs, measured, attempts, firstMs } = exchange
+      self.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
       exchanges[(tail - 1) & mask] = exchange
       heeded[(tail - 1) & mask] = isHeeded ? 1 : 0
     },
@@ -188,6 +189,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
         dueMs: self.dueMs[at],
         measured: self.measured[at] === 1,
         attempts: self.attempts[at],
+        firstMs: self.firstMs[at],
       }
     },
     renew: link.renew,

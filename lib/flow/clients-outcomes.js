@@ -27,19 +27,19 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
 
     /** @param {ClientConnection} connection @param {number} from @param {number} count @param {number} nowMs */
     answered(connection, from, count, nowMs) {
-      const { mask, dueMs, sentMs, measured, ns } = connection
+      const { mask, dueMs, firstMs, measured, ns } = connection
       if (onAcked) for (let i = 0; i < count; i++) onAcked(ns[(from + i) & mask])
       let inWindow = 0
       for (let i = 0; i < count; ) {
         const at = (from + i) & mask
         const isIn = measured[at]
-        const sent = sentMs[at]
+        const sent = firstMs[at]
         const due = dueMs[at]
         let run = 1
         // Sent and due at the same moment: one record for all of them.
         for (; i + run < count; run++) {
           const other = (from + i + run) & mask
-          if (sentMs[other] !== sent || dueMs[other] !== due || measured[other] !== isIn) break
+          if (firstMs[other] !== sent || dueMs[other] !== due || measured[other] !== isIn) break
         }
         if (isIn) {
           latency.record(due, sent, nowMs, run)
@@ -55,10 +55,10 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
     /** The last reply of a dialogue. @param {ClientConnection} connection @param {Exchange} exchange @param {number} nowMs */
     over({ client }, exchange, nowMs) {
       exchange.isOver = true
-      const { dueMs, sentMs, measured } = exchange
+      const { dueMs, firstMs, measured } = exchange
       // What the client does with the replies is a part of the operation.
       onDone?.(exchange, nowMs)
-      if (measured) latency.record(dueMs, sentMs, nowMs, 1)
+      if (measured) latency.record(dueMs, firstMs, nowMs, 1)
       ledger.acked(1, measured ? 1 : 0)
       inFlight[client]--
       lastSettledMs = nowMs

@@ -44,16 +44,18 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
   }
 
   /** @param {ClientConnection} connection @param {Operation} operation @param {number} nowMs */
-  const send = (connection, { kind, n, dueMs, measured, attempts }, nowMs) => {
+  const send = (connection, { kind, n, dueMs, measured, attempts, firstMs: sentMs }, nowMs) => {
     const { dialogue, stencil } = operations[kind]
+    const firstMs = sentMs || nowMs
     if (dialogue) {
       const begun = dialogue.begin(n, connection.client)
-      const exchange = { kind, n, dueMs, measured, attempts, sentMs: nowMs, dialogue: begun, isOver: false }
+      const operation = { kind, n, dueMs, measured, attempts, firstMs }
+      const exchange = { ...operation, sentMs: nowMs, dialogue: begun, isOver: false }
       onBegun?.(exchange, connection.client)
       say(connection, exchange, nowMs)
       return
     }
-    connection.push(kind, n, dueMs, nowMs, measured, attempts)
+    connection.push(kind, n, dueMs, nowMs, measured, attempts, firstMs)
     writes.put(connection, stencil, n, valuesOf(kind, dueMs))
     ledger.commands.sent++
   }
@@ -64,7 +66,7 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
     const connection = address ? connectionOf(client, address) : carrier(client, kind, n)
     if (!connection.isUp()) return false
     if (isAsking) {
-      connection.push(asking, 0, 0, nowMs, false, 0)
+      connection.push(asking, 0, 0, nowMs, false, 0, 0)
       writes.plain(connection, askingBytes)
     }
     send(connection, operation, nowMs)
@@ -92,7 +94,7 @@ export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, co
       const connection = carrier(client, kind, n)
       inFlight[client]++
       // Its node is away: it waits for its connection.
-      const operation = { kind, n, dueMs, measured, attempts: 0 }
+      const operation = { kind, n, dueMs, measured, attempts: 0, firstMs: 0 }
       if (connection.isUp()) send(connection, operation, nowMs)
       else retry(client, operation)
     },

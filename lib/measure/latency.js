@@ -77,16 +77,18 @@ export const series = () => {
   }
 }
 
-/** Both histograms of a run's commands, weighted by the items they carry. */
+/** Both histograms of a run's items, and one of each of its commands. */
 export const latencyOf = () => {
   const intended = series()
   const service = series()
+  /** @type {Map<string, ReturnType<typeof histogram>>} */
+  const commands = new Map()
   return {
     intended,
     service,
     /**
-     * @param {number} dueMs when the tick was due
-     * @param {number} sentMs when the write went to the socket
+     * @param {number} dueMs
+     * @param {number} sentMs when the first of its bytes went to a socket
      * @param {number} nowMs
      * @param {number} items
      */
@@ -94,9 +96,25 @@ export const latencyOf = () => {
       intended.record((nowMs - dueMs) * 1000, items)
       service.record((nowMs - sentMs) * 1000, items)
     },
+    /** What records the commands of a name, from their last send. @param {string} name */
+    command(name) {
+      const own = commands.get(name) ?? histogram()
+      commands.set(name, own)
+      return (/** @type {number} */ tookMs, /** @type {number} */ count) =>
+        own.recordValueWithCount(Math.max(1, Math.round(tookMs * 1000)), count)
+    },
+    /** Those that were sent, by name. */
+    commands: () =>
+      Object.fromEntries(
+        [...commands].flatMap(([name, own]) => {
+          const found = percentiles(own)
+          return found ? [[name, { ...found, count: own.totalCount }]] : []
+        }),
+      ),
     close() {
       intended.close()
       service.close()
+      for (const own of commands.values()) own.destroy()
     },
   }
 }

@@ -144,7 +144,7 @@ export const metricsOf = ({ run, kind, nominal }) => {
   const items = counter('items_total', 'items by outcome')
   const times = mergedHistogram(registry, {
     name: 'millrace_latency_seconds',
-    help: 'of commands, weighted by the items they carry: from the intended moment, and from the send',
+    help: 'of items or operations: from the due time, and from the first send',
   })
   const takeMeasures = measureMetrics(registry, kind === 'producer' ? ofWriters : ofReaders)
   const nodes = nodeGauges(registry)

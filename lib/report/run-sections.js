@@ -229,6 +229,10 @@ const timesOfWorkers = (run) =>
 /** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */
 const timesOfReads = (title, run) => timesTable(title, timesOfMeasures(ofReaders, run))
 
+/** Of each command of a batch, from its last send. @param {{ commands?: Record<string, any> }} latencies */
+const timesOfCommands = ({ commands = {} }) =>
+  Object.entries(commands).map(([name, figures]) => ({ name, figures, unit: /** @type {const} */ ('us') }))
+
 /** @param {any} run @returns {Table[]} */
 const timesOf = (run) =>
   run.kind === 'consumer'
@@ -236,6 +240,7 @@ const timesOf = (run) =>
     : timesTable('Latency', [
         { name: 'from the due time', figures: run.latency_us.intended, unit: 'us' },
         { name: 'service time', figures: run.latency_us.service, unit: 'us' },
+        ...timesOfCommands(run.latency_us),
         ...timesOfMeasures(ofWriters, run),
       ])
 

@@ -221,7 +221,10 @@ export const PRODUCER = object(
     ...optional,
     items,
     commands: object({ sent: number, repeated: number, errors_by: dictionary(number) }, []),
-    latency_us: object({ intended: nullable(percentiles), service: nullable(percentiles) }),
+    latency_us: object(
+      { intended: nullable(percentiles), service: nullable(percentiles), commands: dictionary(percentiles) },
+      ['intended', 'service'],
+    ),
     ticks: object({ count: number, late: figure, lateness_us: percentiles }, ['count', 'lateness_us']),
     server: object(
       {

@@ -111,7 +111,8 @@ export const writer = ({
     // Any batch may have any item: then one waits for the one before.
     const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
     const items = agent.draw?.(range, dueMs) ?? null
-    driver.offer({ index: i, chunk, dueMs: startMs + dueMs, firstMs: null, values, account, items })
+    const unsent = { firstMs: null, sends: [], progress: null }
+    driver.offer({ index: i, chunk, dueMs: startMs + dueMs, ...unsent, values, account, items })
   }
   /** @param {number} i @param {number} dueMs */
   const offerAll = (i, dueMs) => {

@@ -13,6 +13,8 @@ import { fifo } from './fifo.js'
  * @property {number} chunk which part of the agent's items, over all agents
  * @property {number} dueMs
  * @property {number | null} firstMs when its first byte went to a socket
+ * @property {number[]} sends when each of its writes was first sent
+ * @property {import('../measure/item-times.js').Progress | null} progress
  * @property {TickValues} values
  * @property {Account} account
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
@@ -29,6 +31,7 @@ import { fifo } from './fifo.js'
  * @property {string | null} goTo the address that a redirect named for this once
  * @property {number} attempts
  * @property {number} bytes
+ * @property {number} write which of its tick's writes it was first sent with, from 1; 0: it was not sent
  * @property {number} sentMs
  *
  * @typedef {object} ConnectionEvents

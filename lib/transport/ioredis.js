@@ -1,6 +1,7 @@
 // The driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are bounded,
 // and what the library would only reject is sent again by the same verdicts as on plain sockets.
 import { Cluster, Command } from 'ioredis'
+import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
 import { endpointOf } from '../target/address.js'
 import { disconnect } from '../target/disconnect.js'
@@ -22,8 +23,9 @@ import { causeOf, refusalIn, verdictOf } from './verdict.js'
  * @typedef {import('./connection.js').Tick} Tick
  * @typedef {import('./tape.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string }}
- * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string, write: number }}
+ * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent,
+ * `write` as that of an Entry
  * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number }} Turn
  */
 
@@ -68,6 +70,7 @@ export const ioredisDriver = async (options) => {
   // Kept tapes would be in vain: the library encodes for itself.
   const tapes = await tapesOf(plan, steps, { ...options, keep: false })
   const encodeMs = clock() - encodeFrom
+  const itemTimes = itemTimesOf({ steps, latency })
   const [first] = target.topology.masters
   const where = target.sentinels?.clientOptions() ?? endpointOf(first)
   const client = clientOf(plan, target, { where, onStray: () => refresher.request() })
@@ -141,7 +144,7 @@ export const ioredisDriver = async (options) => {
     answeredMs = clock()
     if (closed) return
     const items = tape.from[i + 1] - tape.from[i]
-    if (items > 0 && tick.account.measured) latency.record(tick.dueMs, sentMs, clock(), items)
+    itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
     ledger.answered(tick.account, 1, items)
     finished(tick)
     progressSoon()
@@ -250,6 +253,7 @@ export const ioredisDriver = async (options) => {
       tick.firstMs = sentMs
       onBegun(tick)
     }
+    if (one.write === 0) one.write = tick.sends.push(sentMs)
     inFlight.add(one)
     ledger.commands.sent++
     const command = String(name).toLowerCase()
@@ -294,7 +298,8 @@ export const ioredisDriver = async (options) => {
       if (busy && busy !== tick) continue
       underWay.set(tick.chunk, tick)
       const job = jobs[turn.j]
-      const one = { tick, ...job, i: turn.i++, attempts: 0, left: false, goTo: null, asking: false, from }
+      const unsent = { attempts: 0, left: false, goTo: null, asking: false, from, write: 0 }
+      const one = { tick, ...job, i: turn.i++, ...unsent }
       if (turn.i === job.tape.count) {
         turn.i = 0
         turn.j++

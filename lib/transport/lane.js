@@ -127,6 +127,7 @@ export const laneOf = ({
       tick.firstMs = entry.sentMs
       events.onBegun(tick)
     }
+    if (entry.write === 0) entry.write = tick.sends.push(entry.sentMs)
     if (!entry.held) underWay.begin(tick)
     if (unanswered.bytes() === 0) link.owesFrom(entry.sentMs)
     written++
@@ -288,5 +289,6 @@ export const entryOf = (tick, tape, values, from, to, again) => ({
   goTo: null,
   attempts: 0,
   bytes: 0,
+  write: 0,
   sentMs: 0,
 })

@@ -1,5 +1,6 @@
 // The driver on plain sockets: a lane to every server, the map of slots, and what is told of both.
 import { TargetError } from '../errors.js'
+import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
 import { dealerOf } from './dealer.js'
 import { occasionsOf } from './occasions.js'
@@ -28,7 +29,7 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {import('../workloads/step.js').Step[]} steps
  * @property {DriverTarget} target
  * @property {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} ledger
- * @property {Pick<ReturnType<typeof import('../measure/latency.js').latencyOf>, 'record'>} latency
+ * @property {import('../measure/item-times.js').Latencies} latency
  * @property {() => number} clock
  * @property {() => number} random
  * @property {import('../base/timers.js').Timers} [timers]
@@ -74,6 +75,7 @@ export const socketDriver = async (options) => {
   const encodeFrom = clock()
   const tapes = await tapesOf(plan, steps, options)
   const encodeMs = clock() - encodeFrom
+  const itemTimes = itemTimesOf({ steps, latency })
   /** @type {Map<string, Pool>} */
   const pools = new Map()
   /** @type {Map<string, Error>} */
@@ -205,11 +207,9 @@ export const socketDriver = async (options) => {
   const laneEvents = {
     onAnswered: (entry, n) => {
       if (closed) return
-      const { from } = entry.tape
-      const items = from[entry.from + n] - from[entry.from]
-      if (items > 0 && entry.tick.account.measured)
-        latency.record(entry.tick.dueMs, entry.sentMs, clock(), items)
-      ledger.answered(entry.tick.account, n, items)
+      const { tick, tape, from, write, sentMs } = entry
+      itemTimes.answered(tick, tape, from, from + n, write, sentMs, clock())
+      ledger.answered(tick.account, n, tape.from[from + n] - tape.from[from])
       repeats.settle(entry, n)
     },
     onRefused: (entry, command, line, lane) => {

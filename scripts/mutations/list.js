@@ -22,6 +22,7 @@ const admission = { file: 'lib/target/admission.js', unit: ['admission'] }
 const holds = { file: 'lib/transport/holds.js', unit: ['holds'] }
 const repeats = { file: 'lib/transport/repeats.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
+const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
 const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
@@ -263,9 +264,27 @@ export const mutations = [
   },
   {
     ...socket,
-    line: 'from[entry.from + n] - from[entry.from]',
-    becomes: 'from[entry.from + n - 1] - from[entry.from]',
+    line: 'tape.from[from + n] - tape.from[from]',
+    becomes: 'tape.from[from + n - 1] - tape.from[from]',
     breaks: 'items answered are short by a command',
+  },
+  {
+    ...itemTimes,
+    line: 'answered !== null && ',
+    becomes: 'answered === null && ',
+    breaks: 'an item of three commands is stored with the second',
+  },
+  {
+    ...itemTimes,
+    line: 'write < before ? write : before',
+    becomes: 'write',
+    breaks: 'the latency of an item begins with its last command',
+  },
+  {
+    ...itemTimes,
+    line: 'completed[by] = 0',
+    becomes: 'completed[by] = 1',
+    breaks: 'a latency is counted for an item too many',
   },
   {
     ...policy,

@@ -65,7 +65,17 @@ export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
       const first = 1 + chunk * items
       const account = ledger.open({ agent: 1, first, count: items, measured: true })
       const values = tickValues(epochMs + dueMs, 60)
-      driver.offer({ index: index++, chunk, dueMs, firstMs: null, values, account, items: null })
+      driver.offer({
+        index: index++,
+        chunk,
+        dueMs,
+        firstMs: null,
+        sends: [],
+        progress: null,
+        values,
+        account,
+        items: null,
+      })
     },
   }
 }

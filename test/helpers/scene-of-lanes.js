@@ -74,7 +74,16 @@ export const sceneOfLanes = () => {
 /** @param {number} chunk @param {number} [index] */
 export const tickOf = (chunk, index = 0) =>
   /** @type {Tick} */ (
-    /** @type {unknown} */ ({ index, chunk, dueMs: 0, firstMs: null, values, account: {} })
+    /** @type {unknown} */ ({
+      index,
+      chunk,
+      dueMs: 0,
+      firstMs: null,
+      sends: [],
+      progress: null,
+      values,
+      account: {},
+    })
   )
 
 /**

@@ -128,6 +128,12 @@ test('a last scrape is waited for, and has the whole run', async (t) => {
   const { code, document, stderr } = await program.ended
   assert.ok([0, 4].includes(Number(code)), stderr)
   assert.equal(metric(text, /^millrace_items_total\{outcome="acked"/), document.items.acked)
+  // Of two commands each.
+  for (const from of ['intended', 'send'])
+    assert.equal(
+      metric(text, new RegExp(`^millrace_latency_seconds_count\\{from="${from}"`)),
+      document.items.acked,
+    )
 })
 
 test('a taken port is one line and exit 2', async (t) => {

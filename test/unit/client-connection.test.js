@@ -55,7 +55,7 @@ const scene = () => {
     connection,
     connected,
     open: () => open(),
-    push: (/** @type {number} */ n, measured = true) => connection.push(0, n, 0, state.nowMs, measured, 0),
+    push: (/** @type {number} */ n, measured = true) => connection.push(0, n, 0, state.nowMs, measured, 0, 0),
     answers: (/** @type {string} */ text) => onBytes(Buffer.from(text)),
   }
 }
@@ -78,9 +78,9 @@ test('ASKING has a reply of its own, which settles no operation, also when it is
   const { events, connection, connected, push, answers } = scene()
   await connected()
   push(1)
-  connection.push(asking, 0, 0, 0, false, 0)
+  connection.push(asking, 0, 0, 0, false, 0, 0)
   push(2)
-  connection.push(asking, 0, 0, 0, false, 0)
+  connection.push(asking, 0, 0, 0, false, 0, 0)
   push(3)
   answers('+OK\r\n+OK\r\n+OK\r\n-LOADING it is\r\n-ASK 1 b:1\r\n')
   assert.deepEqual(events, ['answered 1 + 1', 'answered 2 + 1', 'refused 3: ASK 1 b:1'])
@@ -91,7 +91,7 @@ test('what a lost connection owes comes back as it was sent', async () => {
   const { connection, connected, push } = scene()
   await connected()
   push(1, false)
-  connection.push(asking, 0, 0, 0, false, 0)
+  connection.push(asking, 0, 0, 0, false, 0, 0)
   push(2)
   assert.deepEqual(
     connection.drain().map(({ n, measured }) => [n, measured]),

@@ -1,0 +1,96 @@
+// The latency of items: one is stored when the last of its commands is answered, and was begun with the first that was
+// sent. Items that one write began and one answer completed are recorded together; the commands have latencies of their own.
+
+/**
+ * @typedef {import('../workloads/step.js').Step} Step
+ *
+ * @typedef {object} Progress of a tick's items, by their places
+ * @property {Uint32Array} begunBy the first of the tick's writes that had an answered command of the item, from 1; 0: none
+ * @property {Uint8Array | null} answered commands; null: after the first, the second is the last
+ *
+ * @typedef {object} Timed what is asked of a tick
+ * @property {number} dueMs
+ * @property {number[]} sends when each of its writes was first sent
+ * @property {Progress | null} progress
+ * @property {{ first: number, count: number, measured: boolean }} account
+ *
+ * @typedef {{ step: Step, first: number, members: Uint32Array, from: Uint32Array }} Commands
+ *
+ * @typedef {object} Latencies
+ * @property {(dueMs: number, sentMs: number, nowMs: number, items: number) => void} record
+ * @property {(name: string) => (tookMs: number, commands: number) => void} [command] what records those of a name
+ */
+
+/**
+ * A command of the items was answered: adds those that are complete to the counts of the writes that began them. 4 to 8 ns
+ * an item and command.
+ * @param {Progress} progress
+ * @param {number} carriers commands that carry an item
+ * @param {Uint32Array} places
+ * @param {number} shift of the places
+ * @param {number} start
+ * @param {number} end
+ * @param {number} write that the command was first sent with
+ * @param {Uint32Array} completed items by write
+ * @param {number[]} writes that have some
+ */
+const settle = ({ begunBy, answered }, carriers, places, shift, start, end, write, completed, writes) => {
+  for (let m = start; m < end; m++) {
+    const i = places[m] + shift
+    const before = begunBy[i]
+    if (before === 0) {
+      begunBy[i] = write
+      continue
+    }
+    const by = write < before ? write : before
+    if (answered !== null && ++answered[i] < carriers - 1) begunBy[i] = by
+    else if (completed[by]++ === 0) writes.push(by)
+  }
+}
+
+/** @param {{ steps: readonly Step[], latency: Latencies }} needs */
+export const itemTimesOf = ({ steps, latency }) => {
+  const carriers = steps.filter(({ kind }) => kind !== 'once').length
+  const commandTimes = new Map(steps.map((step) => [step, latency.command?.(String(step.name))]))
+  // Of the answer at hand.
+  let completed = new Uint32Array(64)
+  /** @type {number[]} */
+  const writes = []
+
+  /** @param {number} items @returns {Progress} */
+  const progressOf = (items) => ({
+    begunBy: new Uint32Array(items),
+    answered: carriers > 2 ? new Uint8Array(items) : null,
+  })
+
+  return {
+    /**
+     * Commands [from, to) of a tape were answered.
+     * @param {Timed} tick
+     * @param {Commands} tape
+     * @param {number} from
+     * @param {number} to
+     * @param {number} write which of the tick's writes they were first sent with, from 1
+     * @param {number} sentMs when they were last sent
+     * @param {number} nowMs
+     */
+    answered(tick, tape, from, to, write, sentMs, nowMs) {
+      const { account, sends, dueMs } = tick
+      if (!account.measured) return
+      commandTimes.get(tape.step)?.(nowMs - sentMs, to - from)
+      const start = tape.from[from]
+      const end = tape.from[to]
+      if (start === end) return
+      if (carriers === 1) return latency.record(dueMs, sends[write - 1], nowMs, end - start)
+      tick.progress ??= progressOf(account.count)
+      if (completed.length <= sends.length) completed = new Uint32Array(2 * sends.length)
+      const shift = tape.first - account.first
+      settle(tick.progress, carriers, tape.members, shift, start, end, write, completed, writes)
+      for (const by of writes) {
+        latency.record(dueMs, sends[by - 1], nowMs, completed[by])
+        completed[by] = 0
+      }
+      writes.length = 0
+    },
+  }
+}
