@@ -2,7 +2,7 @@
 
 import { times } from '../../lib/base/units.js'
 import { shownFigure } from '../../lib/report/cells.js'
-import { measureNamed } from '../../lib/result/measures.js'
+import { grossCost, measureNamed, netCost } from '../../lib/result/measures.js'
 
 /**
  * @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
@@ -15,6 +15,21 @@ export const ratioNamed = ({ id, ratios }, label, figure) => {
   if (!found) throw new Error(`docs/data/${id}.ndjson has no ratio ${label} of ${figure}`)
   return found
 }
+
+/** That of the servers' CPU: without their idle cost, which draws ratios to 1, where all runs know it. @param {ExperimentDocument} document @param {string} label */
+export const cpuRatioNamed = (document, label) => {
+  const isNet = document.ratios.some(({ figure, label: one }) => figure === netCost && one.startsWith(label))
+  return ratioNamed(document, label, isNet ? netCost : grossCost)
+}
+
+/** 'server CPU', and whether it is gross. @param {ExperimentRatio} ratio */
+export const cpuWords = ({ figure }) => (figure === netCost ? 'server CPU' : 'gross server CPU')
+
+/** A row of which some runs are not valid. @param {import('../../lib/result/experiment-document.js').ExperimentRow | undefined} row */
+export const isInvalid = (row) => row?.marks.some(({ code }) => code === 'invalid') ?? false
+
+/** Below what has the mark. @param {string} page that says why */
+export const invalidNote = (page) => `† some of its runs are not valid: [why](${page})`
 
 /** Whether the data show a difference. @param {ExperimentRatio} ratio */
 export const isClear = ({ ours: { low, high } }) => low !== null && high !== null && (low > 1 || high < 1)

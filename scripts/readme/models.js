@@ -1,6 +1,15 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
 import { several } from '../../lib/base/units.js'
-import { changeWords, figureText, isClear, ratioNamed, ratioText } from './findings.js'
+import {
+  changeWords,
+  cpuRatioNamed,
+  cpuWords,
+  figureText,
+  isClear,
+  isInvalid,
+  ratioNamed,
+  ratioText,
+} from './findings.js'
 import { centre, modelRows } from './pictures.js'
 import { isSafeToRetry, table } from './reference.js'
 
@@ -85,16 +94,13 @@ const models = [
   },
 ]
 
-/** @param {import('../../lib/result/experiment-document.js').ExperimentRow} row */
-const isInvalid = ({ marks }) => marks.some(({ code }) => code === 'invalid')
-
 /** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */
 export const modelsPart = (document) => {
   const { variants, rowOf } = modelRows(document)
   const cost = (/** @type {string} */ name, /** @type {string} */ figure) =>
     variants
       .map((variant) => rowOf(name, variant))
-      .map((row) => figureText(figure, centre(row, figure)) + (row && isInvalid(row) ? ' †' : ''))
+      .map((row) => figureText(figure, centre(row, figure)) + (isInvalid(row) ? ' †' : ''))
       .join(' / ')
   const someInvalid = document.rows.some(isInvalid)
   return [
@@ -104,7 +110,7 @@ export const modelsPart = (document) => {
       [
         'model',
         'option',
-        'server CPU',
+        'gross server CPU',
         'memory',
         'newest n',
         'old items expire by',
@@ -137,7 +143,7 @@ const shardBullet = (experiments) => {
   const [ten] = experiments.get('ten-sorted-sets')?.ratios ?? []
   if (!hot || !ten || !isClear(hot) || !isClear(ten)) return []
   return [
-    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the CPU of the least busy. With ten sorted sets the busiest uses ${ratioText(ten)} times as much ([data](docs/results.md#shards)).`,
+    `**One sorted set lives on one shard**: of three masters, the one with it uses ${ratioText(hot)} times the gross CPU of the least busy. With ten sorted sets the busiest uses ${ratioText(ten)} times as much ([data](docs/results.md#shards)).`,
   ]
 }
 
@@ -149,9 +155,13 @@ export const answersPart = (experiments) => {
   const document = experiments.get('models')
   if (!document) throw new Error('docs/data/models.ndjson is missing')
   const to = (/** @type {string} */ name) => `${name} / sorted set`
+  const cpuChange = (/** @type {string} */ name) => {
+    const ratio = cpuRatioNamed(document, to(name))
+    return changeWords(ratio, cpuWords(ratio))
+  }
   const both = (/** @type {string} */ name) =>
-    `${changeWords(ratioNamed(document, to(name), cpu), 'server CPU')} and ${changeWords(ratioNamed(document, to(name), memory), 'memory')}`
-  const single = ratioNamed(document, to('script per item'), cpu)
+    `${cpuChange(name)} and ${changeWords(ratioNamed(document, to(name), memory), 'memory')}`
+  const single = cpuRatioNamed(document, to('script per item'))
   const { rowOf, variants } = modelRows(document)
   const [older, newer] = variants
   const bytes = (/** @type {string} */ variant) =>
@@ -159,7 +169,7 @@ export const answersPart = (experiments) => {
   const bullets = [
     `**List**: ${both('list')}. It keeps the newest n, not the last t seconds.`,
     `**Values in the sorted set**: ${both('sorted set of values')}. It fits values that never change.`,
-    `**A script call per item**: ${isClear(single) ? `${ratioText(single)} times the server CPU` : changeWords(single, 'server CPU')}.`,
+    `**A script call per item**: ${isClear(single) ? `${ratioText(single)} times the ${cpuWords(single)}` : cpuChange('script per item')}.`,
     ...shardBullet(experiments),
     `**The version of the server matters as well**: a sorted set takes ${bytes(older)} per item on ${older} and ${bytes(newer)} on ${newer}.`,
     `**Stream**: ${both('stream')}.`,
@@ -167,7 +177,7 @@ export const answersPart = (experiments) => {
   return [
     `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
     `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
-    '([data](docs/data/models.ndjson)):',
+    `([data](docs/data/models.ndjson)).${cpuWords(single).startsWith('gross') ? ' Gross CPU has the idle cost of the servers in it, which draws each ratio to 1:' : ''}`,
     '',
     ...bullets.slice(0, mostBullets).map((bullet) => `- ${bullet}`),
   ].join('\n')

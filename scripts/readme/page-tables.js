@@ -1,7 +1,7 @@
 // Tables of experiments on the pages that explain them: a row a cell, the figures that the text speaks of.
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
-import { figureText } from './findings.js'
+import { figureText, invalidNote, isInvalid } from './findings.js'
 import { table } from './reference.js'
 
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
@@ -87,13 +87,14 @@ const tables = Object.freeze([
 /** @param {ExperimentDocument} document @param {readonly string[]} names */
 const tableOf = ({ rows, id }, names) => {
   const figures = names.filter((name) => rows.some((row) => row.figures[name]))
-  return table(
+  const made = table(
     [id, ...figures.map((name) => measureNamed(name).title)],
     rows.map((row) => [
-      row.label,
+      row.label + (isInvalid(row) ? ' †' : ''),
       ...figures.map((name) => figureText(name, row.figures[name] && centreOf(row.figures[name]))),
     ]),
   )
+  return rows.some(isInvalid) ? `${made}\n\n${invalidNote(`results.md#${id}`)}` : made
 }
 
 /** @param {Map<string, ExperimentDocument>} experiments @returns {[file: string, mark: string, part: string][]} */

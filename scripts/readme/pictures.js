@@ -4,7 +4,7 @@ import { shardAddedChart } from '../../charts/shard-added.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { countersPictures } from './counters.js'
-import { differenceWords, isClear, ratioNamed } from './findings.js'
+import { cpuRatioNamed, cpuWords, differenceWords, isClear } from './findings.js'
 import { membershipPictures } from './membership.js'
 import { pictureFile } from './picture-file.js'
 import { queriesPictures } from './queries.js'
@@ -75,10 +75,10 @@ const modelsPicture = (document) => {
 
 /** The title of the first picture, and what its text says. @param {ExperimentDocument} document */
 export const modelsFinding = (document) => {
-  const ratio = ratioNamed(document, 'list / sorted set', 'server.cpu_us_per_item')
+  const ratio = cpuRatioNamed(document, 'list / sorted set')
   return isClear(ratio)
-    ? `A list costs ${differenceWords(ratio)} CPU per item than a sorted set`
-    : 'No clear difference in CPU per item between a list and a sorted set'
+    ? `A list costs ${differenceWords(ratio)} ${cpuWords(ratio)} per item than a sorted set`
+    : `No clear difference in ${cpuWords(ratio)} per item between a list and a sorted set`
 }
 
 /**

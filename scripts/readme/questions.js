@@ -1,6 +1,7 @@
 // The README's other answers: a question, what the data of docs/data say, and the page with the picture.
 import { figureOf, timeOf } from '../../charts/counters.js'
 import { bytes, count, micros } from '../../lib/base/units.js'
+import { invalidNote, isInvalid } from './findings.js'
 import { workersNeeded } from './queues.js'
 import { table } from './reference.js'
 
@@ -18,6 +19,10 @@ const figure = (document, label, name) => {
   return found
 }
 
+/** With a mark where some of the row's runs are not valid. @param {ExperimentDocument} document @param {string} label @param {string} words */
+const marked = ({ rows }, label, words) =>
+  words + (isInvalid(rows.find((row) => row.label === label)) ? ' †' : '')
+
 /** @type {readonly Question[]} */
 const questions = Object.freeze([
   {
@@ -25,7 +30,10 @@ const questions = Object.freeze([
     question: 'Is this id known?',
     page: 'docs/membership.md',
     finding: (document) => {
-      const of = (/** @type {string} */ label) => bytes(figure(document, `${label} (Redis 8.2)`, memory))
+      const of = (/** @type {string} */ label) => {
+        const row = `${label} (Redis 8.2)`
+        return marked(document, row, bytes(figure(document, row, memory)))
+      }
       return `10 million ids take ${of('flat')} each as keys, ${of('hash 2^17')} in 2^17 hashes, ${of('Bloom filter, 1 in a million')} in a Bloom filter`
     },
   },
@@ -34,7 +42,8 @@ const questions = Object.freeze([
     question: 'One call per increment, or many in one?',
     page: 'docs/counters.md',
     finding: (document) => {
-      const of = (/** @type {string} */ label) => micros((timeOf(document, label) ?? 0) * 1000)
+      const of = (/** @type {string} */ label) =>
+        marked(document, label, micros((timeOf(document, label) ?? 0) * 1000))
       return `with a round trip of 5 ms, 50,992 increments take ${of('loop, 5 ms')} one by one, and ${of('pipeline of 10,000, 5 ms')} in pipelines of 10,000`
     },
   },
@@ -43,8 +52,10 @@ const questions = Object.freeze([
     question: 'What does a filter query cost?',
     page: 'docs/queries.md',
     finding: (document) => {
-      const of = (/** @type {string} */ label) =>
-        micros(figure(document, `${label}, 3 clients`, 'queries.avg'))
+      const of = (/** @type {string} */ label) => {
+        const row = `${label}, 3 clients`
+        return marked(document, row, micros(figure(document, row, 'queries.avg')))
+      }
       return `over 100,000 documents, ${of('scan')} by a script that looks at all, ${of('search')} by RediSearch`
     },
   },
@@ -54,7 +65,7 @@ const questions = Object.freeze([
     page: 'docs/lookups.md',
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
-        count(Math.round(figure(document, label, 'rate.achieved') / 1000) * 1000)
+        marked(document, label, count(Math.round(figure(document, label, 'rate.achieved') / 1000) * 1000))
       return `${of('50 x 10')} a second over 50 connections with ten in flight on each, ${of('4 x 1000')} over four with 1,000`
     },
   },
@@ -73,20 +84,23 @@ const questions = Object.freeze([
     page: 'docs/lookups.md#resilience',
     finding: (document) => {
       const of = (/** @type {string} */ label) =>
-        micros(figure(document, label, 'snapshot.load.longest_ms') * 1000)
+        marked(document, label, micros(figure(document, label, 'snapshot.load.longest_ms') * 1000))
       return `one server reloads 500 MB in ${of('1 server')}, one of eight shards its eighth in ${of('8 shards')}`
     },
   },
 ])
 
 /** @param {Map<string, ExperimentDocument>} experiments */
-export const questionsPart = (experiments) =>
-  table(
-    ['other questions', 'what was measured', 'tables and pictures'],
-    questions.flatMap(({ id, question, page, finding }) => {
-      const document = experiments.get(id)
-      return document
-        ? [[question, finding(document), `[${page.replace(/^docs\/|\.md.*$/g, '')}](${page})`]]
-        : []
-    }),
-  )
+export const questionsPart = (experiments) => {
+  const rows = questions.flatMap(({ id, question, page, finding }) => {
+    const document = experiments.get(id)
+    return document
+      ? [[question, finding(document), `[${page.replace(/^docs\/|\.md.*$/g, '')}](${page})`]]
+      : []
+  })
+  const isMarked = rows.some(([, found]) => found.includes('†'))
+  return [
+    table(['other questions', 'what was measured', 'tables and pictures'], rows),
+    ...(isMarked ? ['', invalidNote('docs/results.md')] : []),
+  ].join('\n')
+}

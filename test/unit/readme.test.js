@@ -99,11 +99,11 @@ test('a picture is titled with what its data show, and with no more', () => {
     })
   assert.equal(
     titled({ ratio: 0.75, low: 0.7, high: 0.8 }),
-    'A list costs 25 % less CPU per item than a sorted set',
+    'A list costs 25 % less gross server CPU per item than a sorted set',
   )
   assert.equal(
     titled({ ratio: 1.5, low: 1.2, high: 1.9 }),
-    'A list costs 50 % more CPU per item than a sorted set',
+    'A list costs 50 % more gross server CPU per item than a sorted set',
   )
   assert.match(titled({ ratio: 0.75, low: 0.5, high: 1.1 }), /^No clear difference/)
 
