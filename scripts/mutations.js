@@ -30,8 +30,8 @@ const fails = (folder, args) => {
   return status !== 0
 }
 
-/** @param {string} name */
-const unitTest = (name) => ['--test', join('test', 'unit', `${name}.test.js`)]
+/** @param {string} name in test/unit, or with its folder */
+const unitTest = (name) => ['--test', join('test', name.includes('/') ? '' : 'unit', `${name}.test.js`)]
 /** @param {string} driver @param {string} seeds */
 const simulation = (driver, seeds) => [
   join('scripts', 'simulate.js'),
@@ -41,15 +41,18 @@ const simulation = (driver, seeds) => [
 /** What fails without a mutation would find every one. @param {string} folder @param {typeof mutations} played */
 const failingAnyway = (folder, played) => {
   const units = [...new Set(played.flatMap(({ unit }) => unit))]
+  const simulated = new Set(played.map((mutation) => mutation.simulated ?? 'socket'))
   const runs = [
     ...units.map(unitTest),
-    ...Object.entries(quickSeeds).map(([driver, seeds]) => simulation(driver, seeds)),
+    ...Object.entries(quickSeeds)
+      .filter(([driver]) => simulated.has(/** @type {'socket'} */ (driver)))
+      .map(([driver, seeds]) => simulation(driver, seeds)),
   ]
   return runs.filter((args) => fails(folder, args)).map((args) => args.join(' '))
 }
 
 /** @param {string} folder @param {typeof mutations[number]} mutation */
-const play = (folder, { file, line, becomes, unit, simulated = 'socket', seeds = quickSeeds[simulated] }) => {
+const play = (folder, { file, line, becomes, unit, simulated = 'socket', seeds }) => {
   const path = join(folder, file)
   const text = readFileSync(path, 'utf8')
   const parts = text.split(line)
@@ -58,7 +61,8 @@ const play = (folder, { file, line, becomes, unit, simulated = 'socket', seeds =
   try {
     return {
       unit: unit.some((name) => fails(folder, unitTest(name))),
-      simulation: fails(folder, simulation(simulated, seeds)),
+      simulation:
+        simulated !== 'none' && fails(folder, simulation(simulated, seeds ?? quickSeeds[simulated])),
     }
   } finally {
     writeFileSync(path, text)
@@ -71,11 +75,15 @@ let survived = 0
 try {
   for (const name of copied) cpSync(join(projectFolder, name), join(folder, name), { recursive: true })
   symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'))
-  const broken = failingAnyway(folder, mutations)
+  const isChosen = (/** @type {number} */ i) => chosen.length === 0 || chosen.includes(i + 1)
+  const broken = failingAnyway(
+    folder,
+    mutations.filter((_, i) => isChosen(i)),
+  )
   if (broken.length > 0) throw new Error(`without a mutation: ${broken.join(', ')}`)
   console.log(' n  unit  simulation  file           breaks')
   for (const [i, mutation] of mutations.entries()) {
-    if (chosen.length > 0 && !chosen.includes(i + 1)) continue
+    if (!isChosen(i)) continue
     const found = play(folder, mutation)
     const isFound = found.unit || found.simulation
     if (!isFound) survived++

@@ -6,8 +6,8 @@
  * @property {string} line
  * @property {string} becomes
  * @property {string} breaks
- * @property {string[]} unit the tests of test/unit that look for it
- * @property {'socket' | 'clients'} [simulated] which seeds are played; those of the socket
+ * @property {string[]} unit the tests of test/unit that look for it, or of another folder that `npm test` runs
+ * @property {'socket' | 'clients' | 'none'} [simulated] which seeds are played; those of the socket
  * @property {string} [seeds] others than those of `npm test`, such as 1-1000
  */
 
@@ -31,6 +31,14 @@ const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
 const sending = { ...clients, file: 'lib/flow/clients-sending.js' }
 const retries = { ...clients, file: 'lib/flow/clients-retries.js' }
 const client = { ...clients, file: 'lib/flow/client-connection.js', unit: ['client-connection'] }
+
+const alone = { simulated: /** @type {const} */ ('none') }
+const ending = { ...alone, file: 'lib/cli/ending.js', unit: ['exit-codes'] }
+const limits = { ...alone, file: 'lib/result/thresholds.js', unit: ['compare'] }
+const verifying = { ...alone, file: 'lib/run/check-written.js', unit: ['acked-ranges'] }
+const secrets = { ...alone, file: 'lib/cli/secrets.js', unit: ['redact'] }
+const ticks = { ...alone, file: 'lib/run/ticker.js', unit: ['ticker'] }
+const scripts = { ...alone, unit: ['contract/scripts'] }
 
 /** @type {Mutation[]} */
 export const mutations = [
@@ -441,5 +449,68 @@ export const mutations = [
     line: 'plan.cluster ? operations[kind].stencil.slotOf(n) : 0',
     becomes: '0',
     breaks: 'every operation goes to the owner of slot 0',
+  },
+  {
+    ...ending,
+    line: 'if (!valid) return ExitCode.invalid',
+    becomes: '',
+    breaks: 'a run that is not valid ends with 0',
+  },
+  {
+    ...ending,
+    line: 'thresholds.every(({ passed }) => passed)',
+    becomes: 'thresholds.some(({ passed }) => passed)',
+    breaks: 'one threshold that passed hides one that failed',
+  },
+  {
+    ...limits,
+    line: "'>=': (value, limit) => value >= limit",
+    becomes: "'>=': (value, limit) => value > limit",
+    breaks: '>= is read as >',
+  },
+  {
+    ...verifying,
+    line: 'if (matches(n, bytes, from, to)) checked.present++',
+    becomes: 'if (bytes) checked.present++',
+    breaks: 'a corrupt value is verified as present',
+  },
+  {
+    ...scripts,
+    file: 'lua/store-items.lua',
+    line: "redis.call('SETEX', item, ttl, value)",
+    becomes: "redis.call('SET', item, value)",
+    breaks: 'items of a script live for ever',
+  },
+  {
+    ...scripts,
+    file: 'lua/release-lease.lua',
+    line: '-#ARGV[1]) ~= ARGV[1] then return 0 end',
+    becomes: "-#ARGV[1]) == '' then return 0 end",
+    breaks: 'a lease of another is given back',
+  },
+  {
+    ...scripts,
+    file: 'lib/target/leases.js',
+    line: 'await giveBack()\n        // The plan',
+    becomes: '// The plan',
+    breaks: 'a writer that ends keeps its leases',
+  },
+  {
+    ...secrets,
+    line: '...valuesOf(files).flatMap(firstLineOf),',
+    becomes: '',
+    breaks: 'the password of a file is printed',
+  },
+  {
+    ...ticks,
+    line: 'const wait = pacer.dueMs(next) - elapsed()',
+    becomes: 'const wait = pacer.spacingMs',
+    breaks: 'ticks drift by what each timer is late',
+  },
+  {
+    ...ticks,
+    line: 'timers.setTimeout(wake, Math.max(0, wait - early))',
+    becomes: 'timers.setTimeout(wake, Math.max(0, wait))',
+    breaks: 'a tick is late by its timer, which was to be spun away',
   },
 ]

@@ -121,4 +121,28 @@ describe('whether the time of an item is over', () => {
       assert.deepEqual(await checkedAfter(2800, clocks), { missing: 4, expired: 0 })
       assert.deepEqual(await checkedAfter(3010, clocks), { missing: 0, expired: 4 })
     })
+
+  test('other bytes are lost, and not present', async () => {
+    const bytes = Buffer.from('other bytes')
+    const corrupt = {
+      ...driver,
+      values: async (
+        /** @type {any} */ _list,
+        /** @type {any} */ places,
+        /** @type {any} */ _command,
+        /** @type {any} */ sink,
+      ) => {
+        for (const i of places) sink.value(i, bytes, 0, bytes.length)
+        return {}
+      },
+    }
+    const found = await checkWritten({
+      plan,
+      written,
+      startedMs,
+      now: () => startedMs + 1000,
+      driver: corrupt,
+    })
+    assert.deepEqual([found.acked, found.present, found.corrupt, found.lost], [4, 0, 4, 4])
+  })
 })

@@ -124,6 +124,18 @@ for (const [text, pattern] of refused)
   test(`no threshold: ${text}`, () =>
     assert.throws(() => thresholdOf(text), { code: 'OPTION', message: pattern }))
 
+test('a limit itself is kept by <= and >=, and by no other', () => {
+  const kept = ['<', '<=', '>', '>='].map((relation) =>
+    [4, 5, 6].map((value) => keeps(thresholdOf(`items.failed${relation}5`), value)),
+  )
+  assert.deepEqual(kept, [
+    [true, false, false],
+    [true, true, false],
+    [false, false, true],
+    [false, true, true],
+  ])
+})
+
 test('a single run keeps no relative limit, and what was not measured keeps none', () => {
   assert.throws(
     () => absoluteThreshold('server.cpu_us_per_item<+5%'),

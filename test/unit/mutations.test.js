@@ -11,7 +11,8 @@ for (const [i, { file, line, becomes, breaks, unit }] of mutations.entries()) {
   test(`mutation ${i + 1} can be played: ${breaks}`, () => {
     assert.equal(readFileSync(path(file), 'utf8').split(line).length - 1, 1, `${line} in ${file}`)
     assert.notEqual(line, becomes)
-    for (const name of unit) assert.ok(existsSync(path(`test/unit/${name}.test.js`)), name)
+    for (const name of unit)
+      assert.ok(existsSync(path(`test/${name.includes('/') ? name : `unit/${name}`}.test.js`)), name)
   })
 }
 

@@ -1,5 +1,8 @@
 // Secrets are taken out of text and data in whatever spelling they come back, and nothing else is.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { secretsIn } from '../../lib/cli/secrets.js'
 import { redactor } from '../../lib/redact.js'
@@ -76,6 +79,20 @@ for (const [line, secret] of [
   ['--pass hunter2', 'hunter2'],
 ])
   test(`the secret of ${line}`, () => assert.ok(secretsIn(line.split(' '), {}).includes(secret)))
+
+test('the secret of --password-file is the first line of the file, by option and by environment', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-secret-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'password')
+  writeFileSync(file, 'hunter2\nno secret\n')
+  for (const [argv, env] of /** @type {[string[], NodeJS.ProcessEnv][]} */ ([
+    [['--password-file', file], {}],
+    [[`--password-file=${file}`], {}],
+    [[], { REDIS_PASSWORD_FILE: file }],
+  ]))
+    assert.deepEqual(secretsIn(argv, env), ['hunter2'], JSON.stringify([argv, env]))
+  assert.deepEqual(secretsIn(['--password-file', join(folder, 'none')], {}), [])
+})
 
 test('agents and paths are no secrets', () => {
   for (const line of [

@@ -1,0 +1,68 @@
+// Ticks begin at their absolute moments, however late each timer is.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pacerOf } from '../../lib/plan/pacer.js'
+import { ticker } from '../../lib/run/ticker.js'
+
+/**
+ * When each tick began, by timers that fire late.
+ * @param {{ chunks: number, ticks: number, lateMs: number }} terms
+ */
+const begunBy = ({ chunks, ticks, lateMs }) => {
+  let nowMs = 0
+  /** @type {{ atMs: number, then: () => void }[]} */
+  const waiting = []
+  const after = (/** @type {() => void} */ then, ms = 0) => {
+    const one = { atMs: nowMs + ms, then }
+    waiting.push(one)
+    return /** @type {any} */ (one)
+  }
+  const cancel = (/** @type {any} */ one) => {
+    const at = waiting.indexOf(one)
+    if (at >= 0) waiting.splice(at, 1)
+  }
+  /** @type {number[]} */
+  const begun = []
+  let isOver = false
+  const pacer = pacerOf({ periodMs: 1000, chunks, ticks })
+  ticker({
+    pacer,
+    ticks,
+    elapsed: () => nowMs,
+    begin: (tick) => {
+      begun[tick] = nowMs - pacer.dueMs(tick)
+    },
+    onEnd: () => {
+      isOver = true
+    },
+    timers: {
+      setTimeout: (then, ms = 0, ...args) => after(() => then(...args), ms + lateMs),
+      clearTimeout: cancel,
+      // The rest is spun away in small steps.
+      setImmediate: (then) => after(then, 0.05),
+      clearImmediate: cancel,
+    },
+  }).start()
+  while (!isOver) {
+    waiting.sort((a, b) => a.atMs - b.atMs)
+    const next = waiting.shift()
+    assert.ok(next, 'nothing is waited for')
+    nowMs = Math.max(nowMs, next.atMs)
+    next.then()
+  }
+  return begun
+}
+
+// A timer is set 1.5 ms early, unless ticks come too often for that.
+for (const [what, { allowedMs, ...terms }] of Object.entries({
+  'ten ticks a second, timers on time': { chunks: 10, ticks: 2000, lateMs: 0, allowedMs: 0 },
+  'ten ticks a second, timers a millisecond late': { chunks: 10, ticks: 2000, lateMs: 1, allowedMs: 0 },
+  'ten ticks a second, timers 7 ms late': { chunks: 10, ticks: 2000, lateMs: 7, allowedMs: 5.5 },
+  'a hundred ticks a second': { chunks: 100, ticks: 2000, lateMs: 1, allowedMs: 1 },
+}))
+  test(`no tick is early, and none is later than its own timer makes it: ${what}`, () => {
+    const late = begunBy(terms)
+    assert.equal(late.length, terms.ticks)
+    assert.ok(Math.min(...late) > -1e-6, `early: ${Math.min(...late)}`)
+    assert.ok(Math.max(...late) <= allowedMs + 0.1, `late: ${Math.max(...late)}`)
+  })
