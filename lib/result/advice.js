@@ -3,7 +3,7 @@
 /** What a cause means and what to do; the causes are the first words of error lines, and ours in small letters. */
 const adviceByCause = new Map(
   Object.entries({
-    OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten --ttl or write less',
+    OOM: 'a server is at its memory limit and evicts nothing; raise maxmemory, shorten lifetimes or write less',
     MOVED: 'slots moved faster than commands could be retried; wait for the resharding to end and repeat',
     ASK: 'slots were under way and their commands could not be sent after them; wait for the resharding to end',
     TRYAGAIN: 'the keys of one command were on both sides of a moving slot; wait for the resharding to end',

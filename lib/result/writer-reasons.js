@@ -66,7 +66,7 @@ const behindAdvice = (run) => {
     ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
     : plan.clients
       ? '; neither a sending thread, a connection nor a master was at its limit: look at the network'
-      : '; neither a sending thread nor a master was at its limit: look at the network, raise --window, or spread the load with -c'
+      : `; neither a sending thread nor a master was at its limit: look at the network, ${plan.pacing === 'smooth' ? 'or raise --window' : 'raise --window, or spread the load with -c'}`
 }
 
 /** @param {Evidence} run @returns {Warning[]} */
@@ -90,7 +90,7 @@ const lostItems = (run) => {
     {
       code: 'unsettled',
       n: unsettled,
-      message: `${count(unsettled)} ${of} had no answer when the run ended; lower -q, or see which node stopped answering`,
+      message: `${count(unsettled)} ${of} had no answer when the run ended; lower the rate, or see which node stopped answering`,
     },
   ]
     .filter(({ n }) => n !== 0)
@@ -246,10 +246,16 @@ const clientBusy = (run) => {
       },
     ]
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
+  // Clients have no writers' numbers: a second run has keys of its own.
+  const { clients, queue } = run.plan
+  const more =
+    clients && !queue
+      ? 'start a second one on another machine, under a --prefix of its own'
+      : 'add boxes: writers on another machine (-t, -a auto)'
   return [
     {
       code: 'client-saturated',
-      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; add boxes: writers on another machine (-t, -a auto)${lighter}`,
+      message: `a sending thread was ${percent(busyPct)} busy, so the client was the limit; ${more}${lighter}`,
     },
   ]
 }
@@ -333,7 +339,7 @@ const serverBusy = (run) => {
   return [
     {
       code: 'server-saturated',
-      message: `the engine of ${plainText(master.address)} was at ${percent(master.engine_cpu_pct)} of a core: it tops out at about ${rate(run.rate.achieved)} items/s; lower -q, add shards, or take a cheaper strategy`,
+      message: `the engine of ${plainText(master.address)} was at ${percent(master.engine_cpu_pct)} of a core: it tops out at about ${rate(run.rate.achieved)} items/s; lower the rate, add shards, or take a cheaper strategy`,
       invalidates: false,
     },
   ]
@@ -362,7 +368,7 @@ const observations = (run) => {
     [
       evicted > 0,
       'evictions',
-      `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten --ttl or write less`,
+      `${several(evicted, 'key')} evicted to make room, perhaps of other applications: the costs are those of a data set that does not fit; raise maxmemory, shorten lifetimes or write less`,
       // A --guard that allows evictions only lets the run go on.
       true,
     ],

@@ -18,11 +18,11 @@ export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
     evicted.set(address, sum)
     const part = used && limit ? (Number(used) / Number(limit)) * 100 : 0
     if (mostEvicted !== null && sum > mostEvicted)
-      return `evicted ${count(sum)} keys (evicted>${mostEvicted}); raise maxmemory, shorten --ttl or write less`
+      return `evicted ${count(sum)} keys (evicted>${mostEvicted}); raise maxmemory, shorten lifetimes or write less`
     if (memoryPct !== null && part > memoryPct)
-      return `uses ${percent(part)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten --ttl or write less`
+      return `uses ${percent(part)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten lifetimes or write less`
     if (lagBytes !== null && Number(lag ?? 0) > lagBytes)
-      return `is ${bytes(Number(lag))} behind its master (lag>${bytes(lagBytes)}); lower -q or look at its network`
+      return `is ${bytes(Number(lag))} behind its master (lag>${bytes(lagBytes)}); lower the rate or look at its network`
   }
 
   return (rows) => {

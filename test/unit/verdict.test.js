@@ -130,13 +130,27 @@ const table = [
     ['client-saturated'],
     [],
   ],
+  [
+    'client above, of clients that have no writers',
+    { client: { busy_pct: 99, thread_cpu_pct: 85 }, plan: { clients: { connections: 4, pipeline: 1 } } },
+    ['client-saturated'],
+    [],
+    /a second one on another machine, under a --prefix of its own$/m,
+  ],
+  [
+    'too slow at an even rate, for no reason that is known',
+    { ...rate(1000, 900), plan: { pacing: 'smooth' } },
+    ['rate'],
+    [],
+    /look at the network, or raise --window$/m,
+  ],
   ['client unknown', { client: {} }, [], ['client-unmeasured']],
   [
     'server busy but holding',
     master({ engine_cpu_pct: 95 }),
     [],
     ['server-saturated'],
-    /127\.0\.0\.1:40001.*lower -q/,
+    /127\.0\.0\.1:40001.*lower the rate/,
   ],
   [
     'server busy and short',
