@@ -50,6 +50,14 @@ export const commands = {
   },
   staff: { what: 'compares one large node with many small ones', load: () => import('./commands/staff.js') },
   scale: { what: 'says how many workers of a queue a rate needs', load: () => import('./commands/scale.js') },
+  calibrate: {
+    what: 'measures what a command, an item and a byte cost, for plans',
+    load: () => import('./commands/calibrate.js'),
+  },
+  plan: {
+    what: 'predicts what a rate costs, and on which nodes',
+    load: () => import('./commands/plan.js'),
+  },
   fleet: {
     what: 'shows, stops and reports a run of many boxes',
     load: () => import('./commands/fleet.js'),

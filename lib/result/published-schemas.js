@@ -1,4 +1,5 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
+import { calibrationSchema, planSchema } from './plan-schemas.js'
 import { CONSUMER, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 const number = { type: 'number' }
@@ -65,4 +66,10 @@ export const publishedSchemas = Object.freeze({
     properties: { ...stamped, kind: text, text },
     required: ['run', 'epoch_ms', 'at_ms', 'kind', 'text'],
   },
+  'calibration.schema.json': {
+    $schema: dialect,
+    title: 'calibration.json: what millrace calibrate measured, and the models of it',
+    ...calibrationSchema,
+  },
+  'plan.schema.json': { $schema: dialect, title: 'The answer of millrace plan --json', ...planSchema },
 })

@@ -177,6 +177,9 @@ const stores = {
     ),
 }
 
+/** What is not known takes what was sent. @type {typeof stores[string]} */
+const asSent = (_, args, n) => n * mean(args, (all) => all.slice(2).reduce((sum, length) => sum + length, 0))
+
 /** What a script stores under a key of this type; of a hash one field, whose name is short. @type {Record<string, [command: string, field: number]>} */
 const scripts = {
   string: ['SET', 0],
@@ -215,10 +218,7 @@ export const memoryOf = (plan, allocator) => {
       ? (scripts[typeOf(String(step.key(1))) ?? ''] ?? [step.name, 0])
       : [step.name ?? '', 0]
     const store = stores[name]
-    if (!store) {
-      unknown.push(name)
-      continue
-    }
+    if (!store) unknown.push(name)
     const items = at.map((i) => (step.kind === 'each' ? step.args(i) : step.args(step.key(i), [i])))
     const lengths = items.map((args, i) => {
       const all = args.map(lengthOf)
@@ -233,7 +233,7 @@ export const memoryOf = (plan, allocator) => {
     const all = keys === look ? n : keys
     const inKey = (name.endsWith('PUSH') || name === 'XADD' ? cut : n) / all
     const into = all === n && n > 1 ? 'spread' : 'fixed'
-    found[into] += (store(size, lengths, inKey) * all) / n
+    found[into] += ((store ?? asSent)(size, lengths, inKey) * all) / n
     const family = String(step.key(1)).replace(/\d+/g, '#')
     if (keyNames.has(family)) continue
     keyNames.add(family)

@@ -22,6 +22,8 @@ import { strategyOf } from '../../workloads/of-plan.js'
  * @property {Amounts} spread commands to a key for each item or few of them: on all shards
  * @property {Amounts} fixed commands to keys that hold all items: on the shards of these keys
  * @property {number} keys how many such keys
+ * @property {boolean} ordered one of them is a sorted set: its commands look for a place among the others
+ * @property {boolean} scripts commands of items call scripts
  * @property {Amounts} timed commands that are sent each so many seconds, a second
  * @property {boolean} whole every command was encoded; false: a sample of the items
  * @property {readonly string[]} unknown commands whose replies are not known beforehand, and are estimated
@@ -87,7 +89,9 @@ const chunksOf = (plan) => {
 
 /** @param {Plan} plan @returns {Promise<Wire>} */
 export const wireOf = async (plan) => {
-  const steps = strategyOf(plan).steps()
+  const strategy = strategyOf(plan)
+  const steps = strategy.steps()
+  const typeOf = strategy.types({ isItem: () => true, isMinute: () => true })
   // Tapes of all items are not needed: these are made range by range.
   const tapes = await tapesOf({ ...plan, once: true }, steps, { keep: false })
   const values = tickValues(Date.now(), plan.ttlS)
@@ -132,6 +136,8 @@ export const wireOf = async (plan) => {
     spread: each(parts.spread),
     fixed: each(parts.fixed),
     keys: Math.max(keys, parts.fixed.commands > 0 ? 1 : 0),
+    ordered: steps.some((step) => step.kind === 'gather' && typeOf(String(step.key(1))) === 'zset'),
+    scripts: steps.some(({ kind, name = '' }) => kind === 'each' && /^(EVAL|FCALL)/.test(name)),
     timed: parts.timed,
     whole,
     unknown: [...reply.unknown],

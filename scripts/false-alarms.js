@@ -14,9 +14,9 @@ import { pairedOf } from '../lib/compare/paired.js'
 import { ExitCode, OptionError } from '../lib/errors.js'
 import { thresholdOf } from '../lib/result/thresholds.js'
 
-const usage = `Usage: node scripts/calibrate.js aa [options]
-       node scripts/calibrate.js regressions [options]
-       node scripts/calibrate.js recorded COMPARE.JSON... [options]
+const usage = `Usage: node scripts/false-alarms.js aa [options]
+       node scripts/false-alarms.js regressions [options]
+       node scripts/false-alarms.js recorded COMPARE.JSON... [options]
 
   aa            compares a version with itself, again and again: at most 1 in 20 may fail its thresholds
   regressions   compares it with changes that are really there: at least 9 in 10 must fail

@@ -1,0 +1,104 @@
+import { line } from '../lib/chart/lines.js'
+import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
+
+/**
+ * @typedef {{ rate: number, low: number | null, monthly: number | null, high: number | null, shards: number | null }} CurvePoint
+ * @typedef {{ currency: string, models: readonly { strategy: string, curve: readonly CurvePoint[] }[] }} Costs
+ * @typedef {{ models: readonly { strategy: string, proof: readonly any[] }[] }} Proofs
+ */
+
+/** Rates at which another shard is due. @param {readonly CurvePoint[]} curve */
+const shardSteps = (curve) =>
+  curve.filter(
+    ({ shards }, i) =>
+      i > 0 && shards !== null && curve[i - 1].shards !== null && shards > Number(curve[i - 1].shards),
+  )
+
+/** Money over the rate: the prediction, and both ends of its interval. @type {import('../lib/chart/parts.js').Chart<Costs>} */
+export const planCost = {
+  name: 'plan-cost',
+  title: 'What a rate costs a month',
+  note: 'On the cheapest of the nodes. Dashed: by both ends of the interval of the prediction. Points: another shard is due.',
+  option: ({ models, currency }) => {
+    const curves = models.slice(0, 6).flatMap(({ strategy, curve }, i) => {
+      const at = (/** @type {'low' | 'monthly' | 'high'} */ bound) =>
+        curve.flatMap((point) => (point[bound] === null ? [] : [[point.rate, Number(point[bound])]]))
+      const color = colour(i)
+      const steps = shardSteps(curve).map(({ rate, monthly }) => ({ coord: [rate, monthly], value: '' }))
+      const [middle] = line(strategy, at('monthly'), { color, unit: 'rate', step: false })
+      const ends = /** @type {const} */ (['low', 'high']).flatMap((bound) =>
+        line(`${strategy}, ${bound}`, at(bound), {
+          color,
+          dashed: true,
+          width: 1,
+          unit: 'rate',
+          step: false,
+        }),
+      )
+      return [
+        ...(middle
+          ? [
+              {
+                ...middle,
+                markPoint: {
+                  silent: true,
+                  symbol: 'circle',
+                  symbolSize: 7,
+                  itemStyle: { color },
+                  label: { show: false },
+                  data: steps,
+                },
+              },
+            ]
+          : []),
+        ...ends,
+      ]
+    })
+    if (curves.length === 0) return null
+    return chart({
+      legend: legendOf(curves.filter(({ name }) => models.some(({ strategy }) => strategy === name))),
+      xAxis: lyingAxis('items/s, log scale', 'rate', { type: 'log', min: 'dataMin', max: 'dataMax' }),
+      yAxis: uprightAxis(`${currency} a month`, 'count', { min: 0 }),
+      series: curves,
+    })
+  },
+}
+
+/** Held-out cells: what was predicted, over what was then measured. @type {import('../lib/chart/parts.js').Chart<Proofs>} */
+export const planProof = {
+  name: 'plan-proof',
+  title: 'Predicted against measured',
+  note: 'CPU of an item in cells that were predicted before they were measured. On the line the prediction is exact.',
+  option: ({ models }) => {
+    const series = models.slice(0, 6).flatMap(({ strategy, proof }, i) => {
+      const points = proof
+        .filter(({ measured }) => measured !== null)
+        .map(({ predicted, measured }) => [measured.cpu_us.master, predicted.cpu_us.master.value])
+      return line(strategy, points, { color: colour(i), unit: 'us' }).map((one) => ({
+        ...one,
+        lineStyle: { width: 0 },
+        showSymbol: true,
+        symbol: 'circle',
+        symbolSize: 8,
+      }))
+    })
+    if (series.length === 0) return null
+    const most = Math.max(...series.flatMap((/** @type {any} */ { data }) => data.flat()))
+    return chart({
+      legend: legendOf(series),
+      xAxis: lyingAxis('measured', 'us', { min: 0, max: most }),
+      yAxis: uprightAxis('predicted', 'us', { min: 0, max: most }),
+      series: [
+        ...series,
+        ...line(
+          'exact',
+          [
+            [0, 0],
+            [most, most],
+          ],
+          { color: '@muted', dashed: true, width: 1, unit: 'us' },
+        ),
+      ],
+    })
+  },
+}

@@ -1,0 +1,266 @@
+// `millrace calibrate`: a few cells of each model are measured, in random order and with a reference cell between them; then
+// a model is fitted, further cells are predicted, and only then measured.
+import { studentQuantile } from '../../base/distributions.js'
+import { TargetError } from '../../errors.js'
+import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
+import { memoryOf } from './memory.js'
+import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted, weightOf } from './model.js'
+import { sumOf, wireOf } from './wire.js'
+
+/**
+ * @typedef {import('./cells.js').Cell} Cell
+ * @typedef {import('../../plan/plan.js').Plan} Plan
+ *
+ * @typedef {object} Measured
+ * @property {number} rate items a second
+ * @property {Record<string, number>} cpu_us an item, net of the idle cost, of the main threads of a role
+ * @property {number} half_pct half of the interval of the masters' CPU, by its seconds
+ * @property {number | null} memory_bytes an item
+ * @property {number | null} net_bytes an item, without what the probes send
+ * @property {number} runs
+ *
+ * @typedef {object} Idle what servers use without items
+ * @property {Record<string, number>} cpu_pct of a core, by role
+ * @property {number} net_bytes_per_s
+ *
+ * @typedef {object} Bench servers for one cell
+ * @property {(options: object, hooks: { signal: AbortSignal, onProgress: (event: any) => void }) => Promise<any>} run
+ * @property {() => Promise<void>} close removes what was written
+ *
+ * @typedef {object} Needs
+ * @property {() => Promise<Bench>} open
+ * @property {(strategy: string, cell: Cell, variant: string | null) => Plan} planOf a cell, without a server
+ * @property {(strategy: string) => object} optionsOf it in a run: its name, or the file of an own model
+ * @property {import('./memory.js').Allocator} allocator
+ * @property {number} seed
+ * @property {number} cells of a model
+ * @property {number} proofs further cells of a model
+ * @property {import('./cells.js').Ranges} within what cells are drawn from
+ * @property {number} windowS seconds that are measured in each run
+ * @property {number} limitS a cell is repeated for so long at most
+ * @property {(line: string) => void} say
+ * @property {(models: object[], idle: Idle[], references: object[]) => Promise<void>} save what is known so far
+ * @property {AbortSignal} stop
+ */
+
+const wantedPct = 5
+// Beyond it a cell is repeated once, whatever its time.
+const uselessPct = 15
+const leastRuns = 2
+const idleMs = 1000
+const prefix = 'millrace-calibrate:'
+const referenceEvery = 5
+
+const mean = (/** @type {readonly number[]} */ all) => all.reduce((sum, x) => sum + x, 0) / all.length
+
+/** What other programs add to some seconds is not in it. @param {readonly number[]} all */
+const median = (all) => {
+  const sorted = all.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return sorted.length % 2 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** Half of the interval of a mean, in percent of it. @param {readonly number[]} values */
+const halfPct = (values) => {
+  if (values.length < 2) return Number.POSITIVE_INFINITY
+  const middle = mean(values)
+  const spread = Math.sqrt(values.reduce((sum, x) => sum + (x - middle) ** 2, 0) / (values.length - 1))
+  return (100 * studentQuantile(0.025, values.length - 1) * spread) / Math.sqrt(values.length) / middle
+}
+
+/** CPU of main threads by role, in percent of a core. @param {readonly any[]} nodes */
+const byRole = (nodes) => {
+  /** @type {Record<string, number>} */
+  const sums = {}
+  for (const { role, engine_cpu_pct: engine, cpu_pct: all } of nodes)
+    sums[role] = (sums[role] ?? 0) + Number(engine ?? all ?? Number.NaN)
+  return sums
+}
+
+/** @param {Needs} needs @param {string} strategy @returns {Promise<Idle>} */
+const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
+  const bench = await open()
+  try {
+    // So few items cost nothing beside the probes.
+    const options = { quantity: 2, period: `${idleMs}ms`, duration: '3s', ttl: '30s', valueSize: '16' }
+    const result = await bench.run(
+      { ...optionsOf(strategy), prefix, idleCost: 'never', warmUp: '0s', ...options },
+      { signal: stop, onProgress: () => {} },
+    )
+    return {
+      cpu_pct: byRole(result.nodes),
+      net_bytes_per_s: (result.server.net_bytes_per_item ?? 0) * result.rate.achieved,
+    }
+  } finally {
+    await bench.close()
+  }
+}
+
+/**
+ * @param {Needs} needs
+ * @param {string} strategy
+ * @param {Cell} cell
+ * @param {Idle} idle
+ * @returns {Promise<Measured & { variant: string | null }>}
+ */
+const measureCell = async (needs, strategy, cell, idle) => {
+  const startedMs = performance.now()
+  const seconds = /** @type {Record<string, number>[]} */ ([])
+  const runs = /** @type {any[]} */ ([])
+  const net = (/** @type {Record<string, number>} */ pct, /** @type {number} */ rate) =>
+    Object.fromEntries(
+      Object.entries(pct).map(([role, value]) => [role, ((value - (idle.cpu_pct[role] ?? 0)) * 1e4) / rate]),
+    )
+  for (;;) {
+    needs.stop.throwIfAborted()
+    const bench = await needs.open()
+    try {
+      const onProgress = (/** @type {any} */ event) => {
+        if (event.type === 'second' && event.phase === 'measuring' && event.nodes.length > 0)
+          seconds.push(byRole(event.nodes))
+      }
+      const result = await bench.run(
+        { ...needs.optionsOf(strategy), prefix, ...optionsOfCell(cell, needs) },
+        { signal: needs.stop, onProgress },
+      )
+      if (result.rate.achieved > 0 && result.items.failed === 0) runs.push(result)
+    } finally {
+      await bench.close()
+    }
+    const half = halfPct(seconds.map(({ master }) => master).filter(Number.isFinite))
+    const passedS = (performance.now() - startedMs) / 1000
+    const isLate = passedS * (1 + 1 / Math.max(1, runs.length)) > needs.limitS
+    if (half < wantedPct || (isLate && (half < uselessPct || runs.length >= leastRuns))) break
+  }
+  if (runs.length === 0)
+    throw new TargetError(`no item of ${strategy} was stored in a cell of ${cell.items} items`, {
+      code: 'CELL',
+    })
+  const rate = mean(runs.map((run) => run.rate.achieved))
+  const known = (/** @type {string} */ name) => runs.flatMap(({ server }) => server[name] ?? [])
+  const memory = known('memory_bytes_per_item')
+  const bytes = known('net_bytes_per_item')
+  const pct = seconds.length > 0 ? seconds : runs.map(({ nodes }) => byRole(nodes))
+  const roles = Object.fromEntries(
+    Object.keys(pct[0]).map((role) => [role, median(pct.map((one) => one[role]))]),
+  )
+  return {
+    rate,
+    cpu_us: net(roles, rate),
+    half_pct: halfPct(seconds.map(({ master }) => master).filter(Number.isFinite)),
+    memory_bytes: memory.length > 0 ? mean(memory) : null,
+    net_bytes: bytes.length > 0 ? mean(bytes) - idle.net_bytes_per_s / rate : null,
+    runs: runs.length,
+    variant: runs[0].plan.variant ?? null,
+  }
+}
+
+/** What is computed of a cell before it is measured. @param {Needs} needs @param {string} strategy @param {Cell} cell @param {string | null} variant */
+export const computedOf = async ({ planOf, allocator }, strategy, cell, variant) => {
+  const plan = planOf(strategy, cell, variant)
+  const wire = await wireOf(plan)
+  const amounts = sumOf(wire, (plan.quantity * 1000) / plan.periodMs)
+  const { spread, fixed } = memoryOf(plan, allocator)
+  return { ...amounts, computed_bytes: spread + fixed, unknown: wire.unknown }
+}
+
+/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof computedOf>>, measured: Measured })[]} cells */
+export const modelsOfCells = (cells) => {
+  const roles = [...new Set(cells.flatMap(({ measured }) => Object.keys(measured.cpu_us)))]
+  const cpu = Object.fromEntries(
+    roles.map((role) => {
+      const those = cells.filter(({ measured }) => measured.cpu_us[role] > 0)
+      const features = those.map(({ amounts, items }) => cpuFeatures(amounts, items))
+      return [
+        role,
+        modelOf(
+          features,
+          those.map(({ measured }) => measured.cpu_us[role]),
+          cpuTerms,
+          those.map(({ measured }) => weightOf(measured.half_pct)),
+        ),
+      ]
+    }),
+  )
+  const sized = cells.filter(({ measured }) => measured.memory_bytes !== null)
+  const memory =
+    sized.length < 3
+      ? null
+      : modelOf(
+          sized.map(({ amounts }) => memoryFeatures(amounts.computed_bytes)),
+          sized.map(({ measured }) => Number(measured.memory_bytes)),
+          memoryTerms,
+        )
+  return { cpu, memory }
+}
+
+/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof computedOf>>} amounts @param {Cell} cell */
+export const predictionOf = ({ cpu, memory }, amounts, { items }) => ({
+  cpu_us: Object.fromEntries(
+    Object.entries(cpu).map(([role, model]) => [role, predicted(model, cpuFeatures(amounts, items))]),
+  ),
+  memory_bytes: memory && predicted(memory, memoryFeatures(amounts.computed_bytes)),
+  net_bytes: amounts.bytesIn + amounts.bytesOut,
+})
+
+/** Seconds that a calibration of so many models takes, about. @param {number} models @param {number} cells @param {number} proofs */
+export const secondsOf = (models, cells, proofs) => Math.ceil(models * ((cells + proofs) * 6.5 + 15) + 4)
+
+/**
+ * @param {readonly string[]} strategies
+ * @param {Needs} needs
+ */
+export const calibration = async (strategies, needs) => {
+  const { seed, cells: count, proofs, within, say, save } = needs
+  const models = /** @type {any[]} */ ([])
+  const references = /** @type {any[]} */ ([])
+  const idles = /** @type {Idle[]} */ ([])
+  for (const [k, strategy] of strategies.entries()) {
+    idles.push(await measureIdle(needs, strategy))
+    const idle = idles[idles.length - 1]
+    const designed = designedCells(seed + k, count, within)
+    const reference = async (/** @type {number} */ at) => {
+      const measured = await measureCell({ ...needs, limitS: 0 }, strategy, referenceCell, idle)
+      references.push({ strategy, after: at, cpu_us: measured.cpu_us })
+      return measured.variant
+    }
+    const cells = /** @type {any[]} */ ([])
+    const variant = await reference(0)
+    for (const [i, cell] of designed.entries()) {
+      const measured = await measureCell(needs, strategy, cell, idle)
+      cells.push({ ...cell, amounts: await computedOf(needs, strategy, cell, variant), measured })
+      say(
+        `${strategy}: cell ${i + 1} of ${count}, ${cellWords(cell)}: ${measured.cpu_us.master.toFixed(2)} µs an item`,
+      )
+      if ((i + 1) % referenceEvery === 0 || i === count - 1) await reference(i + 1)
+    }
+    const fitted = modelsOfCells(cells)
+    const proof = await Promise.all(
+      heldOut(seed + k, proofs, within).map(async (cell) => {
+        const amounts = await computedOf(needs, strategy, cell, variant)
+        return /** @type {any} */ ({
+          ...cell,
+          amounts,
+          predicted: predictionOf(fitted, amounts, cell),
+          measured: null,
+        })
+      }),
+    )
+    const model = { strategy, variant, cells, ...fitted, proof }
+    models.push(model)
+    // The predictions are on the disk before any of them is measured.
+    await save(models, idles, references)
+    for (const [i, one] of proof.entries()) {
+      one.measured = await measureCell(needs, strategy, one, idle)
+      say(
+        `${strategy}: held-out cell ${i + 1} of ${proofs}, ${cellWords(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${one.measured.cpu_us.master.toFixed(2)} µs an item`,
+      )
+    }
+    await save(models, idles, references)
+  }
+  return { models, idle: idles, references }
+}
+
+/** @param {Cell} cell */
+const cellWords = ({ items, valueBytes, members, connections }) =>
+  `${items} items of ${valueBytes} B, ${members} a command, ${connections} connections`

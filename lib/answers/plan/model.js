@@ -1,0 +1,145 @@
+// What an item costs as a sum of terms, each with an interval: least squares of relative errors. Terms that the data cannot
+// tell apart, or that are not above 0, are left out and named. ml-matrix does the algebra. Pure.
+import { inverse, Matrix, SVD, solve } from 'ml-matrix'
+import { studentQuantile } from '../../base/distributions.js'
+
+/**
+ * @typedef {Readonly<Record<string, number>>} Features of a cell, by the names of the terms
+ * @typedef {{ name: string, value: number, low: number, high: number }} Term
+ *
+ * @typedef {object} Model
+ * @property {Term[]} terms
+ * @property {{ name: string, why: string }[]} left_out
+ * @property {number} spread standard deviation of relative residuals
+ * @property {number} freedom degrees
+ * @property {number[][]} covariance of the terms, without the spread
+ *
+ * @typedef {{ value: number, low: number, high: number }} Prediction
+ */
+
+const confidence = 0.95
+const tail = (1 - confidence) / 2
+// Above it two columns are one: their coefficients would be arbitrary.
+const worstCondition = 300
+// Nothing is known better than this.
+const leastSpread = 0.004
+
+// Measurements that are worse known than this count for less.
+const usualPart = 0.05
+
+/** Of a cell whose cost is known to within half an interval. @param {number | null} halfPct */
+export const weightOf = (halfPct) => {
+  const own = Number.isFinite(halfPct ?? Number.NaN) ? Number(halfPct) / 200 : 0.5
+  return usualPart / Math.hypot(usualPart, own)
+}
+
+/** @param {readonly Features[]} rows @param {readonly number[]} costs @param {readonly string[]} names @param {readonly number[]} weights */
+const design = (rows, costs, names, weights) =>
+  new Matrix(rows.map((row, i) => names.map((name) => (weights[i] * row[name]) / costs[i])))
+
+/** Columns of length 1: what is left of their condition is that they are alike. @param {Matrix} x */
+const conditionOf = (x) => {
+  const unit = x.clone()
+  for (let c = 0; c < x.columns; c++) unit.mulColumn(c, 1 / (x.getColumnVector(c).norm() || 1))
+  return new SVD(unit).condition
+}
+
+/** @param {Matrix} x @param {readonly number[]} weights */
+const fitted = (x, weights) => {
+  const ones = Matrix.columnVector([...weights])
+  const beta = solve(x, ones, true)
+  const residuals = Matrix.sub(x.mmul(beta), ones).to1DArray()
+  const freedom = Math.max(1, x.rows - x.columns)
+  const spread = Math.max(leastSpread, Math.sqrt(residuals.reduce((sum, e) => sum + e * e, 0) / freedom))
+  const covariance = inverse(x.transpose().mmul(x))
+  const errors = beta.to1DArray().map((_, i) => spread * Math.sqrt(Math.max(0, covariance.get(i, i))))
+  return { beta: beta.to1DArray(), spread, freedom, covariance, errors }
+}
+
+/**
+ * @param {readonly Features[]} rows
+ * @param {readonly number[]} costs above 0
+ * @param {readonly string[]} names of terms, the least important last
+ * @param {readonly number[]} [weights] up to 1
+ * @returns {Model}
+ */
+export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
+  const leftOut = /** @type {Model['left_out']} */ ([])
+  let left = names.filter((name) => {
+    if (rows.some((row) => row[name] > 0)) return true
+    leftOut.push({ name, why: 'it is 0 in every cell' })
+    return false
+  })
+  const leave = (/** @type {string} */ name, /** @type {string} */ why) => {
+    leftOut.push({ name, why })
+    left = left.filter((one) => one !== name)
+  }
+  for (;;) {
+    const x = design(rows, costs, left, weights)
+    const condition = left.length > 1 ? conditionOf(x) : 1
+    if (condition > worstCondition || left.length >= rows.length) {
+      leave(/** @type {string} */ (left.at(-1)), 'the cells cannot tell it apart from the others')
+      continue
+    }
+    const fit = fitted(x, weights)
+    const at = studentQuantile(tail, fit.freedom)
+    const weakest = left
+      .map((name, i) => ({ name, sure: fit.beta[i] / (fit.errors[i] || 1e-12) }))
+      .sort((a, b) => a.sure - b.sure)[0]
+    if (left.length > 1 && weakest.sure < at) {
+      leave(weakest.name, 'its interval includes 0')
+      continue
+    }
+    return {
+      terms: left.map((name, i) => ({
+        name,
+        value: fit.beta[i],
+        low: fit.beta[i] - at * fit.errors[i],
+        high: fit.beta[i] + at * fit.errors[i],
+      })),
+      left_out: leftOut,
+      spread: fit.spread,
+      freedom: fit.freedom,
+      covariance: fit.covariance.to2DArray(),
+    }
+  }
+}
+
+/**
+ * What the model says of a cell, with the interval in which 95 of 100 measurements are.
+ * @param {Pick<Model, 'terms' | 'spread' | 'freedom' | 'covariance'>} model
+ * @param {Features} features
+ * @returns {Prediction}
+ */
+export const predicted = ({ terms, spread, freedom, covariance }, features) => {
+  const value = terms.reduce((sum, term) => sum + term.value * features[term.name], 0)
+  const row = Matrix.rowVector(terms.map(({ name }) => features[name] / value))
+  const leverage = row.mmul(new Matrix(covariance)).mmul(row.transpose()).get(0, 0)
+  const part = studentQuantile(tail, freedom) * spread * Math.sqrt(1 + leverage)
+  return { value, low: value * Math.max(0, 1 - part), high: value * (1 + part) }
+}
+
+/** Names of the terms of CPU, the least important last. */
+export const cpuTerms = /** @type {const} */ (['command', 'byte', 'log2_items', 'member', 'first_byte'])
+
+// The first bytes of a command cost more each: what is new to a processor's cache, before it is read in advance.
+const firstBytes = 2048
+
+/**
+ * @param {{ commands: number, members: number, bytesIn: number, bytesOut: number }} amounts an item
+ * @param {number} items that the structure holds
+ * @returns {Features}
+ */
+export const cpuFeatures = ({ commands, members, bytesIn, bytesOut }, items) => ({
+  command: commands,
+  member: members,
+  byte: bytesIn + bytesOut,
+  first_byte: Math.min(bytesIn + bytesOut, firstBytes),
+  log2_items: Math.log2(items),
+})
+
+/** Memory: what was computed, and what the server takes besides. */
+export const memoryTerms = /** @type {const} */ (['computed', 'an item'])
+
+/** @param {number} computed bytes an item @returns {Features} */
+export const memoryFeatures = (computed) => ({ computed, 'an item': 1 })

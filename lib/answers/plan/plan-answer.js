@@ -1,0 +1,191 @@
+// The answer of `millrace plan`: what each model costs at the rate by a calibration, on which nodes, and for how much. Pure but
+// for the encoder.
+import { OptionError } from '../../errors.js'
+import { memoryOf } from './memory.js'
+import { cpuFeatures, memoryFeatures, predicted } from './model.js'
+import { candidateOf, serverlessOf } from './nodes.js'
+import { oldPrices } from './prices.js'
+import { scoresOf } from './proof.js'
+import { sumOf, wireOf } from './wire.js'
+
+/**
+ * @typedef {import('../../plan/plan.js').Plan} Plan
+ * @typedef {import('./nodes.js').Wishes} Wishes
+ *
+ * @typedef {Wishes & { rate: number, ttlS: number, items: number, members: number }} Asked
+ *
+ * @typedef {object} Planned a model at the rate
+ * @property {any} model of the calibration
+ * @property {Plan} plan
+ * @property {import('./wire.js').Wire} wire
+ * @property {import('./memory.js').Memory} memory
+ */
+
+// A simple command of serverless, and what it is about.
+const simple = Object.freeze({ commands: 1, members: 0, bytesIn: 150, bytesOut: 5 })
+
+/** @param {Record<string, [number, number]>} ranges @param {Planned} planned @param {Asked} asked */
+const outsideOf = (ranges, { plan }, { items, members }) => {
+  const scales = /** @type {const} */ ([
+    ['items', items, Math.log2],
+    ['valueBytes', plan.valueBytes, (/** @type {number} */ x) => x],
+    ['members', members, Math.log2],
+  ])
+  const names = { items: 'items', valueBytes: 'bytes of a value', members: 'items in a command' }
+  const options = { items: 'most-items', valueBytes: 'most-value-size', members: 'most-members' }
+  return scales.flatMap(([name, value, scale]) => {
+    const [least, most] = ranges[name]
+    if (value >= least && value <= most) return []
+    if (scale(value) > 2 * scale(most))
+      throw new OptionError(
+        `${Math.round(value)} ${names[name]} are more than twice beyond what was calibrated (${most}): millrace calibrate --${options[name]} ${Math.round(value)}`,
+      )
+    return [`${Math.round(value)} ${names[name]}; calibrated were ${least} to ${most}`]
+  })
+}
+
+/**
+ * What servers must do at a rate: `bound` takes the value, or an end of the interval.
+ * @param {Planned} planned
+ * @param {Asked} asked
+ * @param {'value' | 'low' | 'high'} [bound]
+ * @returns {import('./nodes.js').Demand & { cpu: import('./model.js').Prediction }}
+ */
+export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'value') => {
+  const features = cpuFeatures(sumOf(wire, rate), items)
+  const cpu = predicted(model.cpu.master, features)
+  const part = (/** @type {import('./wire.js').Amounts} */ amounts, /** @type {boolean} */ sized) => {
+    const own = /** @type {Record<string, number>} */ ({
+      ...cpuFeatures(amounts, 2),
+      log2_items: sized ? features.log2_items : 0,
+    })
+    return model.cpu.master.terms.reduce(
+      (/** @type {number} */ sum, /** @type {any} */ term) => sum + term.value * own[term.name],
+      0,
+    )
+  }
+  // Finding a place among the others is the work of what is ordered.
+  const ofFixed = part(wire.fixed, wire.ordered)
+  const scale = cpu[bound] / cpu.value
+  const computed = memory.spread + memory.fixed
+  const size = model.memory === null ? 1 : predicted(model.memory, memoryFeatures(computed))[bound] / computed
+  const both = (/** @type {keyof import('./wire.js').Amounts} */ name) => ({
+    spread: wire.spread[name] + wire.timed[name] / rate,
+    fixed: wire.fixed[name],
+  })
+  return {
+    cpu,
+    rate,
+    items,
+    keys: wire.keys,
+    cpuUs: { spread: (cpu.value - ofFixed) * scale, fixed: ofFixed * scale },
+    memory: { spread: memory.spread * size, fixed: memory.fixed * size },
+    bytesIn: both('bytesIn'),
+    bytesOut: both('bytesOut'),
+    commands: both('commands'),
+    scripts: wire.scripts,
+    simpleUs: predicted(model.cpu.master, cpuFeatures(simple, items)).value,
+  }
+}
+
+const cheapest = (/** @type {readonly import('./nodes.js').Candidate[]} */ candidates) =>
+  candidates
+    .filter(({ shards }) => shards !== null)
+    .reduce(
+      (/** @type {import('./nodes.js').Candidate | null} */ best, one) =>
+        best === null || (one.monthly ?? one.nodes * 1e9) < (best.monthly ?? best.nodes * 1e9) ? one : best,
+      null,
+    )
+
+const curvePoints = 40
+
+/** Money over the rate, from a tenth to four times, by the value and both ends of its interval. @param {Planned} planned @param {Asked} asked @param {readonly import('./prices.js').NodeType[]} types */
+const curveOf = (planned, asked, types) =>
+  Array.from({ length: curvePoints }, (_, i) => {
+    const rate = Math.round((asked.rate / 10) * 40 ** (i / (curvePoints - 1)))
+    const at = { ...asked, rate, items: Math.max(1, Math.round((asked.items * rate) / asked.rate)) }
+    const best = (/** @type {'value' | 'low' | 'high'} */ bound) =>
+      cheapest(types.map((type) => candidateOf(demandOf(planned, at, bound), type, asked)))
+    const middle = best('value')
+    return {
+      rate,
+      low: best('low')?.monthly ?? null,
+      monthly: middle?.monthly ?? null,
+      high: best('high')?.monthly ?? null,
+      shards: middle?.shards ?? null,
+    }
+  })
+
+/**
+ * @param {object} needs
+ * @param {Asked} needs.asked
+ * @param {any} needs.calibration
+ * @param {readonly { model: any, plan: Plan }[]} needs.plans of each model, at the rate
+ * @param {import('./prices.js').Prices} needs.prices
+ * @param {readonly import('./prices.js').NodeType[]} needs.types that are considered
+ * @param {number} needs.nowMs
+ */
+export const planAnswer = async ({ asked, calibration, plans, prices, types, nowMs }) => {
+  const { server, machine } = calibration
+  const models = []
+  const warnings = oldPrices(prices, nowMs)
+  for (const { model, plan } of plans) {
+    const planned = { model, plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) }
+    const outside = outsideOf(calibration.ranges, planned, asked)
+    const demand = demandOf(planned, asked)
+    const candidates = types.map((type) => candidateOf(demand, type, asked))
+    const { cpu, memory, bytesIn, bytesOut } = demand
+    models.push({
+      strategy: model.strategy,
+      per_item: {
+        cpu_us: cpu,
+        memory_bytes: memory.spread + memory.fixed,
+        bytes_in: bytesIn.spread + bytesIn.fixed,
+        bytes_out: bytesOut.spread + bytesOut.fixed,
+      },
+      outside,
+      candidates,
+      serverless: prices.serverless?.engines.map((one) => serverlessOf(demand, one)) ?? [],
+      best: cheapest(candidates),
+      proof: scoresOf(model.proof),
+      curve: curveOf(planned, asked, types),
+    })
+  }
+  if (asked.replicas > 0 && server.replicas === 0)
+    warnings.push('the calibration has no replicas: feeding them costs a master more than is planned here')
+  if (machine.where === 'local' && asked.speed === 1)
+    warnings.push(
+      `main threads count as fast as this machine's (${machine.cpu}): calibrate on the node type (--url), or give its --speed`,
+    )
+  if (!calibration.complete) warnings.push('the calibration was stopped before its end')
+  models.sort(
+    (a, b) => (a.best?.monthly ?? Number.POSITIVE_INFINITY) - (b.best?.monthly ?? Number.POSITIVE_INFINITY),
+  )
+  return {
+    schema: 1,
+    kind: 'plan',
+    asked: {
+      rate: asked.rate,
+      value_bytes: plans[0].plan.valueBytes,
+      ttl_s: asked.ttlS,
+      items: asked.items,
+      headroom: asked.headroom,
+      replicas: asked.replicas,
+      growth: asked.growth,
+      survive: asked.survive,
+    },
+    region: prices.region,
+    currency: prices.currency,
+    prices: [
+      { what: `nodes of ${prices.nodes.engine}`, dated: prices.nodes.dated, source: prices.nodes.source },
+      ...(prices.serverless
+        ? [{ what: 'serverless', dated: prices.serverless.dated, source: prices.serverless.source }]
+        : []),
+    ],
+    calibration: { started: calibration.started, server: server.version, machine: machine.cpu },
+    models,
+    warnings,
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof planAnswer>>} PlanAnswer */

@@ -1,0 +1,177 @@
+// A calibration and a plan as text. Pure.
+import { alignedTable, blocksText, wrapped } from '../../base/layout.js'
+import { bytes, count, micros, percent, rate as perSecond, plainText, several } from '../../base/units.js'
+import { scoresOf } from './proof.js'
+
+/**
+ * @typedef {import('./proof.js').Score} Score
+ * @typedef {import('./nodes.js').Candidate} Candidate
+ */
+
+const three = (/** @type {number} */ n) => String(+n.toPrecision(3))
+
+/** 'CPU: median error 4 %, largest 11 %, 6 of 6 inside the interval' @param {string} what @param {Score | null} score @param {boolean} [bounded] */
+const scoreWords = (what, score, bounded = true) =>
+  score === null
+    ? `${what}: not measured`
+    : `${what}: median error ${percent(score.median_pct)}, largest ${percent(score.largest_pct)}${bounded ? `, ${score.inside} of ${score.count} inside the interval` : ''}`
+
+/** @param {ReturnType<typeof scoresOf>} scores */
+export const proofWords = ({ cpu, memory, network }) =>
+  `predicted against measured: ${[scoreWords('CPU', cpu), scoreWords('memory', memory), scoreWords('network', network, false)].join('; ')}`
+
+const termNames = /** @type {Record<string, string>} */ ({
+  command: 'a command',
+  byte: 'a kilobyte',
+  log2_items: 'twice the items',
+  member: 'an item in a command',
+  first_byte: 'of the first two kilobytes, each besides',
+})
+const ofKilobyte = new Set(['byte', 'first_byte'])
+
+/** @param {string} role @param {any} model */
+const cpuWords = (role, { terms, left_out: leftOut }) => {
+  const words = terms.map((/** @type {any} */ { name, value, low, high }) => {
+    const [one, from, to] = [value, low, high].map((n) => (ofKilobyte.has(name) ? n * 1000 : n))
+    return `${termNames[name]} ${three(one)} µs (${three(from)} to ${three(to)})`
+  })
+  const out = leftOut.map((/** @type {any} */ { name, why }) => `${termNames[name]} (${why})`)
+  return [
+    `CPU of a ${role}, an item: ${words.join(' + ')}.`,
+    ...(out.length > 0 ? [`Left out: ${out.join('; ')}.`] : []),
+  ]
+}
+
+/** How far the reference cells of a model are apart. @param {readonly any[]} references @param {string} strategy */
+const driftWords = (references, strategy) => {
+  const costs = references.filter((one) => one.strategy === strategy).map(({ cpu_us: cpu }) => cpu.master)
+  if (costs.length < 2) return []
+  const apart = (Math.max(...costs) / Math.min(...costs) - 1) * 100
+  return [`The reference cell was measured ${several(costs.length, 'time')}: ${percent(apart)} apart.`]
+}
+
+/** @param {any} document @param {{ columns?: number }} [look] */
+export const calibrationText = ({ server, machine, references, models, complete }, { columns = 80 } = {}) =>
+  blocksText([
+    wrapped(
+      `Server ${plainText(server.version)} (${server.allocator}) on ${machine.where === 'local' ? plainText(machine.cpu) : 'the target'}.`,
+      columns,
+    ),
+    ...models.map((/** @type {any} */ { strategy, cells, cpu, memory, proof }) =>
+      [
+        `${plainText(strategy).toUpperCase()}, ${several(cells.length, 'cell')}`,
+        ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model)),
+        ...(memory === null
+          ? ['Memory was not measured: as computed.']
+          : [
+              `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B an item`)).join(' + ')}.`,
+            ]),
+        ...driftWords(references, strategy),
+        `${proofWords(scoresOf(proof))}.`,
+      ].flatMap((line) => wrapped(line, columns)),
+    ),
+    ...(complete ? [] : [['Stopped before its end.']]),
+  ])
+
+/** `$ 368 a month`, with the currency where it is another. @param {number} amount @param {string} currency */
+export const moneyWords = (amount, currency) =>
+  `${currency === 'USD' ? '$' : currency} ${amount < 100 ? amount.toFixed(2) : count(amount)} a month`
+
+/** @param {import('./plan-answer.js').PlanAnswer['models'][number]} model @param {string} currency */
+const bestWords = ({ strategy, best, candidates }, currency) => {
+  if (best === null || best.shards === null) {
+    const [first] = candidates
+    return `${plainText(strategy)} on none of these nodes: ${first.why}`
+  }
+  const busy = percent(100 * Number(best.used['main thread']))
+  const money = best.monthly === null ? 'no price is known' : moneyWords(best.monthly, currency)
+  const shards = best.shards > 1 ? ` (${best.shards} shards)` : ''
+  return `${plainText(strategy)} on ${best.nodes} x ${plainText(best.node)}${shards}, ${busy} of the busiest main thread, ${money}`
+}
+
+/** @param {number | null} months */
+const monthsWords = (months) =>
+  months === null
+    ? ''
+    : months > 120
+      ? '> 10 years'
+      : months < 1
+        ? 'now'
+        : several(Math.floor(months), 'month')
+
+const mostRows = 8
+
+/** @param {import('./plan-answer.js').PlanAnswer} answer @param {number} columns */
+const tableOf = ({ models, currency, region, asked }, columns) =>
+  models.flatMap(({ strategy, candidates, serverless }) => [
+    '',
+    `${plainText(strategy).toUpperCase()}, ${region}, ${currency}`,
+    ...alignedTable(
+      [
+        { title: 'node', left: true, cell: ({ node }) => plainText(node) },
+        { title: 'shards', cell: ({ shards }) => (shards === null ? 'none' : count(shards)) },
+        { title: 'nodes', cell: ({ nodes }) => (nodes === 0 ? '' : count(nodes)) },
+        { title: 'main thread', cell: ({ used }) => percent(100 * Number(used['main thread'])) },
+        { title: 'memory', cell: ({ used }) => percent(100 * Number(used.memory)) },
+        {
+          title: 'network',
+          cell: ({ used }) => (used.network === undefined ? '' : percent(100 * used.network)),
+        },
+        { title: 'a month', cell: ({ monthly }) => (monthly === null ? '' : monthly.toFixed(2)) },
+        ...(asked.growth > 0
+          ? [
+              {
+                title: 'next size',
+                cell: (/** @type {Candidate} */ { nextMonths }) => monthsWords(nextMonths),
+              },
+            ]
+          : []),
+        { title: 'binds', left: true, cell: ({ binds, why }) => why ?? binds },
+      ],
+      candidates
+        .toSorted((a, b) => (a.monthly ?? Number.POSITIVE_INFINITY) - (b.monthly ?? Number.POSITIVE_INFINITY))
+        .slice(0, mostRows),
+      columns,
+    ),
+    ...serverless.flatMap(({ engine, monthly, ecpu_per_s: ecpu, gb, why, note }) =>
+      wrapped(
+        `serverless ${engine}: ${why ?? `${moneyWords(Number(monthly), currency)}, ${perSecond(ecpu)} ECPU/s and ${three(gb)} GB${note ? `; ${note}` : ''}`}`,
+        columns,
+      ),
+    ),
+  ])
+
+/** @param {import('./plan-answer.js').PlanAnswer} answer @param {number} columns */
+const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
+  [
+    `By a calibration of ${calibration.started.slice(0, 10)} on server ${plainText(calibration.server)}, ${plainText(calibration.machine)}.`,
+    ...models.flatMap(
+      ({
+        strategy,
+        per_item: { cpu_us: cpu, memory_bytes: memory, bytes_in: into, bytes_out: out },
+        proof,
+        outside,
+      }) => [
+        `${plainText(strategy)}: an item takes ${micros(cpu.value)} of a main thread (${micros(cpu.low)} to ${micros(cpu.high)}), ${bytes(memory)} of memory, ${bytes(into)} in and ${bytes(out)} out; ${proofWords(proof)}.`,
+        ...outside.map((line) => `${plainText(strategy)}: beyond what was calibrated: ${line}.`),
+      ],
+    ),
+    ...prices.map(
+      ({ what, dated, source }) => `Prices of ${what}: ${dated}, ${plainText(source)}; 730 hours a month.`,
+    ),
+    ...warnings.map((line) => `! ${plainText(line)}`),
+  ].flatMap((line) => wrapped(line, columns))
+
+/** @param {import('./plan-answer.js').PlanAnswer} answer @param {{ columns?: number }} [look] */
+export const planText = (answer, { columns = 100 } = {}) => {
+  const { models, currency, asked } = answer
+  return blocksText([
+    wrapped(`${models.map((model) => bestWords(model, currency)).join('; ')}.`, columns),
+    wrapped(
+      `${perSecond(asked.rate)} items/s of ${bytes(asked.value_bytes)}, ${count(asked.items)} of them alive; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} a shard.`,
+      columns,
+    ),
+    tableOf(answer, columns).slice(1),
+    surenessOf(answer, columns),
+  ])
+}

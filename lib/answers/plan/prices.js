@@ -1,0 +1,136 @@
+// What nodes and serverless caches are and cost: a dated file a region, or AWS's bulk list. No price is made up: a type whose
+// price is not known has none.
+import { readdirSync, readFileSync } from 'node:fs'
+import { plainText } from '../../base/units.js'
+import { OptionError } from '../../errors.js'
+
+/**
+ * @typedef {object} NodeType
+ * @property {string} name
+ * @property {number} memoryGib
+ * @property {number | null} networkMbit what it may always send, and receive; null: not known, and no limit
+ * @property {number | null} hour price; null: not known
+ *
+ * @typedef {{ engine: string, millionEcpu: number, gbHour: number, leastGb: number }} ServerlessPrice
+ *
+ * @typedef {object} Prices
+ * @property {string} region
+ * @property {string} currency
+ * @property {{ engine: string, dated: string, source: string, types: NodeType[] }} nodes
+ * @property {{ dated: string, source: string, engines: ServerlessPrice[] } | null} serverless
+ */
+
+export const hoursAMonth = 730
+const hoursAYear = 8760
+const oldDays = 180
+const folder = new URL('prices/', import.meta.url)
+
+const regions = () => readdirSync(folder).map((name) => name.replace(/\.json$/, ''))
+
+/** @param {string} region @returns {Prices} */
+export const pricesOf = (region) => {
+  if (!regions().includes(region))
+    throw new OptionError(
+      `--region ${plainText(region).slice(0, 40)}: prices are known of ${regions().join(', ')}; give AWS's list of others with --prices`,
+    )
+  const { nodes, serverless, ...about } = JSON.parse(readFileSync(new URL(`${region}.json`, folder), 'utf8'))
+  return {
+    ...about,
+    nodes: {
+      ...nodes,
+      types: nodes.types.map((/** @type {any} */ type) => ({
+        name: type.name,
+        memoryGib: type.memory_gib,
+        networkMbit: type.network_mbit,
+        hour: type.usd_year === null ? null : type.usd_year / hoursAYear,
+      })),
+    },
+    serverless: serverless && {
+      ...serverless,
+      engines: serverless.engines.map((/** @type {any} */ one) => ({
+        engine: one.engine,
+        millionEcpu: one.million_ecpu,
+        gbHour: one.gb_hour,
+        leastGb: one.least_gb,
+      })),
+    },
+  }
+}
+
+// Other SKUs of the same type and engine, such as SyncDurability-NodeUsage, are charged besides: they are no node's price.
+const ofNode = /^(?:[A-Z]{2,4}\d?-)?NodeUsage:(cache\.[\w.]+)$/
+
+/** The price of an hour on demand. @param {any} terms @param {string} sku @returns {{ currency: string, hour: number } | null} */
+const hourOf = (terms, sku) => {
+  for (const term of Object.values(terms?.OnDemand?.[sku] ?? {}))
+    for (const { unit, pricePerUnit } of Object.values(/** @type {any} */ (term).priceDimensions ?? {})) {
+      const [[currency, text] = []] = Object.entries(pricePerUnit ?? {})
+      if (/^hrs$/i.test(unit) && Number(text) > 0) return { currency: String(currency), hour: Number(text) }
+    }
+  return null
+}
+
+/**
+ * AWS's bulk price list of ElastiCache. It has no bandwidth that a node may always use; it is that of our own file, by type.
+ * @param {string} text
+ * @param {string} path
+ * @param {{ region: string, engine: string }} wanted
+ * @returns {Prices}
+ */
+export const bulkPrices = (text, path, { region, engine }) => {
+  const where = `--prices ${plainText(path)}`
+  const list = (() => {
+    try {
+      return JSON.parse(text)
+    } catch (cause) {
+      throw new OptionError(`${where} is not JSON`, { cause })
+    }
+  })()
+  const { offerCode, publicationDate, products, terms } = list ?? {}
+  if (offerCode !== 'AmazonElastiCache' || typeof products !== 'object' || !Date.parse(publicationDate))
+    throw new OptionError(`${where} is no price list of ElastiCache (offerCode AmazonElastiCache)`)
+  const known = new Map(
+    regions()
+      .flatMap((name) => pricesOf(name).nodes.types)
+      .map(({ name, networkMbit }) => [name, networkMbit]),
+  )
+  const types = /** @type {NodeType[]} */ ([])
+  let currency = 'USD'
+  for (const [sku, { attributes }] of Object.entries(/** @type {Record<string, any>} */ (products))) {
+    const { usagetype = '', cacheEngine, regionCode, memory } = attributes ?? {}
+    const [, name] = ofNode.exec(usagetype) ?? []
+    const price = hourOf(terms, sku)
+    const memoryGib = Number.parseFloat(String(memory))
+    if (!name || cacheEngine !== engine || regionCode !== region || price === null || !(memoryGib > 0))
+      continue
+    currency = price.currency
+    types.push({ name, memoryGib, networkMbit: known.get(name) ?? null, hour: price.hour })
+  }
+  if (types.length === 0)
+    throw new OptionError(`${where}: no node of ${engine} in ${plainText(region)} has a price`)
+  return {
+    region,
+    currency,
+    nodes: { engine, dated: publicationDate.slice(0, 10), source: "AWS's price list", types },
+    serverless: null,
+  }
+}
+
+/** Prices that are older than is good. @param {Prices} prices @param {number} nowMs */
+export const oldPrices = ({ nodes, serverless }, nowMs) =>
+  [nodes, ...(serverless ? [serverless] : [])].flatMap(({ dated, source }) => {
+    const days = Math.floor((nowMs - Date.parse(dated)) / 86_400_000)
+    return days > oldDays ? [`prices of ${dated} are ${days} days old (${source})`] : []
+  })
+
+/** @param {readonly NodeType[]} types @param {string} pattern `cache.r7g.*` */
+export const typesLike = (types, pattern) => {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  const shape = new RegExp(`^${parts.join('.*')}$`)
+  const found = types.filter(({ name }) => shape.test(name))
+  if (found.length === 0)
+    throw new OptionError(
+      `--nodes ${plainText(pattern).slice(0, 60)}: no such node; known are ${types.map(({ name }) => name).join(', ')}`,
+    )
+  return found
+}

@@ -1,0 +1,211 @@
+// A calibration as `millrace calibrate` and `millrace plan` make it: servers for its cells, what is known of them, its file.
+import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { calibration, secondsOf } from '../answers/plan/calibrate.js'
+import { calibrationName } from '../answers/plan/calibration-file.js'
+import { optionsOfCell, ranges, referenceCell } from '../answers/plan/cells.js'
+import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
+import { plainText, several } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
+import { InterruptedError, OptionError } from '../errors.js'
+import { planOf } from '../plan/plan.js'
+import { writeFiles } from '../report/write-report.js'
+import { madeWithParents, runName } from '../result/files.js'
+import { calibrationVersion } from '../result/plan-schemas.js'
+import { clearLeavings } from '../target/leavings.js'
+import { openTarget } from '../target/open.js'
+import { parseInfo } from '../wire/info.js'
+import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
+import { strategyOf } from '../workloads/of-plan.js'
+import { run, startLocalServers } from './run-here.js'
+import { settingsOfRun } from './run-options.js'
+
+const prefix = 'millrace-calibrate:'
+const nowhere = '127.0.0.1'
+export const usualStrategies = 'sorted-set,list,stream'
+
+/**
+ * A plan that nobody runs.
+ * @param {object} options of a run
+ * @param {string | null} variant
+ * @param {Partial<import('../../settings.js').Settings>} [more]
+ */
+export const plannedRun = (options, variant, more = {}) => {
+  const { settings } = settingsOfRun(/** @type {any} */ ({ host: nowhere, prefix, ...options }))
+  return planOf({ ...settings, ...more }, { agents: [1], masters: 1, cluster: false, variant })
+}
+
+/** A built-in strategy by its name, or an own model by its file. @param {string} name @param {Record<string, string>} files */
+export const modelOption = (name, files) => (name in files ? { model: files[name] } : { strategy: name })
+
+/** Whether all that it stores is known beforehand. @param {string} name */
+const isKnown = (name) => {
+  if (strategyNamed(name).variants !== null) return false
+  const plan = plannedRun({ strategy: name, ...optionsOfCell(referenceCell) }, null)
+  return memoryOf(plan, 'jemalloc-8').unknown.length === 0 && strategyOf(plan).holders().aMinute === 0
+}
+
+/** @param {string} text as --strategy has it @param {Record<string, string>} files of own models */
+export const strategiesIn = (text, files) => {
+  const own = Object.keys(files)
+  const named =
+    text === 'all'
+      ? strategyNames('ticks').filter((name) => !own.includes(name) && isKnown(name))
+      : text.split(',')
+  for (const name of named)
+    if (!isStrategy(name) || strategyNamed(name).roles.writer.flow !== 'ticks')
+      throw new OptionError(
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategyNames('ticks').join(', ')}, or all`,
+      )
+  return [...new Set([...named, ...own])]
+}
+
+/** Servers of a cell that are new: nothing of another cell is in their tables. @param {string | undefined} serverBin */
+const localBench = async (serverBin) => {
+  const servers = await startLocalServers({ serverBin })
+  return {
+    where: servers.options,
+    run: (/** @type {any} */ options, /** @type {any} */ hooks) =>
+      run({ ...servers.options, ...options }, hooks),
+    close: () => servers.close(),
+  }
+}
+
+const looks = 25
+const lookMs = 200
+
+/** Waits until memory that was freed in the background is free. @param {import('../target/open.js').Target} target */
+const untilSteady = async (target) => {
+  let before = Number.NaN
+  for (let look = 0; look < looks; look++) {
+    const infos = await Promise.all(target.topology.masters.map((master) => target.info(master)))
+    const used = infos.reduce((sum, info) => sum + Number(parseInfo(info).fields.used_memory), 0)
+    if (Math.abs(used / before - 1) < 0.002) return
+    before = used
+    await sleep(lookMs)
+  }
+}
+
+/** A target that others may use: what a cell wrote is removed. @param {any} where */
+const remoteBench = async (where) => ({
+  where,
+  run: (/** @type {any} */ options, /** @type {any} */ hooks) => run({ ...where, ...options }, hooks),
+  close: () =>
+    onTarget(where, async (target) => {
+      await clearLeavings({
+        ...{ target, prefix, remove: true, nowMs: Date.now(), onProgress: () => {} },
+        signal: new AbortController().signal,
+      })
+      await untilSteady(target)
+    }),
+})
+
+/** @template T @param {any} where @param {(target: import('../target/open.js').Target) => Promise<T>} work */
+const onTarget = async (where, work) => {
+  const target = await openTarget(settingsOfRun({ ...where }).settings, { say: () => {}, mayStart: false })
+  try {
+    return await work(target)
+  } finally {
+    await target.close()
+  }
+}
+
+const shownSettings = ['io-threads', 'appendonly', 'save', 'maxmemory-policy', 'activedefrag']
+
+/** @param {any} where */
+const serverFacts = (where) =>
+  onTarget(where, async (target) => {
+    const [master] = target.topology.masters
+    const client = target.control(master)
+    const call = (/** @type {string} */ command, /** @type {(string | number)[]} */ ...args) =>
+      /** @type {Promise<unknown>} */ (client.call(command, ...args))
+    /** @type {Record<string, string>} */
+    const configuration = {}
+    for (const name of shownSettings) {
+      const [, value] = /** @type {string[]} */ (await call('CONFIG', 'GET', name).catch(() => []))
+      if (value !== undefined) configuration[name] = value
+    }
+    const nodes = target.nodes()
+    return {
+      version: target.versions[0],
+      allocator: (await allocatorIn(call, prefix)) ?? /** @type {const} */ ('jemalloc-8'),
+      masters: target.topology.masters.length,
+      replicas: nodes.length - target.topology.masters.length,
+      configuration,
+    }
+  })
+
+/**
+ * @param {object} asked
+ * @param {readonly string[]} asked.strategies
+ * @param {Record<string, string>} asked.files of own models
+ * @param {any} asked.where url and cluster of a run; null: local servers
+ * @param {string} [asked.serverBin]
+ * @param {number} asked.seed
+ * @param {number} asked.cells
+ * @param {number} asked.proofs
+ * @param {number} asked.limitS
+ * @param {number} asked.windowS seconds that are measured in each run
+ * @param {Partial<import('../answers/plan/cells.js').Cell>} asked.most of each factor
+ * @param {string} asked.out
+ * @param {(line: string) => void} say
+ * @param {AbortSignal} stop
+ * @returns {Promise<{ folder: string, document: any }>}
+ */
+export const calibrate = async (asked, say, stop) => {
+  const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most, out } = asked
+  const startedMs = Date.now()
+  const open = () => (where === null ? localBench(serverBin) : remoteBench(where))
+  const first = await open()
+  const server = await serverFacts(first.where)
+  await first.close()
+  const within = /** @type {import('../answers/plan/cells.js').Ranges} */ (
+    Object.fromEntries(
+      Object.entries(ranges).map(([name, [least, usual]]) => [
+        name,
+        [least, most[/** @type {keyof typeof most} */ (name)] ?? usual],
+      ]),
+    )
+  )
+  const folder = join(out, runName(startedMs, 'calibration'))
+  await madeWithParents(folder)
+  say(
+    `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs) / 60), 'minute')}`,
+  )
+  /** @type {any} */
+  let document
+  const save = async (/** @type {any} */ models, /** @type {any} */ idle, /** @type {any} */ references) => {
+    const complete =
+      models.length === strategies.length &&
+      models.at(-1).proof.every((/** @type {any} */ one) => one.measured)
+    document = {
+      ...{
+        schema: calibrationVersion,
+        kind: 'calibration',
+        complete,
+        started: new Date(startedMs).toISOString(),
+      },
+      ...{ millrace: millraceVersion(), server },
+      machine: {
+        cpu: cpus()[0]?.model.trim() ?? 'unknown',
+        cores: availableParallelism(),
+        node: process.versions.node,
+        where: where === null ? 'local' : 'address',
+      },
+      ...{ seed, ranges: within, idle, references, models },
+    }
+    await writeFiles(folder, { [calibrationName]: `${JSON.stringify(document, null, 2)}\n` })
+  }
+  await calibration(strategies, {
+    open,
+    planOf: (strategy, cell, variant) =>
+      plannedRun({ ...modelOption(strategy, files), ...optionsOfCell(cell) }, variant),
+    optionsOf: (strategy) => modelOption(strategy, files),
+    ...{ allocator: server.allocator, seed, cells, proofs, limitS, windowS, within, say, save, stop },
+  }).catch((error) => {
+    if (!stop.aborted) throw error
+  })
+  if (document === undefined) throw new InterruptedError()
+  return { folder, document }
+}

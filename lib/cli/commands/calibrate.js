@@ -1,0 +1,143 @@
+// `millrace calibrate`: measures a few cells of each model, from which `millrace plan` predicts others.
+import { ownOptions } from '../../../settings.js'
+import { calibrationText } from '../../answers/plan/plan-text.js'
+import { ExitCode } from '../../errors.js'
+import { printAnswer } from '../answer.js'
+import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
+import { screenSay } from '../say.js'
+import { interruptsOfSeries } from '../signals.js'
+
+/** What `calibrate` and a `plan` without a calibration have in common. */
+export const calibrationOptions = ownOptions('Calibration', [
+  {
+    name: 'model',
+    key: /** @type {any} */ ('ownModel'),
+    type: 'model',
+    place: 'FILE',
+    otherwise: 'none',
+    help: 'your own data model as well, from a file feed.js or feed.yaml (docs/your-own-model.md)',
+  },
+  {
+    name: 'url',
+    type: 'text',
+    place: 'URL',
+    otherwise: 'local servers',
+    help: 'calibrate on this server: of the node type that you consider. Writes under the prefix millrace-calibrate: and removes it',
+  },
+  { name: 'cluster', type: 'flag', help: 'the server at --url is one of a cluster' },
+  {
+    name: 'server-bin',
+    key: /** @type {any} */ ('serverBin'),
+    type: 'path',
+    help: 'redis-server or valkey-server of local servers',
+  },
+  { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'of the cells' },
+  { name: 'out', type: 'path', default: 'results', help: 'where its folder goes' },
+])
+
+/** @param {any} settings @param {import('../../options/command-line.js').Typed} typed @param {NodeJS.ProcessEnv} env */
+export const calibrationRequest = ({ models, ownModel, url, cluster, serverBin, seed, out }, typed, env) => {
+  const files = ownModel === undefined ? {} : { [ownModel]: String(typed.options.get('model')?.text) }
+  const password = env.REDIS_PASSWORD
+  return {
+    strategies: strategiesIn(models, files),
+    files,
+    where: url === undefined ? null : { url, cluster, ...(password && { password }) },
+    ...{ serverBin, seed, out },
+  }
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: '',
+    does: 'Measures about a dozen cells of each data model (sizes of values, items, items in a command, connections) and fits what a command, an item and a byte cost. Then it predicts further cells, drawn by seed, writes the predictions down, and measures them: how well it did is in the result, with which millrace plan predicts your workload.',
+    examples: [
+      ['three models on local servers, about six minutes', '--strategy sorted-set,list,stream'],
+      ['on the node type that you consider', '--url redis://my-cache:6379 --strategy list'],
+    ],
+  },
+  options: [
+    ...ownOptions('Options', [
+      {
+        name: 'strategy',
+        key: /** @type {any} */ ('models'),
+        type: 'text',
+        place: 'NAMES',
+        default: usualStrategies,
+        help: 'data models, or all of which it is known what they store',
+      },
+      { name: 'cells', type: 'integer', range: ['6', '60'], default: '12', help: 'of each model' },
+      {
+        name: 'held-out',
+        key: /** @type {any} */ ('heldOut'),
+        type: 'integer',
+        range: ['1', '200'],
+        default: '6',
+        help: 'further cells of each model, whose costs are predicted before they are measured',
+      },
+      {
+        name: 'cell-time',
+        key: /** @type {any} */ ('cellMs'),
+        type: 'duration',
+        range: ['1s', '10m'],
+        default: '12s',
+        help: 'a cell is repeated until its interval is under 5 %, for so long at most',
+      },
+      {
+        name: 'seconds',
+        key: /** @type {any} */ ('windowS'),
+        type: 'integer',
+        range: ['1', '60'],
+        default: '3',
+        help: 'measured in each run of a cell',
+      },
+      {
+        name: 'most-items',
+        key: /** @type {any} */ ('mostItems'),
+        type: 'integer',
+        range: ['10k', '10M'],
+        default: '1M',
+        help: 'in the structure',
+      },
+      {
+        name: 'most-value-size',
+        key: /** @type {any} */ ('mostValueBytes'),
+        type: 'bytes',
+        range: ['100B', '1MB'],
+        default: '10kB',
+        help: 'of an item',
+      },
+      {
+        name: 'most-members',
+        key: /** @type {any} */ ('mostMembers'),
+        type: 'integer',
+        range: ['10', '10k'],
+        default: '1000',
+        help: 'items in a command',
+      },
+    ]),
+    ...calibrationOptions,
+    ...ownOptions('Output', [{ name: 'json', type: 'flag', help: 'print the calibration as JSON' }]),
+  ],
+  isPrivate: true,
+  work: async ({ settings, typed, env }) => {
+    const values = /** @type {any} */ (settings)
+    const stop = interruptsOfSeries()
+    const { document, folder } = await calibrate(
+      {
+        ...calibrationRequest(values, typed, env),
+        cells: values.cells,
+        proofs: values.heldOut,
+        limitS: values.cellMs / 1000,
+        windowS: values.windowS,
+        most: { items: values.mostItems, valueBytes: values.mostValueBytes, members: values.mostMembers },
+      },
+      screenSay,
+      stop,
+    )
+    printAnswer(document, values.json, calibrationText)
+    screenSay(`plan with it: millrace plan --calibration ${folder}`)
+    return stop.aborted ? ExitCode.interrupted : ExitCode.done
+  },
+}

@@ -1,0 +1,338 @@
+// `millrace plan`: what a rate costs by a calibration, on which nodes, and for how much.
+import { readFileSync } from 'node:fs'
+import { ownOptions } from '../../../settings.js'
+import { readCalibration } from '../../answers/plan/calibration-file.js'
+import { planAnswer } from '../../answers/plan/plan-answer.js'
+import { planText } from '../../answers/plan/plan-text.js'
+import { bulkPrices, pricesOf, typesLike } from '../../answers/plan/prices.js'
+import { countUnits, scaled } from '../../base/scaled.js'
+import { plainText } from '../../base/units.js'
+import { ExitCode, OptionError } from '../../errors.js'
+import { printAnswer } from '../answer.js'
+import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibration.js'
+import { writePlanPage } from '../plan-page.js'
+import { screenSay } from '../say.js'
+import { interruptsOfSeries } from '../signals.js'
+import { calibrationOptions, calibrationRequest } from './calibrate.js'
+
+// A rate and a lifetime may make more items than one cache can hold.
+const mostItems = 1e10
+const tickMs = 100
+// What has no replica in another zone is lost with its node.
+const leastReplicas = /** @type {const} */ ({ none: 0, node: 1, zone: 1 })
+
+const options = [
+  ...ownOptions('Workload', [
+    {
+      name: 'rate',
+      brief: 'items a second at the peak: 300k',
+      key: /** @type {any} */ ('peak'),
+      type: 'text',
+      place: 'RATE',
+      help: 'items a second at the peak: 300k',
+    },
+    {
+      name: 'value-size',
+      brief: 'of an item: 200B',
+      key: /** @type {any} */ ('valueSize'),
+      type: 'text',
+      place: 'SIZE',
+      default: '128B',
+      help: 'of an item: 200B, or lognormal:p50=200B,p99=4kB',
+    },
+    {
+      name: 'ttl',
+      brief: 'how long an item lives',
+      key: /** @type {any} */ ('ttlMs'),
+      type: 'duration',
+      range: ['1s', '720h'],
+      default: '60s',
+      help: 'how long an item lives',
+    },
+    {
+      name: 'items',
+      brief: 'that are there at once; else the rate times the ttl',
+      type: 'integer',
+      range: ['1', '10000M'],
+      otherwise: 'the rate times the ttl',
+      help: 'that are there at once, where they are written again before they expire',
+    },
+    {
+      name: 'max-members',
+      key: /** @type {any} */ ('members'),
+      type: 'integer',
+      range: ['1', '10k'],
+      default: '1000',
+      help: 'items in a command, where it takes several; never more than a tenth of a second has',
+    },
+    {
+      name: 'sorted-sets',
+      key: /** @type {any} */ ('sortedSets'),
+      type: 'integer',
+      range: ['1', '1000'],
+      default: '1',
+      help: 'over which ids are spread: one is on one shard',
+    },
+    {
+      name: 'strategy',
+      brief: 'data models of the calibration',
+      key: /** @type {any} */ ('models'),
+      type: 'text',
+      place: 'NAMES',
+      default: 'all',
+      help: 'data models of the calibration',
+    },
+    {
+      name: 'file',
+      brief: 'these options from a file, YAML or JSON',
+      also: ['from'],
+      type: 'path',
+      help: 'these options from a file: YAML or JSON by their names',
+    },
+  ]),
+  ...ownOptions('Nodes and money', [
+    {
+      name: 'nodes',
+      brief: 'types that are considered: cache.r7g.*',
+      type: 'text',
+      place: 'PATTERN',
+      default: '*',
+      help: "types that are considered: 'cache.r7g.*'",
+    },
+    {
+      name: 'headroom',
+      brief: 'of main thread and network that stays free',
+      type: 'text',
+      place: 'PERCENT',
+      default: '40%',
+      help: 'of main thread and network that stays free',
+    },
+    {
+      name: 'replicas',
+      brief: 'of each shard',
+      key: /** @type {any} */ ('replicasEach'),
+      type: 'integer',
+      range: ['0', '5'],
+      default: '0',
+      help: 'of each shard',
+    },
+    {
+      name: 'survive',
+      brief: 'what may be lost: none, node or zone',
+      type: 'choice',
+      choices: ['none', 'node', 'zone'],
+      default: 'none',
+      help: 'what may be lost without losing items: a replica takes over the whole load of its shard, so a node or a zone needs one replica',
+    },
+    {
+      name: 'growth',
+      brief: 'of the load a month: 5%/month',
+      type: 'text',
+      place: 'PERCENT',
+      default: '0%/month',
+      help: 'of the load a month: when the next size is due',
+    },
+    {
+      name: 'fork-time',
+      key: /** @type {any} */ ('forkMs'),
+      type: 'duration',
+      range: ['0s', '1h'],
+      default: '30s',
+      help: 'how long a fork lasts while a replica is synchronized: what is written meanwhile takes memory twice',
+    },
+    {
+      name: 'speed',
+      brief: 'of a main thread, in that of the calibrated server',
+      type: 'number',
+      range: ['0.05', '20'],
+      default: '1',
+      help: "a node's main thread, in that of the calibrated server: 2 is twice as fast",
+    },
+    { name: 'region', brief: 'of prices', type: 'text', default: 'us-east-1', help: 'of prices' },
+    {
+      name: 'engine',
+      type: 'choice',
+      choices: ['Valkey', 'Redis OSS'],
+      default: 'Valkey',
+      help: 'of the prices in --prices',
+    },
+    {
+      name: 'prices',
+      brief: 'AWS bulk price list of ElastiCache',
+      type: 'path',
+      help: "AWS's bulk price list of ElastiCache (index.json) instead of ours",
+    },
+  ]),
+  ...ownOptions('Calibration to use', [
+    {
+      name: 'calibration',
+      brief: 'of millrace calibrate; else it makes one',
+      type: 'path',
+      otherwise: 'makes one',
+      help: 'folder or file of millrace calibrate',
+    },
+    {
+      name: 'server-version',
+      key: /** @type {any} */ ('serverVersion'),
+      type: 'text',
+      otherwise: 'that of the calibration',
+      help: 'what the nodes will run: a calibration of another version is refused',
+    },
+  ]),
+  ...calibrationOptions,
+  ...ownOptions('Output', [
+    {
+      name: 'page',
+      brief: 'cost over the rate, and how sure it is',
+      type: 'path',
+      place: 'FILE',
+      help: 'write cost over the rate, and predicted against measured, as a page (.html)',
+    },
+    { name: 'json', brief: 'print the plan as JSON', type: 'flag', help: 'print the plan as JSON' },
+  ]),
+]
+
+/** @param {string} name @param {string} text */
+const percentIn = (name, text) => {
+  const value = Number(/^(\d+(?:\.\d+)?) ?%?(?:\/month)?$/.exec(text)?.[1])
+  if (!(value >= 0 && value < 100))
+    throw new OptionError(
+      `--${name} ${plainText(text).slice(0, 40)}: must be a percentage from 0 to below 100`,
+    )
+  return value / 100
+}
+
+/** @param {Record<string, any>} values */
+const askedOf = (values) => {
+  const {
+    peak: text,
+    ttlMs,
+    members,
+    headroom,
+    replicasEach: replicas,
+    survive,
+    growth,
+    forkMs,
+    speed,
+  } = values
+  if (text === undefined)
+    throw new OptionError('--rate is missing: items a second at the peak, as in --rate 300k')
+  const rate = scaled(text, countUnits)
+  if (rate === undefined || !(rate > 0))
+    throw new OptionError(
+      `--rate ${plainText(text).slice(0, 40)}: must be items a second such as 5000 or 300k`,
+    )
+  const items = values.items ?? Math.ceil((rate * ttlMs) / 1000)
+  if (items > mostItems)
+    throw new OptionError(
+      `--rate ${plainText(text)} with --ttl ${ttlMs / 1000}s: ${items.toPrecision(3)} items at once; ${mostItems.toPrecision(1)} are the most that can be planned`,
+    )
+  if (replicas < leastReplicas[/** @type {'none'} */ (survive)])
+    throw new OptionError(
+      `--survive ${survive} needs --replicas 1: without one the items of the shard are lost`,
+    )
+  return {
+    ...{ rate, items, ttlS: ttlMs / 1000, replicas, survive, speed },
+    members: Math.max(1, Math.min(members, Math.ceil((rate * tickMs) / 1000))),
+    headroom: percentIn('headroom', headroom),
+    growth: percentIn('growth', growth),
+    forkS: forkMs / 1000,
+  }
+}
+
+/** The load as a run of it would be planned. @param {any} model @param {ReturnType<typeof askedOf>} asked @param {Record<string, any>} values @param {Record<string, string>} files */
+const plannedLoad = ({ strategy, variant }, { rate, items, members }, { valueSize, sortedSets }, files) => {
+  const periodMs = Math.max(tickMs, Math.round((items * 1000) / rate))
+  const load = {
+    ...modelOption(strategy, files),
+    ...{ quantity: 1, valueSize, maxMembers: members, ttl: `${Math.ceil(periodMs / 1000) + 60}s` },
+    ...(sortedSets > 1 && { sets: sortedSets, placement: 'spread' }),
+  }
+  const chunks = Math.max(1, Math.min(items, Math.round(periodMs / tickMs)))
+  return plannedRun(load, variant, { quantity: items, periodMs, chunks })
+}
+
+/** @param {any} document @param {string} names @param {string} where */
+const modelsIn = ({ models }, names, where) => {
+  if (names === 'all') return models
+  return names.split(',').map((name) => {
+    const found = models.find((/** @type {any} */ { strategy }) => strategy === name)
+    if (!found)
+      throw new OptionError(
+        `--strategy ${plainText(name).slice(0, 40)}: ${plainText(where)} has ${models.map((/** @type {any} */ one) => plainText(one.strategy)).join(', ')}`,
+      )
+    return found
+  })
+}
+
+/** @param {Record<string, any>} values */
+const pricesIn = ({ prices, region, engine }) => {
+  if (prices === undefined) return pricesOf(region)
+  try {
+    return bulkPrices(readFileSync(prices, 'utf8'), prices, {
+      region,
+      engine: engine === 'Valkey' ? engine : 'Redis',
+    })
+  } catch (error) {
+    if (error instanceof OptionError) throw error
+    throw new OptionError(
+      `--prices ${plainText(prices)} cannot be read (${/** @type {any} */ (error).code})`,
+      { cause: error },
+    )
+  }
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: '--rate RATE',
+    does: 'Predicts what data models cost at a rate that was not measured, by a calibration: CPU of the main threads, memory and network, each with how sure it is; then on how many shards of which node type that runs, which limit binds, and what it costs a month.',
+    examples: [
+      ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
+      ['from a file, for some nodes', "--from workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
+    ],
+  },
+  options,
+  isPrivate: true,
+  work: async ({ settings, typed, env }) => {
+    const values = /** @type {Record<string, any>} */ (settings)
+    const asked = askedOf(values)
+    const prices = pricesIn(values)
+    const types = typesLike(prices.nodes.types, values.nodes)
+    if (values.page !== undefined && !values.page.endsWith('.html'))
+      throw new OptionError(`--page ${plainText(values.page)}: must end in .html`)
+    const isMade = values.calibration === undefined
+    const request = calibrationRequest(
+      {
+        ...values,
+        models: isMade && values.models !== 'all' ? values.models : usualStrategies,
+      },
+      typed,
+      env,
+    )
+    const found = isMade
+      ? await calibrate(
+          { ...request, cells: 12, proofs: 6, limitS: 12, windowS: 3, most: {} },
+          screenSay,
+          interruptsOfSeries(),
+        )
+      : { folder: values.calibration, document: readCalibration(values.calibration, values) }
+    const models = modelsIn(found.document, values.models, found.folder)
+    const plans = models.map((/** @type {any} */ model) => ({
+      model,
+      plan: plannedLoad(model, asked, values, request.files),
+    }))
+    const answer = await planAnswer({
+      asked,
+      calibration: found.document,
+      plans,
+      prices,
+      types,
+      nowMs: Date.now(),
+    })
+    if (values.page !== undefined) await writePlanPage(answer, found.document, values.page)
+    printAnswer(answer, values.json, planText)
+    if (isMade) screenSay(`plan again without measuring: --calibration ${found.folder}`)
+    return ExitCode.done
+  },
+}

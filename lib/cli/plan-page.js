@@ -1,0 +1,78 @@
+// A plan as a page that needs nothing else.
+import { writeFile } from 'node:fs/promises'
+import { planCost, planProof } from '../../charts/plan.js'
+import { proofWords } from '../answers/plan/plan-text.js'
+import { bytes, count, micros, percent, rate as perSecond, plainText } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
+import { OptionError } from '../errors.js'
+import { pageOf } from '../report/page/page.js'
+
+/** @param {string} text @param {number | string | null} [sort] */
+const cell = (text, sort) => ({ text, ...(sort !== undefined && { sort }) })
+
+/** @param {import('../answers/plan/plan-answer.js').PlanAnswer} answer @returns {import('../report/sections.js').Table[]} */
+const tablesOf = ({ models, currency }) =>
+  models.map(({ strategy, candidates, proof }) => ({
+    title: plainText(strategy),
+    note: `${proofWords(proof)}.`,
+    columns: [
+      { title: 'node', left: /** @type {true} */ (true) },
+      ...['shards', 'nodes', 'main thread', 'memory', 'network', `${currency} a month`].map((title) => ({
+        title,
+      })),
+      { title: 'binds', left: /** @type {true} */ (true) },
+    ],
+    rows: candidates.map(({ node, shards, nodes, used, monthly, binds, why }) => [
+      cell(plainText(node)),
+      cell(shards === null ? 'none' : count(shards), shards),
+      cell(count(nodes), nodes),
+      ...[used['main thread'], used.memory, used.network].map((part) =>
+        cell(part === undefined ? '' : percent(100 * part), part ?? null),
+      ),
+      cell(monthly === null ? '' : monthly.toFixed(2), monthly),
+      cell(why ?? binds),
+    ]),
+  }))
+
+/** @param {import('../answers/plan/plan-answer.js').PlanAnswer} answer @param {any} calibration @param {string} path */
+export const writePlanPage = async (answer, calibration, path) => {
+  const { models, asked, currency, region, prices, warnings } = answer
+  const [{ best, strategy }] = models
+  const sections = {
+    title: `Plan for ${perSecond(asked.rate)} items/s`,
+    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${asked.replicas} replicas a shard; ${region}, ${currency}.`,
+    verdict: {
+      good: best !== null,
+      neutral: true,
+      word: best === null ? 'None of these nodes' : `${best.nodes} x ${best.node}`,
+      sentence:
+        best === null
+          ? 'no candidate keeps all limits.'
+          : `${plainText(strategy)} is the cheapest${best.monthly === null ? '' : `, ${currency} ${best.monthly.toFixed(2)} a month`}.`,
+    },
+    highlights: models.map((model) => ({
+      label: plainText(model.strategy),
+      text: `${micros(model.per_item.cpu_us.value)} an item`,
+    })),
+    facts: prices.map(({ what, dated, source }) => ({
+      label: `prices of ${what}`,
+      text: `${dated}, ${plainText(source)}`,
+    })),
+    tables: tablesOf(answer),
+    warnings: [
+      ...warnings,
+      ...models.flatMap((model) =>
+        model.outside.map((line) => `${model.strategy}: beyond what was calibrated: ${line}`),
+      ),
+    ].map((text) => ({ text: plainText(text), serious: false })),
+  }
+  const pictures = [
+    { ...planCost, option: planCost.option(answer) },
+    { ...planProof, option: planProof.option(calibration) },
+  ].flatMap(({ option, ...named }) =>
+    option ? [{ ...named, option, wide: /** @type {true} */ (true) }] : [],
+  )
+  await writeFile(path, await pageOf(sections, pictures, millraceVersion())).catch((cause) => {
+    throw new OptionError(`--page ${plainText(path)} cannot be written (${cause.code})`, { cause })
+  })
+}

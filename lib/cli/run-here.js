@@ -1,0 +1,95 @@
+// A run in this process, and servers to run it on: what lib/index.js gives to programs, and what calibrations are made of. It
+// prints nothing, never exits, and reads neither the environment nor .env.
+
+import { redactor } from '../redact.js'
+import { runName } from '../result/files.js'
+import { runOn } from '../run/run.js'
+import { accessWarnings } from '../target/access.js'
+import { startEmbedded } from '../target/embedded.js'
+import { openTarget } from '../target/open.js'
+import { asTargetError } from '../target/reason.js'
+import { withUndo } from '../undo.js'
+import { strategyNamed } from '../workloads/index.js'
+import { settingsOfRun } from './run-options.js'
+
+/** What happens in a run as events. @param {(event: any) => void} report @param {import('../redact.js').Redactor} redact */
+const observerOf = (report, redact) => {
+  /** @type {import('../result/ruling.js').Warning[]} */
+  const warnings = []
+  const tell = (/** @type {object} */ event) => report(redact.data(event))
+  const warn = (/** @type {import('../result/ruling.js').Warning} */ warning) => {
+    warnings.push(warning)
+    tell({ type: 'warning', ...warning })
+  }
+  const nothing = () => {}
+  return {
+    warnings,
+    warn,
+    tell,
+    say: (/** @type {string} */ text) => tell({ type: 'message', text }),
+    mayStop: async () => {},
+    progress: { show: nothing, onEncoding: nothing, onReady: nothing, onEvent: nothing },
+  }
+}
+
+/**
+ * @param {import('../index.js').RunOptions} options
+ * @param {{ signal?: AbortSignal, onProgress?: (event: any) => void }} [hooks]
+ * @returns {Promise<any>}
+ */
+export const run = async (options, { signal, onProgress = () => {} } = {}) => {
+  const { program, settings } = settingsOfRun(options)
+  const redact = redactor()
+  redact.learn(settings.password, settings.sentinelPassword)
+  const observer = observerOf(onProgress, redact)
+  const stop = signal ?? new AbortController().signal
+  const name = settings.run ?? runName(Date.now(), program === 'consumer' ? 'consumer' : settings.strategy)
+  const lines = {
+    interval: (/** @type {object} */ line) => observer.tell({ type: 'second', run: name, ...line }),
+    event: (/** @type {object} */ line) => observer.tell({ type: 'event', run: name, ...line }),
+  }
+  try {
+    return await withUndo(async (undo) => {
+      accessWarnings(settings).forEach(observer.warn)
+      const target = await openTarget(settings, {
+        say: observer.say,
+        mayStart: program === 'producer',
+        anyServer: strategyNamed(settings.strategy).anyServer,
+      })
+      undo(target.close)
+      redact.learn(target.access.password)
+      const result = await runOn(settings, {
+        program,
+        target,
+        run: name,
+        observer,
+        linesOf: () => lines,
+        settled: async () => {},
+        stop,
+        stopNow: new AbortController().signal,
+      })
+      return redact.data(result)
+    })
+  } catch (error) {
+    throw asTargetError(error)
+  }
+}
+
+/**
+ * @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string }} [wanted]
+ */
+export const startLocalServers = async ({ cluster = false, shards = 3, replicas, serverBin } = {}) => {
+  const started = await startEmbedded({
+    cluster,
+    shards,
+    replicas: replicas ?? (cluster ? 1 : 0),
+    serverBin,
+    log: () => {},
+  })
+  const { address, access, nodes } = started
+  return {
+    options: { url: `redis://:${access.password}@${address}`, cluster },
+    nodes: nodes.map(({ host, port, role, shard }) => ({ address: `${host}:${port}`, role, shard })),
+    close: () => started.close(),
+  }
+}

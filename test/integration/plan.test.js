@@ -1,0 +1,102 @@
+// `millrace calibrate` and `millrace plan` as a user starts them: a small calibration on local servers, and plans by it.
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readCalibration } from '../../lib/answers/plan/calibration-file.js'
+import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { faultIn } from '../../lib/shape.js'
+import { ownFolder, startProgram } from '../helpers/programs.js'
+
+const schemas = /** @type {Record<string, object>} */ (publishedSchemas)
+
+/** @param {import('../helpers/servers.js').Scope} t @param {string} line */
+const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
+
+describe('a calibration, and plans by it', () => {
+  /** @type {string} */
+  let path
+  /** @type {any} */
+  let calibration
+
+  const scope = { after: (/** @type {() => void} */ end) => after(end) }
+  const root = ownFolder(scope, 'plan')
+  before(async () => {
+    const { code, stdout, stderr } = await millrace(
+      { after: () => {} },
+      `calibrate --strategy list --cells 6 --held-out 1 --seconds 1 --cell-time 1s --most-items 20k --most-value-size 1kB --json --out ${root}`,
+    )
+    assert.equal(code, 0, stderr)
+    calibration = JSON.parse(stdout)
+    path = join(String(/--calibration (\S+)/.exec(stderr)?.[1]), 'calibration.json')
+  })
+
+  test('it is whole, as its schema says, and was predicted before it was measured', () => {
+    assert.equal(faultIn(calibration, schemas['calibration.schema.json']), null)
+    assert.equal(calibration.complete, true)
+    assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), calibration)
+    const [{ cells, proof }] = calibration.models
+    assert.deepEqual([cells.length, proof.length], [6, 1])
+    for (const { amounts, measured } of [...cells, ...proof]) {
+      const wire = amounts.bytesIn + amounts.bytesOut
+      assert.ok(Math.abs(measured.net_bytes / wire - 1) < 0.05, `${measured.net_bytes} B, encoded ${wire} B`)
+    }
+  })
+
+  test('a plan as text and JSON: the answer first, and what its schema says', async (t) => {
+    const text = await millrace(t, `plan --rate 50k --value-size 100B --ttl 1s --calibration ${path}`)
+    assert.equal(text.code, 0, text.stderr)
+    assert.match(
+      text.stdout,
+      /^list on \d+ x cache\.r\S+, [\d.]+ % of the busiest main thread, \$ [\d,.]+ a month\./,
+    )
+    const page = join(ownFolder(t, 'plan-page'), 'plan.html')
+    const { code, stdout } = await millrace(
+      t,
+      `plan --rate 50k --value-size 100B --ttl 1s --replicas 1 --survive node --growth 5%/month --nodes cache.r7g.* --json --page ${page} --calibration ${path}`,
+    )
+    assert.equal(code, 0)
+    const plan = JSON.parse(stdout)
+    assert.equal(faultIn(plan, schemas['plan.schema.json']), null)
+    assert.equal(plan.models[0].candidates.length, 7)
+    assert.match(readFileSync(page, 'utf8'), /Predicted against measured/)
+  })
+
+  test('what cannot be planned: one line, and what to change', async (t) => {
+    const damaged = (/** @type {string} */ name, /** @type {string} */ text) => {
+      const file = join(ownFolder(t, 'damaged'), name)
+      writeFileSync(file, text)
+      return file
+    }
+    const whole = JSON.stringify(calibration)
+    const cut = damaged('cut.json', whole.slice(0, 2000))
+    const notANumber = damaged('nan.json', whole.replace(/"spread":[\d.]+/, '"spread":NaN'))
+    const noNumber = damaged('null.json', whole.replace(/"spread":[\d.]+/, '"spread":null'))
+    const later = damaged('later.json', whole.replace('"schema":1', '"schema":2'))
+    const { version } = calibration.server
+    for (const [file, words, wanted] of /** @type {const} */ ([
+      [cut, /is cut off, or no JSON/],
+      [notANumber, /is cut off, or no JSON/],
+      [noNumber, /is damaged: 'models\.0\.cpu\.master\.spread' must be number/],
+      [later, /has schema 2, and this version reads 1/],
+      [path, RegExp(`is of server ${version}, and --server-version is 99\\.1`), { serverVersion: '99.1' }],
+    ]))
+      assert.throws(() => readCalibration(file, wanted), words)
+    for (const [line, code, words] of /** @type {const} */ ([
+      [`--rate 0 --calibration ${path}`, 2, /--rate 0: must be items a second/],
+      [`--rate 1000000M --calibration ${path}`, 2, /items at once/],
+      [
+        `--rate 5k --value-size 10kB --calibration ${path}`,
+        2,
+        /more than twice beyond what was calibrated \(1000\): millrace calibrate --most-value-size 10000/,
+      ],
+      [`--rate 5k --strategy stream --calibration ${path}`, 2, /--strategy stream: \S+ has list/],
+      [`--rate 5k --server-version 99.1 --calibration ${path}`, 3, /calibrate on that version/],
+    ])) {
+      const ended = await millrace(t, `plan ${line}`)
+      assert.equal(ended.code, code, ended.stderr)
+      assert.match(ended.stderr, words)
+      assert.equal(ended.stderr.trim().split('\n').length, 1)
+    }
+  })
+})

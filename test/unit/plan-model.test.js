@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { designedCells, heldOut, optionsOfCell, ranges, rateOfCell } from '../../lib/answers/plan/cells.js'
+import { cpuFeatures, cpuTerms, modelOf, predicted } from '../../lib/answers/plan/model.js'
+import { scoreOf } from '../../lib/answers/plan/proof.js'
+import { normals } from '../../lib/base/random.js'
+
+/** @typedef {import('../../lib/answers/plan/cells.js').Cell} Cell */
+
+/** As a sorted set has it: a command an item, and one for its members. @param {Cell} cell */
+const features = ({ items, valueBytes, members }) =>
+  cpuFeatures({ commands: 1 + 1 / members, members: 1, bytesIn: 80 + valueBytes, bytesOut: 5 }, items)
+
+const truth = /** @type {Record<string, number>} */ ({
+  command: 0.3,
+  byte: 0.0003,
+  log2_items: 0.08,
+  member: 0,
+  first_byte: 0.0004,
+})
+/** @param {Cell} cell */
+const costOf = (cell) => {
+  const row = features(cell)
+  return cpuTerms.reduce((sum, name) => sum + truth[name] * row[name], 0)
+}
+
+test('cells are of the range, possible, by seed, and never the held-out ones', () => {
+  for (const seed of [1, 2, 77]) {
+    const cells = designedCells(seed, 12)
+    assert.equal(cells.length, 12)
+    assert.deepEqual(cells, designedCells(seed, 12))
+    assert.notDeepEqual(cells, designedCells(seed + 1, 12))
+    const proofs = heldOut(seed, 6)
+    assert.ok(!proofs.some((one) => cells.some((cell) => JSON.stringify(cell) === JSON.stringify(one))))
+    for (const cell of [...cells, ...proofs]) {
+      for (const [name, [least, most]] of Object.entries(ranges)) {
+        const value = cell[/** @type {keyof Cell} */ (name)]
+        assert.ok(value >= least && value <= most, `${name} ${value}`)
+      }
+      const { quantity, period, chunks, duration } = optionsOfCell(cell)
+      assert.ok(chunks >= 1 && chunks <= quantity)
+      assert.ok(Number.parseInt(duration, 10) > Number.parseInt(period, 10) + 3000)
+      const rate = (quantity * 1000) / Number.parseInt(period, 10)
+      assert.ok(Math.abs(rate / rateOfCell(cell) - 1) < 0.7, `${rate}, wanted ${rateOfCell(cell)}`)
+    }
+  }
+})
+
+test('the design tells the terms apart: without noise they come back', () => {
+  const cells = designedCells(5, 12)
+  const model = modelOf(cells.map(features), cells.map(costOf), cpuTerms)
+  assert.deepEqual(
+    model.left_out.map(({ name }) => name),
+    ['member'],
+  )
+  for (const { name, value } of model.terms)
+    assert.ok(Math.abs(value / truth[name] - 1) < 1e-6, `${name} ${value}`)
+})
+
+test('terms that are the same in all cells are left out, and said', () => {
+  const rows = [1, 2, 3, 4, 5, 6].map((x) => ({ a: x, b: 2 * x, c: x * x, d: 0 }))
+  const costs = rows.map(({ a, c }) => 3 * a + c)
+  const { terms, left_out: leftOut } = modelOf(rows, costs, ['a', 'c', 'b', 'd'])
+  assert.deepEqual(
+    terms.map(({ name, value }) => [name, +value.toFixed(6)]),
+    [
+      ['a', 3],
+      ['c', 1],
+    ],
+  )
+  assert.deepEqual(leftOut, [
+    { name: 'd', why: 'it is 0 in every cell' },
+    { name: 'b', why: 'the cells cannot tell it apart from the others' },
+  ])
+})
+
+test('no term is below 0, so more of anything never costs less', () => {
+  const next = normals(3)
+  for (let i = 0; i < 15; i++) {
+    const cells = designedCells(100 + i, 12)
+    const { terms } = modelOf(
+      cells.map(features),
+      cells.map((cell) => costOf(cell) * Math.exp(0.1 * next())),
+      cpuTerms,
+    )
+    for (const { name, value } of terms) assert.ok(value > 0, `${name} ${value}`)
+  }
+})
+
+test('95 of 100 measurements lie in the interval', () => {
+  const next = normals(8)
+  let inside = 0
+  let all = 0
+  for (let i = 0; i < 60; i++) {
+    const noisy = (/** @type {Cell} */ cell) => costOf(cell) * (1 + 0.05 * next())
+    const cells = designedCells(i, 12)
+    const model = modelOf(cells.map(features), cells.map(noisy), cpuTerms)
+    for (const cell of heldOut(i, 6)) {
+      const { low, high } = predicted(model, features(cell))
+      const measured = noisy(cell)
+      if (measured >= low && measured <= high) inside++
+      all++
+    }
+  }
+  assert.ok(inside / all > 0.9 && inside / all < 0.99, `${inside} of ${all}`)
+})
+
+test('a score: errors in percent, and how many are inside', () => {
+  const pairs = [
+    { predicted: { value: 110, low: 90, high: 130 }, measured: 100 },
+    { predicted: { value: 98, low: 97, high: 99 }, measured: 100 },
+    { predicted: { value: 100, low: 90, high: 110 }, measured: null },
+    { predicted: null, measured: 1 },
+  ]
+  const score = scoreOf(pairs)
+  assert.deepEqual([score?.inside, score?.count], [1, 2])
+  assert.ok(
+    Math.abs(Number(score?.median_pct) - 6) < 1e-9 && Math.abs(Number(score?.largest_pct) - 10) < 1e-9,
+  )
+  assert.equal(scoreOf([]), null)
+})

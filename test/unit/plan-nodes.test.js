@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryOf } from '../../lib/answers/plan/memory.js'
+import { candidateOf, serverlessOf, usedOf } from '../../lib/answers/plan/nodes.js'
+import { demandOf } from '../../lib/answers/plan/plan-answer.js'
+import { bulkPrices, oldPrices, pricesOf, typesLike } from '../../lib/answers/plan/prices.js'
+import { wireOf } from '../../lib/answers/plan/wire.js'
+import { plannedRun } from '../../lib/cli/calibration.js'
+
+const model = {
+  cpu: {
+    master: {
+      terms: [
+        { name: 'command', value: 0.3 },
+        { name: 'byte', value: 0.0003 },
+        { name: 'log2_items', value: 0.08 },
+      ],
+      spread: 0.05,
+      freedom: 9,
+      covariance: [
+        [0.1, 0, 0],
+        [0, 1e-8, 0],
+        [0, 0, 0.001],
+      ],
+    },
+  },
+  memory: null,
+}
+const wishes = /** @type {const} */ ({
+  headroom: 0.4,
+  replicas: 1,
+  forkS: 30,
+  speed: 1,
+  growth: 0.05,
+  survive: 'node',
+})
+const { nodes, serverless } = pricesOf('us-east-1')
+
+/** @param {{ strategy?: string, rate?: number, ttlS?: number, valueBytes?: number, sets?: number }} load */
+const demand = async ({ strategy = 'sorted-set', rate = 100_000, ttlS = 10, valueBytes = 100, sets = 1 }) => {
+  const items = rate * ttlS
+  const plan = plannedRun(
+    {
+      ...{
+        strategy,
+        quantity: 1,
+        valueSize: String(valueBytes),
+        ttl: '600s',
+        maxMembers: Math.min(1000, Math.ceil(rate / 10)),
+      },
+      ...(sets > 1 && { sets, placement: 'spread' }),
+    },
+    null,
+    { quantity: items, periodMs: ttlS * 1000, chunks: Math.min(items, ttlS * 10) },
+  )
+  const planned = { model, plan, wire: await wireOf(plan), memory: memoryOf(plan, 'jemalloc-8') }
+  return demandOf(planned, /** @type {any} */ ({ ...wishes, rate, items, ttlS }))
+}
+
+/** @param {Awaited<ReturnType<typeof demand>>} needs */
+const cheapest = (needs) =>
+  Math.min(...nodes.types.map((type) => candidateOf(needs, type, wishes).monthly ?? Number.POSITIVE_INFINITY))
+
+test('cost never falls with rate, lifetime or size, on nodes and serverless', async () => {
+  for (const strategy of ['sorted-set', 'stream'])
+    for (const [name, values] of /** @type {const} */ ([
+      ['rate', [100, 3000, 90_000, 150_000, 260_000]],
+      ['ttlS', [1, 3, 40]],
+      ['valueBytes', [3, 40, 50, 1000, 5000]],
+    ])) {
+      let before = { cost: 0, serverless: 0 }
+      for (const value of values) {
+        const needs = await demand({ strategy, [name]: value })
+        const [valkey] = serverless?.engines ?? []
+        const at = {
+          cost: cheapest(needs),
+          serverless: serverlessOf(needs, valkey).monthly ?? Number.POSITIVE_INFINITY,
+        }
+        assert.ok(
+          at.cost >= before.cost,
+          `${strategy}: ${at.cost} at ${name} ${value}, ${before.cost} before`,
+        )
+        assert.ok(at.serverless >= before.serverless, `${strategy}: serverless at ${name} ${value}`)
+        before = at
+      }
+    }
+})
+
+test('a plan holds its own limits, with one shard fewer it would not, and the same input gives the same plan', async () => {
+  const needs = await demand({ rate: 250_000, ttlS: 60, sets: 40 })
+  assert.deepEqual(await demand({ rate: 250_000, ttlS: 60, sets: 40 }), needs)
+  for (const type of nodes.types) {
+    const found = candidateOf(needs, type, wishes)
+    assert.deepEqual(candidateOf(needs, type, wishes), found)
+    const shards = Number(found.shards)
+    assert.equal(found.nodes, 2 * shards)
+    const holds = (/** @type {number} */ n) =>
+      Object.entries(usedOf(needs, type, n, wishes)).every(
+        ([limit, part]) => part <= (['main thread', 'network'].includes(limit) ? 0.6 : 1),
+      )
+    assert.ok(holds(shards), type.name)
+    assert.ok(shards === 1 || !holds(shards - 1), type.name)
+  }
+})
+
+test('one sorted set is on one shard: more shards do not help, more sets do', async () => {
+  const [type] = typesLike(nodes.types, 'cache.r7g.16xlarge')
+  const slow = { ...wishes, speed: 0.1 }
+  const one = candidateOf(await demand({ rate: 200_000 }), type, slow)
+  assert.equal(one.shards, null)
+  assert.match(
+    String(one.why),
+    /the key that holds all items is on one shard, and its main thread is not enough/,
+  )
+  const many = candidateOf(await demand({ rate: 200_000, sets: 20 }), type, slow)
+  assert.ok(Number(many.shards) > 1)
+  const [hot, even] = await Promise.all([demand({ rate: 200_000 }), demand({ rate: 200_000, sets: 20 })])
+  assert.ok(
+    usedOf(hot, type, 10, wishes)['main thread'] > 1.5 * usedOf(even, type, 10, wishes)['main thread'],
+  )
+})
+
+test('serverless: a sorted set meets the limit of its slot first', async () => {
+  const [valkey] = serverless?.engines ?? []
+  const few = serverlessOf(await demand({ rate: 20_000 }), valkey)
+  assert.equal(few.why, null)
+  const many = serverlessOf(await demand({ rate: 3_000_000, ttlS: 1 }), valkey)
+  assert.match(String(many.why), /ECPU\/s in one slot, which has 90000 at most/)
+  assert.ok(many.ecpu_per_s < 15e6)
+  // A command of a kilobyte and less is one ECPU; 100 MB are paid at least.
+  const tiny = serverlessOf(await demand({ strategy: 'stream', rate: 10, ttlS: 1 }), valkey)
+  assert.ok(tiny.monthly !== null && tiny.monthly > 0.1 * 0.084 * 730 && tiny.monthly < 0.2 * 0.084 * 730)
+})
+
+test("prices: AWS's list without the second SKU of a type, old ones are said to be", () => {
+  /** @param {string} usagetype @param {object} [more] */
+  const product = (usagetype, more) => ({
+    attributes: {
+      usagetype,
+      cacheEngine: 'Valkey',
+      regionCode: 'eu-west-1',
+      memory: '13.07 GiB',
+      instanceType: 'cache.r7g.large',
+      ...more,
+    },
+  })
+  const term = (/** @type {string} */ usd) => ({
+    x: { priceDimensions: { y: { unit: 'Hrs', pricePerUnit: { USD: usd } } } },
+  })
+  const list = {
+    offerCode: 'AmazonElastiCache',
+    publicationDate: '2026-03-01T00:00:00Z',
+    products: {
+      A: product('EUW1-SyncDurability-NodeUsage:cache.r7g.large'),
+      B: product('EUW1-NodeUsage:cache.r7g.large'),
+      C: product('EUW1-NodeUsage:cache.r7g.large', { cacheEngine: 'Redis' }),
+      D: product('NodeUsage:cache.r7g.large', { regionCode: 'us-east-1' }),
+      E: product('EUW1-BackupUsage', { memory: undefined }),
+    },
+    terms: {
+      OnDemand: { A: term('0.9'), B: term('0.2'), C: term('0.3'), D: term('0.1752'), E: term('0.085') },
+    },
+  }
+  const wanted = { region: 'eu-west-1', engine: 'Valkey' }
+  const prices = bulkPrices(JSON.stringify(list), 'index.json', wanted)
+  assert.deepEqual(prices.nodes.types, [
+    { name: 'cache.r7g.large', memoryGib: 13.07, networkMbit: 937, hour: 0.2 },
+  ])
+  assert.deepEqual([prices.currency, prices.nodes.dated], ['USD', '2026-03-01'])
+  assert.deepEqual(oldPrices(prices, Date.parse('2026-03-20')), [])
+  assert.match(oldPrices(prices, Date.parse('2026-11-24'))[0], /prices of 2026-03-01 are 268 days old/)
+  assert.throws(() => bulkPrices('{', 'index.json', wanted), /--prices index.json is not JSON/)
+  assert.throws(() => bulkPrices('{}', 'index.json', wanted), /no price list of ElastiCache/)
+  assert.throws(
+    () => bulkPrices(JSON.stringify(list), 'l', { ...wanted, region: 'x' }),
+    /no node of Valkey in x has a price/,
+  )
+  assert.throws(() => pricesOf('moon-1'), /--region moon-1: prices are known of us-east-1/)
+  assert.throws(() => typesLike(nodes.types, 'cache.t4g.*'), /no such node; known are cache.r7g.large/)
+  assert.equal(typesLike(nodes.types, 'cache.r8g.*').length, 7)
+  const large = nodes.types.find(({ name }) => name === 'cache.r7g.large')
+  assert.equal(large?.hour?.toFixed(4), '0.1752')
+})
