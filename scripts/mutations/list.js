@@ -296,9 +296,17 @@ export const mutations = [
   },
   {
     ...policy,
+    unit: ['drops'],
     line: '!(tick.firstMs !== null && isUp)',
     becomes: 'true',
     breaks: 'half a tick is dropped when it is overtaken',
+  },
+  {
+    file: 'lib/measure/costs.js',
+    unit: ['costs'],
+    line: '(plan.clients || acked === offered) ? acked : answered',
+    becomes: '(plan.clients || acked === offered) ? acked : offered',
+    breaks: 'what was dropped counts as stored, and takes no CPU',
   },
   {
     ...socket,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { costedOf, serverCosts, shareOf } from '../../lib/measure/costs.js'
+import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/measure/costs.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -210,4 +210,13 @@ test('a run that stored nothing has no costs, whatever its refused commands took
   })
   const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs
   assert.deepEqual([cpu, memory, net], [null, null, null])
+})
+
+test('what was stored in a window that fell behind is what was answered in it, never what was offered', () => {
+  const of = (/** @type {object} */ plan, /** @type {number} */ acked) =>
+    storedOf(/** @type {any} */ (plan), { acked, offered: 1000 }, 400)
+  const scheduled = { rate: null, pacing: 'open', clients: null }
+  assert.equal(of(scheduled, 1000), 1000)
+  assert.equal(of(scheduled, 300), 400)
+  assert.equal(of({ ...scheduled, rate: 'max' }, 1000), 400)
 })

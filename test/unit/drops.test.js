@@ -24,6 +24,15 @@ test('a batch that was begun is finished, however many of its later ones are due
   assert.ok(ledger.isBalanced())
 })
 
+test('the rest of a batch that was begun is not dropped, however long it has waited', async () => {
+  const { driver, ledger, offer } = await openDriver({ masters: 2, items: 40 })
+  offer(0, 1)
+  offer(1, 60_000)
+  driver.watch()
+  driver.abandon()
+  assert.deepEqual([ledger.whole.dropped, ledger.whole.unsettled], [0, 80])
+})
+
 test('a batch that was begun at one server is not dropped at another, and one that was not is dropped as a whole', async () => {
   const { driver, ledger, offer, server, addresses } = await openDriver({ masters: 2, items: 40 })
   const [first] = addresses
