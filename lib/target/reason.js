@@ -93,7 +93,7 @@ const guess = (words, { tls }) => {
  */
 export const reasonFor = (where, error, access = { tls: null }) => {
   // What follows is for authors of clients.
-  const words = wordsOf(error, access.password).replace(/, otherwise the HELLO.*/, '')
+  const words = wordsOf(error, access.password).replace(/^NOAUTH .*/, 'NOAUTH')
   const told = guess(words, access) ?? advice.find(([pattern]) => pattern.test(words))?.[1]
   if (!told) return `${where}: ${words}`
   // Of an address that another option gave.
