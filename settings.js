@@ -32,7 +32,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [maxMembers] 0 = never cut; undefined = the default
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
- * @property {number} warmUpMs
+ * @property {number | 'auto'} warmUpMs
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
@@ -551,8 +551,9 @@ const groups = {
     { name: 'intervals', key: 'intervals', type: 'integer', range: ['1', '1000M'],
       otherwise: 'until Ctrl-C',
       help: 'stop after this many intervals' },
-    { name: 'warm-up', key: 'warmUpMs', type: 'duration', range: ['0s', '24h'], unit: 's', default: '0s',
-      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick)',
+    { name: 'warm-up', key: 'warmUpMs', type: 'warmUp', range: ['0s', '24h'], unit: 's', default: '0s',
+      help: 'time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until ' +
+        'latency and CPU of three seconds agree, 10 s at most',
       brief: 'time at the start that is left out of the costs' },
     { name: 'dry-run', key: 'dryRun', type: 'flag', for: both, env: null,
       help: 'show the plan, the share of this process, what is found on the target, the memory that the plan takes ' +

@@ -218,8 +218,8 @@ export interface RunOptions {
   duration?: number | string
   /** stop after this many intervals */
   intervals?: number | string
-  /** time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick) */
-  warmUp?: number | string
+  /** time at the start that is accounted for, but kept out of latencies, CPU and costs (to the next tick); auto: until latency and CPU of three seconds agree, 10 s at most */
+  warmUp?: string
   /** show the plan, the share of this process, what is found on the target, the memory that the plan takes and the first commands; write nothing */
   dryRun?: boolean
   /** measure the CPU of the idle servers for 3 to 6 s before the first write, so that the cost of an item is known without it; auto = in runs of 10 s and longer */

@@ -104,8 +104,14 @@ const isTyped = ({ given }, key) => ['command line', 'file'].includes(given[key]
 /** @type {Rule} */
 const endsAfterWarmUp = (s, named) =>
   s.durationMs !== undefined &&
-  s.warmUpMs >= s.durationMs &&
+  Number(s.warmUpMs) >= s.durationMs &&
   `${named('warmUpMs')} must be shorter than ${named('durationMs')}`
+
+/** @type {Rule} */
+const settlesAlone = (s, named) =>
+  s.warmUpMs === 'auto' &&
+  (s.control !== undefined || s.once) &&
+  `${named('warmUpMs')} auto does not go with ${named(s.once ? 'once' : 'control')}: give a time`
 
 /** Of clients: what a strategy does not list, it does not have. @type {readonly Rule[]} */
 const clientsRules = [
@@ -125,6 +131,7 @@ const clientsRules = [
   (s, named) => firstOf(strategyNamed(s.strategy).rules, s, named),
 
   endsAfterWarmUp,
+  settlesAlone,
 ]
 
 /** @type {readonly Rule[]} */
@@ -143,6 +150,7 @@ const ticksRules = [
     `${named('rate')}: ${s.quantity} items are written in ${s.periodMs} ms; it must be 1 ms or more: raise --items`,
 
   endsAfterWarmUp,
+  settlesAlone,
 
   (s, named) =>
     s.quantity < s.totalAgents &&
@@ -180,7 +188,7 @@ const ticksRules = [
   (s, named) =>
     s.intervals !== undefined &&
     s.rate !== 'max' &&
-    s.warmUpMs >= s.intervals * s.periodMs &&
+    Number(s.warmUpMs) >= s.intervals * s.periodMs &&
     `${named('warmUpMs')} must be shorter than the ${s.intervals * s.periodMs} ms of ${named('intervals')}`,
 ]
 

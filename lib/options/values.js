@@ -179,6 +179,8 @@ function directives(text) {
   return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
 }
 
+const duration = ranged(milliseconds, () => 'a time', durationHint)
+
 const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
 
 const size = ranged(
@@ -206,7 +208,13 @@ export const VALUE_TYPES = Object.freeze({
     expects: (option) => `${size.expects(option)}, lognormal:p50=200B,p99=4kB, or histogram:FILE`,
     shape: (option) => `${size.shape(option)}, lognormal:PERCENTILES, histogram:FILE`,
   },
-  duration: ranged(milliseconds, () => 'a time', durationHint),
+  duration,
+  /** @type {ValueType} */
+  warmUp: {
+    read: (text, option) => (text === 'auto' ? 'auto' : duration.read(text, option)),
+    expects: (option) => `auto, or ${duration.expects(option)}`,
+    shape: (option) => `auto, ${duration.shape(option)}`,
+  },
   /** @type {ValueType} */
   lifetime: {
     read: (text, option) => {

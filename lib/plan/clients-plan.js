@@ -5,6 +5,7 @@ import { agentRange } from '../base/ranges.js'
 import { flows } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { makerName } from '../workloads/queue/job.js'
+import { longestWarmUpMs } from './warm-up.js'
 
 // A variable of the environment is for writers of latest items, which always have one.
 const lifetimeGiven = ['command line', 'file', 'earlier run']
@@ -46,7 +47,7 @@ export const clientsPart = (settings, facts) => {
     ticks: null,
     endMs: null,
     order,
-    warmUpMs: settings.warmUpMs,
+    warmUpMs: longestWarmUpMs(settings),
     maxBehindMs,
     connections,
     windowCommands: pipeline,

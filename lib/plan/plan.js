@@ -9,6 +9,7 @@ import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { bucketsOf } from '../workloads/latest/terms.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { clientsPart, jobsPart } from './clients-plan.js'
+import { longestWarmUpMs } from './warm-up.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
@@ -56,7 +57,8 @@ const tickCount = ({ durationMs, intervals, rate, pacing, arrivals, seed }, spac
  * @param {number} spacingMs
  * @param {number | null} ticks
  */
-const warmUpOf = ({ warmUpMs, rate, pacing, arrivals }, spacingMs, ticks) => {
+const warmUpOf = ({ rate, pacing, arrivals, ...settings }, spacingMs, ticks) => {
+  const warmUpMs = longestWarmUpMs(settings)
   if (rate === 'max' || pacing === 'closed' || arrivals !== 'constant') return warmUpMs
   const whole = Math.max(0, Math.ceil(warmUpMs / spacingMs - 1e-9))
   return (ticks === null || whole < ticks ? whole : ticks - 1) * spacingMs
@@ -114,6 +116,8 @@ const buildPlan = (settings, facts) => {
     connections: settings.connections ?? 1,
     reconnectHz: settings.reconnectHz ?? null,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
+    /** The warm-up ends earlier where the run is steady. */
+    ...(settings.warmUpMs === 'auto' && { settles: /** @type {true} */ (true) }),
     durationMs: settings.durationMs ?? null,
     ticks,
     /** When the last interval ends. */

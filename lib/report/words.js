@@ -143,8 +143,20 @@ const fetchingWords = (plan) =>
 
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
-  const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, pacing, driver, prefix, clients } =
-    plan
+  const {
+    valueBytes,
+    valueSizes,
+    payload,
+    stamp,
+    once,
+    chunks,
+    warmUpMs,
+    settles,
+    pacing,
+    driver,
+    prefix,
+    clients,
+  } = plan
   const members = plan.membersInCommand ?? plan.maxMembers
   const { inBatches, expires, defaultOrder } = flowOf(plan)
   return facts([
@@ -164,7 +176,7 @@ const writingWords = (plan) => {
     once && 'every item once',
     setsWords(plan),
     inBatches && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
-    warmUpMs > 0 && `warm-up ${period(warmUpMs)}`,
+    warmUpMs > 0 && `warm-up ${settles ? 'until it was steady' : period(warmUpMs)}`,
     inBatches && plan.rate !== 'max' && `${pacing} pacing`,
     `driver ${driver}`,
     prefix && `prefix ${prefix}`,

@@ -87,7 +87,11 @@ const writtenIn = ({ plan }, lines, seconds) => {
   const counts = total(lines.map(({ items }) => items))
   const { offered = 0, ...outcomes } = counts
   const settled = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
-  const warmUpS = plan.warmUpMs / 1000
+  const measuring = lines.find(({ phase }) => phase === 'measuring')
+  const warmUpMs = plan.settles
+    ? Math.max(0, (measuring?.at_ms ?? plan.warmUpMs + 1000) - 1000)
+    : plan.warmUpMs
+  const warmUpS = warmUpMs / 1000
   const measuredS = Math.max(0, (seconds.at(-1)?.at_ms ?? 0) / 1000 - warmUpS)
   const start = { started: new Date(0).toISOString(), rate: { nominal: plan.nominalHz, achieved: null } }
   const document = {
@@ -100,7 +104,7 @@ const writtenIn = ({ plan }, lines, seconds) => {
     warnings: [],
   }
   const window = windowOf([{ document, lines: seconds }], {
-    fromMs: plan.warmUpMs,
+    fromMs: warmUpMs,
     toMs: Number.POSITIVE_INFINITY,
   })
   const { rate = document.rate, latency_us = {}, server = {}, writers = null } = window?.document ?? {}

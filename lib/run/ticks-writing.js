@@ -25,6 +25,7 @@ const openDriver = async (options) => {
  * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
  * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
+ * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
  * @param {(share: number) => void} needs.onEncoding
  * @param {() => void} needs.onProgress
  */
@@ -39,6 +40,7 @@ export const ticksWriting = async ({
   time,
   stopsAtMs,
   course,
+  measuredFromMs,
   ...on
 }) => {
   const { latency, begun: onBegun } = records
@@ -59,7 +61,16 @@ export const ticksWriting = async ({
     ...on,
   })
   const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })
-  const writing = writer({ plan, driver, ledger, clock, epochMs: time.now, stopsAtMs, course })
+  const writing = writer({
+    plan,
+    driver,
+    ledger,
+    clock,
+    epochMs: time.now,
+    stopsAtMs,
+    course,
+    measuredFromMs,
+  })
   writing.offered.then(renewals.stop)
   return {
     driver,

@@ -1,8 +1,12 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
+import { period } from '../base/units.js'
 import { isScheduled } from '../plan/pacer.js'
+import { isSteady } from './steady.js'
 
 // The counters are read a little before the first measured tick, so that they hold all of it.
 const markEarlyMs = 25
+// The end of the warm-up is decided so long before.
+const decidedMs = 200
 
 /**
  * @param {object} needs
@@ -21,6 +25,9 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
   let carriedBefore = 0
   /** @type {NodeJS.Timeout | undefined} */
   let warmUp
+  /** @type {object[]} */
+  const lines = []
+  let settles = plan.settles === true
 
   const open = () => {
     isOpen = true
@@ -29,7 +36,39 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
     onOpen()
     return sampler.mark()
   }
+  const openInTime = () => {
+    clearTimeout(warmUp)
+    warmUp = setTimeout(open, Math.max(0, fromMs - markEarlyMs - elapsed()))
+  }
+  /** A whole second, and where ticks are even one of them. @param {number} afterMs */
+  const boundaryMs = (afterMs) => {
+    const secondMs = Math.ceil(afterMs / 1000) * 1000
+    const isEven = isScheduled(plan) && plan.arrivals === 'constant'
+    return isEven ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
+  }
   return {
+    /** When what is due is measured. */
+    fromMs: () => fromMs,
+    /**
+     * A second was written: where the warm-up lasts until the run is steady, it may end.
+     * @param {object} line of intervals.ndjson
+     * @returns what to say of it; null: nothing
+     */
+    settled(line) {
+      if (!settles || isOpen) return null
+      lines.push(line)
+      const soonMs = boundaryMs(elapsed() + decidedMs)
+      const steady = isSteady(lines)
+      if (!steady && soonMs < fromMs) return null
+      settles = false
+      fromMs = Math.min(fromMs, soonMs)
+      openInTime()
+      const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
+      const open = offered - acked - failed - uncertain - dropped - unsettled
+      const backlog =
+        open > Number(plan.nominalHz ?? Number.POSITIVE_INFINITY) ? `; ${open} items wait already` : ''
+      return `the warm-up of ${period(fromMs)} is left out: ${steady ? 'latency and CPU of 3 seconds agree' : 'latency and CPU do not agree yet'}${backlog}`
+    },
     /** @returns {import('../report/live.js').Snapshot['phase']} */
     phase: () => (isClosed ? 'draining' : isOpen ? 'measuring' : 'warm-up'),
     /** Before the first tick: without a warm-up all of them are measured. */
@@ -38,7 +77,7 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
     },
     /** The first tick begins. */
     start() {
-      if (plan.warmUpMs > 0) warmUp = setTimeout(open, Math.max(0, plan.warmUpMs - markEarlyMs - elapsed()))
+      if (plan.warmUpMs > 0) openInTime()
     },
     /** What came before is a warm-up as well. */
     async reopen() {

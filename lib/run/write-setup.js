@@ -164,7 +164,7 @@ export const setUpWriting = async (needs) => {
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
   const strategy = strategyOf(plan)
   const { course, tap } = needs.conductor ?? {}
-  const records = recordsOf(plan, () => elapsed() >= plan.warmUpMs, tap)
+  const records = recordsOf(plan, () => elapsed() >= watchers.window.fromMs(), tap)
 
   await makeReady(strategy, target)
   const data = dataWatch({
@@ -198,6 +198,7 @@ export const setUpWriting = async (needs) => {
     onProgress: () => writing?.progress(),
     instruments,
     course,
+    measuredFromMs: watchers.window.fromMs,
     ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
   })
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
@@ -241,6 +242,11 @@ export const setUpWriting = async (needs) => {
       : inFlightWords({ plan, achieved: line.achieved, serviceUs: line.latency_us.service })
     if (words) journal.event('in-flight', words)
     isInFlightTold ||= words !== ''
+    const settled = watchers.window.settled(line)
+    if (settled !== null) {
+      journal.note('warm-up', settled)
+      say(settled)
+    }
     write(line)
   }
   const second = everySecond({ plan, ...watched, elapsed, phase, write: look, show })

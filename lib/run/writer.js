@@ -29,6 +29,7 @@ const batchLimitMs = 2000
  * @param {() => number} needs.epochMs
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
  * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
+ * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
  * @param {import('../base/timers.js').Timers} [needs.timers]
  */
 export const writer = ({
@@ -39,6 +40,7 @@ export const writer = ({
   epochMs,
   stopsAtMs = () => Number.POSITIVE_INFINITY,
   course = null,
+  measuredFromMs = () => plan.warmUpMs,
   timers = systemTimers,
 }) => {
   const pacer = pacerOf(plan)
@@ -92,7 +94,7 @@ export const writer = ({
   const open = (agent, i, dueMs, range, then = null) => {
     const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
     openTicks++
-    const measured = dueMs >= plan.warmUpMs
+    const measured = dueMs >= measuredFromMs()
     if (measured) firstMeasuredMs ??= dueMs
     if (measured && agent.index === 0) measuredTicks++
     return ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))

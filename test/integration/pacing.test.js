@@ -44,6 +44,15 @@ describe('pacing', { concurrency: 2 }, () => {
       assert.ok(document.duration_s > 0.6)
     })
 
+  test('--warm-up auto ends by itself, is said, and everything else is measured', async (t) => {
+    const { document } = await runProducer(t, '--rate 2000 --duration 3 --warm-up auto --idle-cost never')
+    // Half of the run at most, to a tick.
+    assert.ok(document.warm_up_s > 0 && document.warm_up_s <= 1.51, `${document.warm_up_s} s`)
+    assert.ok(Math.abs(document.measured_s + document.warm_up_s - document.duration_s) < 0.1)
+    assert.deepEqual([document.items.offered, outcomesOf(document.items)], [6000, 6000])
+    assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'warm-up'))
+  })
+
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
     const ended = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {

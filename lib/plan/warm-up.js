@@ -1,0 +1,10 @@
+// How long a warm-up lasts at most.
+
+// A run that is not steady by then is measured as it is, and of a short one half is left.
+const settlesByMs = 10_000
+
+/** @param {Pick<import('../../settings.js').Settings, 'warmUpMs' | 'durationMs' | 'intervals' | 'periodMs'>} settings */
+export const longestWarmUpMs = ({ warmUpMs, durationMs, intervals, periodMs }) =>
+  warmUpMs === 'auto'
+    ? Math.min(settlesByMs, (durationMs ?? (intervals ?? Number.POSITIVE_INFINITY) * periodMs) / 2)
+    : warmUpMs
