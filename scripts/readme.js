@@ -134,6 +134,7 @@ const partsOf = (experiments) => {
     ['docs/experiments.md', 'experiments', experimentsPart()],
     [ownModel, 'placeholders', placeholdersPart()],
     [ownModel, 'session-store', examplePart('session-store.yaml')],
+    [ownModel, 'visitors', examplePart('visitors.yaml')],
     [ownModel, 'rate-limiter', examplePart('rate-limiter.js')],
     ['docs/reports.md', 'metrics', metricsPart()],
     ['docs/reports.md', 'prometheus', prometheusPart()],

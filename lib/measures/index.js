@@ -6,6 +6,7 @@ import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
 import { reconnects } from './reconnects.js'
 import { replication } from './replication.js'
+import { replies } from './replies.js'
 import { verify } from './verify.js'
 
 /**
@@ -16,12 +17,12 @@ import { verify } from './verify.js'
 
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
-  ...[bystander, client, collection, reconnects],
+  ...[bystander, client, collection, reconnects, replies],
   ...[fetches, replication, verify],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
-export const ofWriters = Object.freeze([bystander, client, collection, reconnects])
+export const ofWriters = Object.freeze([bystander, client, collection, reconnects, replies])
 export const ofWorkers = Object.freeze([client])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
 
@@ -123,6 +124,12 @@ export const metricRows = () =>
   MEASURES.flatMap(({ metrics }) =>
     Object.entries(metrics).map(([name, { title, unit, better }]) => [name, title, unit, better]),
   )
+
+/** A metric whose name a model gave. @param {string} name */
+export const metricNamed = (name) => MEASURES.map(({ named }) => named?.(name)).find(Boolean) ?? null
+
+/** The names of those that a run has. @param {any} run */
+export const metricsNamedIn = (run) => MEASURES.flatMap(({ namesIn }) => namesIn?.(run) ?? [])
 
 /** The sections of run.json where nothing was measured. @param {readonly Measure[]} measures */
 export const unmeasured = (measures) => {

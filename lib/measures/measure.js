@@ -46,6 +46,8 @@ import { micros } from '../base/units.js'
  * @property {(sums: Summing) => Record<string, any>} summary by paths of run.json
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
+ * @property {(name: string) => Metric | null} [named] a metric whose name is not known before the run
+ * @property {(run: any) => string[]} [namesIn] those that a run has
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
  * @property {'beside' | 'reads'} [part] of the report that its line belongs to
@@ -60,6 +62,8 @@ import { micros } from '../base/units.js'
  * @property {string} path in a line
  * @property {number} [scale]
  * @property {Record<string, string>} [labels]
+ * @property {string} [by] label with the name of each, where the path has several by their names
+ * @property {string} [of] what of each
  */
 
 export const figure = { type: ['number', 'null'] }

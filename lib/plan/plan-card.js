@@ -36,7 +36,7 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
- * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title' | 'source'>} [model] of a user's own
+ * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title' | 'source' | 'replies'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
@@ -128,7 +128,7 @@ export const differingTerms = (theirs, ours, besides = []) => {
 }
 
 /** @param {import('../workloads/own/model.js').PlanModel} model */
-const cardModel = ({ title, source, ...model }) => model
+const cardModel = ({ title, source, replies, ...model }) => model
 
 /**
  * @param {Plan} plan

@@ -1,5 +1,5 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
-import { MEASURES } from '../result/measures.js'
+import { measuresIn } from '../result/measures.js'
 
 /** @typedef {string | number | boolean | null | undefined} Value */
 
@@ -21,9 +21,9 @@ export const csvOf = (rows) => `${rows.map((row) => row.map(field).join(',')).jo
 const figuresCsv = ({ run }) =>
   csvOf([
     ['figure', 'unit', 'value'],
-    ...MEASURES.map(({ name, unit, value }) => [name, unit, value(run)]).filter(
-      ([, , value]) => value !== null,
-    ),
+    ...measuresIn(run)
+      .map(({ name, unit, value }) => [name, unit, value(run)])
+      .filter(([, , value]) => value !== null),
   ])
 
 const nodeKeys = /** @type {const} */ ([
@@ -53,10 +53,13 @@ const nodesCsv = ({ seconds }) =>
     ),
   ])
 
-/** What of a second is a number, under its path; encoded histograms and nodes are left out. @param {any} part @param {string} [path] @returns {[string, Value][]} */
+// Nodes have rows of their own; how often there was each value is no column a value.
+const notInRows = new Set(['hdr', 'nodes', 'over_ms', 'sizes', 'of'])
+
+/** What of a second is a number, under its path; histograms and nodes are left out. @param {any} part @param {string} [path] @returns {[string, Value][]} */
 const leaves = (part, path = '') =>
   Object.entries(part ?? {}).flatMap(([key, value]) => {
-    if (key === 'hdr' || key === 'nodes' || key === 'over_ms') return []
+    if (notInRows.has(key)) return []
     const name = path ? `${path}.${key}` : key
     if (value !== null && typeof value === 'object') return leaves(value, name)
     return [/** @type {[string, Value]} */ ([name, /** @type {Value} */ (value)])]

@@ -71,16 +71,21 @@ const measureMetrics = (registry, ofKind) => {
   const counters = {}
   const begun = new Set(ofKind.flatMap(({ prometheus = [] }) => prometheus))
   const takers = MEASURES.flatMap(({ prometheus = [] }) => prometheus).map((row) => {
-    const { name: own, help, type, path, scale = 1, labels = {} } = row
+    const { name: own, help, type, path, scale = 1, labels = {}, by, of = '' } = row
     const name = `millrace_${own}`
     if (type === 'histogram') {
       histograms[name] ??= mergedHistogram(registry, { name, help })
       return (/** @type {any} */ second) => histograms[name].add(labels, at(second, path))
     }
-    const about = { name, help, labelNames: Object.keys(labels), registers: [registry] }
+    const about = { name, help, labelNames: by ? [by] : Object.keys(labels), registers: [registry] }
     const gauge = type === 'gauge' ? new Gauge(about) : null
     if (!gauge) counters[name] ??= new Counter(about)
-    if (!gauge && begun.has(row)) counters[name].inc(labels, 0)
+    if (!gauge && !by && begun.has(row)) counters[name].inc(labels, 0)
+    if (by)
+      return (/** @type {any} */ second) => {
+        for (const [key, value] of Object.entries(at(second, path) ?? {}))
+          counters[name].inc({ [by]: key }, of ? value[of] : value)
+      }
     return (/** @type {any} */ second) => {
       const value = at(second, path)
       if (typeof value !== 'number') return

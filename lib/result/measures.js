@@ -3,7 +3,7 @@
 import { nearest } from '../base/nearest.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
 import { OptionError } from '../errors.js'
-import { metricRows } from '../measures/index.js'
+import { metricNamed, metricRows, metricsNamedIn } from '../measures/index.js'
 
 /**
  * @typedef {'us' | 'ms' | 's' | 'pct' | 'bytes' | 'mb' | 'count' | 'rate' | 'ratio'} Unit
@@ -314,19 +314,27 @@ const rows = [
   ...percentilesOf('readers.freshness_ms', 'age of the newest item, all boxes', 'ms', ['p50', 'p99', 'max']),
 ]
 
-/** @type {readonly MeasureRow[]} */
-export const MEASURES = Object.freeze(
-  rows.map(([name, title, unit, better, value, axis = unitWords[unit]]) =>
-    Object.freeze({
-      name,
-      title,
-      unit,
-      better,
-      axis: `${title}, ${axis}`,
-      value: value ?? ((/** @type {Document} */ document) => at(name, document)),
-    }),
-  ),
-)
+/** @param {Row} row @returns {MeasureRow} */
+const measureOf = ([name, title, unit, better, value, axis = unitWords[unit]]) =>
+  Object.freeze({
+    ...{ name, title, unit, better },
+    axis: `${title}, ${axis}`,
+    value: value ?? ((/** @type {Document} */ document) => at(name, document)),
+  })
+
+export const MEASURES = Object.freeze(rows.map(measureOf))
+
+/** One whose name a model gave. @param {string} name */
+const ownMeasure = (name) => {
+  const found = metricNamed(name)
+  return found && measureOf([name, found.title, found.unit, found.better])
+}
+
+/** Those that a run may have, with those of its own model. @param {Document} document */
+export const measuresIn = (document) => [
+  ...MEASURES,
+  ...metricsNamedIn(document).flatMap((name) => ownMeasure(name) ?? []),
+]
 
 const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
 
@@ -336,7 +344,7 @@ const byName = new Map(MEASURES.map((figure) => [bare(figure.name), figure]))
  * @returns {MeasureRow}
  */
 export const measureNamed = (name) => {
-  const figure = byName.get(bare(name))
+  const figure = byName.get(bare(name)) ?? ownMeasure(name)
   if (figure) return figure
   const names = MEASURES.map((known) => known.name)
   // p99 alone is most often that of the latency from the due time, the first that ends so.
@@ -376,7 +384,7 @@ export const leftOutWords = (name, document) => {
  * @returns {Measure[]}
  */
 export const measuresOf = (document) =>
-  MEASURES.flatMap((measure) => {
+  measuresIn(document).flatMap((measure) => {
     const { name, unit, better } = measure
     const value = shownValue(measure, document)
     if (value === null) return []

@@ -1,6 +1,7 @@
 // What a writer in ticks is put together of: its driver, and the clock that offers it the plan's batches.
 import { systemTimers } from '../base/timers.js'
 import { reconnects } from '../measures/reconnects.js'
+import { replies } from '../measures/replies.js'
 import { renewalsOf } from '../transport/renewals.js'
 import { socketDriver } from '../transport/socket.js'
 import { writer } from './writer.js'
@@ -58,6 +59,7 @@ export const ticksWriting = async ({
     onEvent,
     onBegun,
     onRenewed: instruments.of(reconnects)?.connected,
+    onReply: instruments.of(replies)?.replied,
     ...on,
   })
   const renewals = renewalsOf({ hz: plan.reconnectHz, renew: driver.renew, clock, timers: systemTimers })

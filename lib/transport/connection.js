@@ -1,6 +1,7 @@
 // What one connection was sent and has not answered: entries, each a part of a tape for one tick, settled in order.
 import { MillraceError } from '../errors.js'
 import { replyCounter } from '../wire/decode.js'
+import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
 
 /**
@@ -37,10 +38,53 @@ import { fifo } from './fifo.js'
  * @typedef {object} ConnectionEvents
  * @property {(entry: Entry, commands: number) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string) => void} onRefused
+ * @property {((step: import('../workloads/step.js').Step, reply: number | string | null | undefined) => void) | null} [onReply]
+ *   of a command that was answered, before that is known; null: nobody asks what the replies are
  */
 
+// A number in a text is no longer than this.
+const mostDigits = 32
+
+/**
+ * Takes each reply as it is: a number, a text (a long one as an empty one), null, or undefined for a list.
+ * @param {(reply: number | string | null | undefined) => void} taken
+ * @param {(line: string) => void} refused
+ */
+const replyTaker = (taken, refused) => {
+  /** @type {number | string | null | undefined} */
+  let reply
+  /** @type {string | null} */
+  let fault = null
+  let isList = false
+  /** @param {number | string | null} value */
+  const take = (value) => {
+    if (!isList) reply = value
+  }
+  /** @type {import('../wire/values.js').ReplySink} */
+  const sink = {
+    open: () => {
+      isList = true
+    },
+    bulk: (bytes, from, to) => take(to - from <= mostDigits ? bytes.toString('latin1', from, to) : ''),
+    number: take,
+    nil: () => take(null),
+    error: (line) => {
+      if (!isList) fault = line
+    },
+  }
+  return replyReader({
+    sink: () => {
+      reply = undefined
+      fault = null
+      isList = false
+      return sink
+    },
+    replied: () => (fault === null ? taken(reply) : refused(fault)),
+  })
+}
+
 /** @param {ConnectionEvents} events */
-export const unansweredOf = ({ onAnswered, onRefused }) => {
+export const unansweredOf = ({ onAnswered, onRefused, onReply = null }) => {
   const sent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
   let unansweredBytes = 0
   let unansweredCommands = 0
@@ -85,7 +129,14 @@ export const unansweredOf = ({ onAnswered, onRefused }) => {
 
   return {
     /** Of a new connection. */
-    decoder: () => replyCounter({ done: answered, failed: refused }),
+    decoder: () =>
+      onReply === null
+        ? replyCounter({ done: answered, failed: refused })
+        : replyTaker((reply) => {
+            const entry = next()
+            if (entry.lead === 0) onReply(entry.tape.step, reply)
+            answered(1)
+          }, refused),
     all: sent.all,
     bytes: () => unansweredBytes,
     commands: () => unansweredCommands,

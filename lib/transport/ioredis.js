@@ -64,7 +64,8 @@ const judgeReplies = (client, follows) => {
 
 /** @param {DriverOptions} options */
 export const ioredisDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress } = options
+  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress, onReply } =
+    options
   const occasions = occasionsOf(plan)
   const encodeFrom = clock()
   // Kept tapes would be in vain: the library encodes for itself.
@@ -137,14 +138,15 @@ export const ioredisDriver = async (options) => {
     if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
   }
 
-  /** @param {One} one @param {number} sentMs */
-  const succeeded = (one, sentMs) => {
+  /** @param {One} one @param {number} sentMs @param {unknown} reply */
+  const succeeded = (one, sentMs, reply) => {
     const { tick, tape, i } = one
     inFlight.delete(one)
     answeredMs = clock()
     if (closed) return
     const items = tape.from[i + 1] - tape.from[i]
     itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
+    onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
     ledger.answered(tick.account, 1, items)
     finished(tick)
     progressSoon()
@@ -260,7 +262,7 @@ export const ioredisDriver = async (options) => {
     try {
       const answer = redirected(one, command, args) ?? /** @type {any} */ (client)[command](args)
       answer.then(
-        () => succeeded(one, sentMs),
+        (/** @type {unknown} */ reply) => succeeded(one, sentMs, reply),
         (/** @type {Error} */ error) => rejected(one, error),
       )
     } catch (error) {

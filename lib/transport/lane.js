@@ -18,6 +18,7 @@ import { cutOf } from './tape.js'
  * @typedef {object} LaneEvents
  * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
+ * @property {import('./connection.js').ConnectionEvents['onReply']} [onReply]
  * @property {(lane: Lane) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
@@ -84,6 +85,7 @@ export const laneOf = ({
       if (command + 1 === entry.to) ended(entry)
       events.onRefused(entry, command, line, lane)
     },
+    onReply: events.onReply ?? null,
   })
   const link = linkOf({
     open,

@@ -36,6 +36,7 @@ import { causeOf, refusalIn } from './verdict.js'
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
  * @property {(tookMs: number) => void} [onRenewed] a connection was closed on purpose, and made anew
+ * @property {import('./connection.js').ConnectionEvents['onReply']} [onReply]
  * @property {() => void} onProgress answers came: there may be room for more
  * @property {(share: number) => void} [onEncoding]
  *
@@ -67,7 +68,7 @@ const sparePool = () => {
 /** @param {DriverOptions} options */
 export const socketDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, timers } = options
-  const { onEvent, onBegun, onProgress, onRenewed = () => {} } = options
+  const { onEvent, onBegun, onProgress, onRenewed = () => {}, onReply = null } = options
   const map = slotMapOf(target.topology)
   const spare = sparePool()
   const story = storyOf({ onEvent, clock })
@@ -223,6 +224,7 @@ export const socketDriver = async (options) => {
       if (started) onProgress()
     },
     onBegun,
+    onReply,
     onLost: (entry) => {
       if (!closed) repeats.lost(entry)
     },

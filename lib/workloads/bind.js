@@ -230,7 +230,12 @@ const gatherBytes = ({ name, slots }, binding) => {
 /** @param {Command} command @param {import('./declare.js').Repeat} repeat @param {Binding} binding @param {string} where @returns {Step} */
 const stepOf = (command, repeat, binding, where) => {
   const { name, at, family, slots } = argsOf(command, binding, `${where}: ${command.name}`)
-  const options = { name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' }
+  const { counts, number } = command
+  const options = {
+    ...{ name, keyAt: at + 1, repeatable: (command.repeat ?? repeat) !== 'never' },
+    ...(counts && { counts }),
+    ...(number && { number }),
+  }
   if (command.kind === 'each') {
     const makers = slots.map(({ of: [one] }) => one)
     const { of: ofKey, constant: onlyKey } = makers[at] ?? { of: null, constant: name }

@@ -53,6 +53,7 @@
  * @property {number} [max] of gather: most items in one command, 0 = no limit
  * @property {Readonly<Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>>} [counts] replies by class, and what is
  *   counted by them
+ * @property {string} [number] of an own model: what the number in its replies is called
  * @property {boolean} [paced] of every: as often as its time has passed, spread over the portions of a tick
  * @property {boolean} [purges] takes out what has died
  * @property {ReplyMeaning} [reply] of ask: what its reply means ('done')

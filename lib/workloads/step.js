@@ -12,6 +12,8 @@ import { encode, sizeOf } from '../wire/encode.js'
  * @property {string} [name] of the command; else its first argument
  * @property {number} [keyAt] which argument is the key (1)
  * @property {boolean} [repeatable] false: a command whose reply was lost must not be retried
+ * @property {Readonly<Record<string, string>>} [counts] names of what is counted of its replies
+ * @property {string} [number] name of the number in them
  *
  * @typedef {object} EachBytes the same command as bytes
  * @property {(n: number) => number} size

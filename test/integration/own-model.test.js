@@ -1,13 +1,15 @@
 // The worked examples of docs/your-own-model.md on a real server: what is stored, read, verified and cleaned up.
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { remadeIn } from '../../lib/result/record.js'
 import { commandsOf } from '../helpers/markdown.js'
 import {
   assertDone,
   at,
+  linesOf,
   ownFolder,
   runProducer,
   startProducer,
@@ -130,6 +132,45 @@ test('acknowledged items of a model are there, byte by byte', async (t) => {
   assert.equal(broken.code, 4, broken.stderr)
   assert.match(broken.stdout, /2 lost.*1 corrupt, 1 unranked/)
 })
+
+for (const driver of ['socket', 'ioredis'])
+  test(`what replies say is counted by the names of the model, with ${driver}`, async (t) => {
+    const server = await startServer(t)
+    const load = `--model ${example('visitors.yaml')} --rate 500 --duration 2s --driver ${driver}`
+    const limits = '--threshold replies.counts.first>49 --threshold replies.numbers.visits.max<10'
+    const { code, document, folder, stdout, stderr } = await runProducer(t, `${load} ${limits}`, {
+      env: at(server),
+    })
+    assert.equal(code, 99, stderr)
+    const { replies, thresholds, measures, items } = document
+    assert.equal(items.acked, 1000)
+    assert.deepEqual(replies.counts, { first: 50, again: 950 })
+    const visits = (await cli(server, 'ZRANGE', 'visits', '0', '-1', 'WITHSCORES')).split('\n')
+    const scores = visits.flatMap((text, i) => (i % 2 === 1 ? [Number(text)] : []))
+    const { count, mean, max } = replies.numbers.visits
+    assert.deepEqual([count, max], [1000, Math.max(...scores)])
+    // Each of a user's visits had a reply of its own: 1, 2, 3 and so on.
+    assert.equal(
+      Math.round(mean * 1000),
+      scores.reduce((sum, n) => sum + (n * (n + 1)) / 2, 0),
+    )
+    assert.deepEqual(
+      thresholds.map((/** @type {any} */ { passed }) => passed),
+      [true, false],
+    )
+    assert.ok(measures.some((/** @type {any} */ { name }) => name === 'replies.numbers.visits.p99'))
+    assert.match(stdout, /replies +first 50 \(5\.0 %\), again 950/)
+
+    const lines = linesOf(join(folder, 'intervals.ndjson'))
+    assert.equal(
+      lines.reduce((sum, line) => sum + (line.replies.counts.again ?? 0), 0),
+      950,
+    )
+    const text = readFileSync(join(folder, 'run.json'), 'utf8')
+    rmSync(join(folder, 'run.json'))
+    assert.equal(await remadeIn(folder), true)
+    assert.equal(readFileSync(join(folder, 'run.json'), 'utf8'), text)
+  })
 
 test('a rate limiter in JavaScript counts every request once', async (t) => {
   const server = await startServer(t)

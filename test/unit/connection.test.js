@@ -73,3 +73,24 @@ test('a lost connection gives back what it owes, with the first command that has
   )
   assert.deepEqual(owed(), [0, 0])
 })
+
+test('replies are handed out with their commands where they are asked for, and ASKING has none', () => {
+  const replies = /** @type {unknown[]} */ ([])
+  const events = /** @type {string[]} */ ([])
+  const unanswered = unansweredOf({
+    onAnswered: ({ from }, n) => events.push(`${from} to ${from + n}`),
+    onRefused: (_, command, line) => events.push(`${command} ${line}`),
+    onReply: (_, reply) => replies.push(reply),
+  })
+  const tick = tickOf(0)
+  const entry = entryOf(tick, jobOf(tick, { commands: 7 }).tape, values, 0, 7, false)
+  unanswered.add({ ...entry, lead: 1 }, 100)
+  const decode = unanswered.decoder()
+  const long = 'x'.repeat(40)
+  const text = `${ok}:-3\r\n$-1\r\n-WRONGTYPE no\r\n$4\r\n12.5\r\n*2\r\n:1\r\n-ERR inside\r\n$40\r\n${long}\r\n+OK\r\n`
+  for (const byte of Buffer.from(text)) decode(Buffer.from([byte]))
+  assert.deepEqual(replies, [-3, null, '12.5', undefined, '', 'OK'])
+  assert.deepEqual(events.length, 7)
+  assert.equal(events[2], '2 WRONGTYPE no')
+  assert.deepEqual([unanswered.commands(), unanswered.bytes()], [0, 0])
+})

@@ -340,6 +340,11 @@ const brokenFiles = [
     'keys:\n  s: zst\nwrite:\n  - SADD s {n}\n',
     /:2:6: 'keys\.s' must be equal to one of the allowed values: string, list/,
   ],
+  [
+    'a.yaml',
+    'keys:\n  s: set\nwrite:\n  - { command: "SADD s {n}", number: Size }\n',
+    /:4:38: 'write\.0\.number' must match pattern/,
+  ],
   ['a.yaml', 'keys:\n  s: set\n  t: set\nwrite:\n  - SADD s {n}\n', /:3:3: no command uses the key t$/],
   [
     'a.yaml',

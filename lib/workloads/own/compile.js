@@ -30,6 +30,8 @@ import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
  * @property {number} [everyMs] sent once for every key, not before so much time has passed
  * @property {'item' | 'tick'} [per]
  * @property {'safe' | 'never'} [retry]
+ * @property {Record<string, string>} [counts] names of replies by their kind
+ * @property {string} [number] name of the number in its replies
  *
  * @typedef {{ type: string, lifetime: Lifetime, place: Place }} KeyText
  * @typedef {number | 'ttl' | null} Lifetime seconds after the last write
@@ -57,6 +59,7 @@ import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
  * @property {string[]} keys patterns
  * @property {number} everyMs
  * @property {'safe' | 'never'} repeat
+ * @property {Pick<CommandText, 'counts' | 'number'>} replies what is counted of them
  */
 
 const ofItem = new Set(['n', 'key', 'value', 'writer', 'random'])
@@ -230,7 +233,7 @@ const argumentsOf = ({ words, indexes, place }) => {
 }
 
 /** @param {ReadCommand} command @param {CommandText} text @returns {ModelCommand} */
-const commandOf = (command, { everyMs, per, retry }) => {
+const commandOf = (command, { everyMs, per, retry, counts: names, number }) => {
   const { name, words, patterns, indexes, place } = command
   const args = argumentsOf(command)
   const isGathered = args.some((arg) => 'many' in arg)
@@ -260,6 +263,7 @@ const commandOf = (command, { everyMs, per, retry }) => {
     keys: indexes.map((i) => patterns[i]),
     everyMs: everyMs ?? 0,
     repeat: retry ?? repeatOf(name),
+    replies: { ...(names && { counts: names }), ...(number && { number }) },
   }
 }
 

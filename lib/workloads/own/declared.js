@@ -148,12 +148,12 @@ const argumentIn = (t, k, id) => (/** @type {import('./template.js').Word} */ wo
 /** @param {Compiled} compiled @param {Terms} t @param {Record<string, Family>} k */
 const storeOf = ({ commands, fetch }, t, k) => {
   const argument = argumentIn(t, k, fetch?.id)
-  return commands.map(({ kind, name, args, everyMs, repeat }) => {
+  return commands.map(({ kind, name, args, everyMs, repeat, replies }) => {
     const slots = args.map((arg) => ('many' in arg ? many(...arg.many.map(argument)) : argument(arg.word)))
-    if (kind === 'every') return every(everyMs, name, slots, { repeat })
+    if (kind === 'every') return every(everyMs, name, slots, { repeat, ...replies })
     return kind === 'each'
-      ? each(name, slots, { repeat })
-      : gather(name, slots, { repeat, max: t.maxMembers })
+      ? each(name, slots, { repeat, ...replies })
+      : gather(name, slots, { repeat, ...replies, max: t.maxMembers })
   })
 }
 

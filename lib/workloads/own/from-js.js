@@ -5,6 +5,7 @@ import { basename, resolve } from 'node:path'
 import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
 import { MillraceError, OptionError } from '../../errors.js'
+import { firstFault } from '../../shape.js'
 import { stepsOf } from '../bind.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
@@ -23,6 +24,7 @@ import {
 } from './commands.js'
 import { modelDeclaration, sampleTerms, scriptsRule } from './model.js'
 import { cardKey } from './patterns.js'
+import { repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
 import { random, writer } from './words.js'
 
@@ -150,7 +152,12 @@ const textsOf = (slot) => {
 const checkCommand = (command, families, refuse) => {
   if (typeof command?.name !== 'string' || !Array.isArray(command.args))
     return refuse('an operation is a list of each(), gather() and every()')
-  const { name, args } = command
+  const { name, args, counts, number } = command
+  const fault = firstFault(
+    { ...(counts && { counts }), ...(number && { number }) },
+    { type: 'object', properties: repliesSchema },
+  )
+  if (fault) refuse(`${name}: ${fault.sentence}`)
   const words = args.flatMap((slot) => /** @type {any} */ (slot)?.many ?? [slot])
   const texts = args.flatMap(textsOf)
   const script = scriptFault(name, texts)

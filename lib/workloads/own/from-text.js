@@ -151,13 +151,12 @@ export const modelOfYaml = (path, text, name) => {
   }
   const write = data.write.map((/** @type {any} */ one, /** @type {number} */ i) => {
     const isLine = typeof one === 'string'
-    const { command, every, per, retry } = isLine ? { command: one } : one
+    const { command, every, per, retry, counts, number } = isLine ? { command: one } : one
     return {
       text: command,
       place: place(isLine ? ['write', i] : ['write', i, 'command']),
       everyMs: every === undefined ? undefined : everyMsOf(every),
-      per,
-      retry,
+      ...{ per, retry, counts, number },
     }
   })
   const model = {

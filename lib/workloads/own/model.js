@@ -19,6 +19,7 @@ import { termsOf } from './terms.js'
  * @property {Source} source
  * @property {string} digest
  * @property {readonly CardKey[]} keys
+ * @property {readonly string[]} [replies] of the plan alone: names of what is counted of replies
  * @property {number | null} lifetimeS of its keys, the longest; null: some stay until cleanup
  */
 
@@ -30,7 +31,10 @@ const digestOf = ({ keys, operations, fetch = null }) => {
   const t = sampleTerms()
   const k = keys(t)
   const parts = [k, operations(t, k), fetch?.(t, k) ?? null]
-  const text = JSON.stringify(parts, (_, value) => (typeof value === 'function' ? String(value) : value))
+  // What is counted of replies changes nothing in the target.
+  const text = JSON.stringify(parts, (name, value) =>
+    name === 'counts' || name === 'number' ? undefined : typeof value === 'function' ? String(value) : value,
+  )
   return createHash('sha1').update(text).digest('hex').slice(0, 10)
 }
 
@@ -58,15 +62,23 @@ export const modelDeclaration = (fields) =>
     model: { digest: digestOf(fields), source: {} },
   })
 
+/** Names of what is counted of replies. @param {readonly import('../declare.js').Command[]} commands */
+const namesCounted = (commands) => [
+  ...new Set(
+    commands.flatMap(({ counts = {}, number }) => [...Object.values(counts), ...(number ? [number] : [])]),
+  ),
+]
+
 /**
  * @param {Declaration} declared
  * @param {any} terms
  * @returns {PlanModel | null} null: a built-in strategy
  */
-export const planModel = ({ model, title, keys }, terms) =>
+export const planModel = ({ model, title, keys, operations }, terms) =>
   model && {
     title,
     ...model,
+    replies: namesCounted(operations(terms, keys(terms)).store),
     keys: familiesOf(keys(terms)).flatMap((family) => cardKey(family) ?? []),
     lifetimeS: longestS(keys(terms)),
   }

@@ -7,6 +7,20 @@ const types = ['string', 'list', 'set', 'zset', 'hash', 'stream']
 
 export const namePattern = '^[a-z][a-z0-9-]{0,39}$'
 
+// Names of what is counted of replies, which are parts of names of metrics.
+const replyName = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,29}$' }
+
+/** What a command may count. */
+export const repliesSchema = {
+  counts: {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: false,
+    properties: Object.fromEntries(['zero', 'one', 'other', 'nil', 'bulk'].map((kind) => [kind, replyName])),
+  },
+  number: replyName,
+}
+
 export const schema = Object.freeze({
   type: 'object',
   additionalProperties: false,
@@ -40,6 +54,7 @@ export const schema = Object.freeze({
           every: { type: 'string', pattern: '^\\d+(ms|s|m)$' },
           per: { enum: ['item', 'tick'] },
           retry: { enum: ['safe', 'never'] },
+          ...repliesSchema,
         },
       },
     },
