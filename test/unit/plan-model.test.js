@@ -72,6 +72,12 @@ test('terms that are the same in all cells are left out, and said', () => {
     { name: 'd', why: 'it is 0 in every cell' },
     { name: 'b', why: 'the cells cannot tell it apart from the others' },
   ])
+  const [one] = modelOf(
+    rows,
+    costs.map((cost, i) => cost * (1 + (i % 2 ? 0.1 : -0.1))),
+    ['a', 'c', 'd'],
+  ).left_out
+  assert.equal(one.name, 'd')
 })
 
 test('no term is below 0, so more of anything never costs less', () => {

@@ -48,6 +48,7 @@ const wantedPct = 5
 const uselessPct = 15
 const leastRuns = 2
 const idleMs = 1000
+const leastDataBytes = 1e6
 const prefix = 'millrace-calibrate:'
 const referenceEvery = 5
 
@@ -138,7 +139,8 @@ const measureCell = async (needs, strategy, cell, idle) => {
     })
   const rate = mean(runs.map((run) => run.rate.achieved))
   const known = (/** @type {string} */ name) => runs.flatMap(({ server }) => server[name] ?? [])
-  const memory = known('memory_bytes_per_item')
+  // A server's own tables may grow by a tenth of less.
+  const memory = known('memory_bytes_per_item').filter((each) => each * cell.items >= leastDataBytes)
   const bytes = known('net_bytes_per_item')
   const pct = seconds.length > 0 ? seconds : runs.map(({ nodes }) => byRole(nodes))
   const roles = Object.fromEntries(

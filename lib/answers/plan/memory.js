@@ -77,24 +77,29 @@ const list = (size, lengths, n) => {
   return Math.max(1, n / inNode) * node
 }
 
-// The first elements of a node name its fields; its key is in a radix tree.
+// A node begins with its header and the names of its fields; its key is in a radix tree.
 const streamHead = 26
 const streamKey = 24
-// Flags, the differences of milliseconds and number, and the count of elements.
+// Flags, the differences of milliseconds and number, and the count of elements. In a node of many entries the milliseconds
+// change, and the differences of numbers are below 0 and longer.
 const streamEntry = 8
+const longerEntry = 9.5
+const manyEntries = 32
 
 /** @param {Class} size @param {readonly number[][]} fields lengths of names and values of each sampled entry @param {number} n */
 const stream = (size, fields, n) => {
-  const each = mean(
-    fields,
-    (all) => streamEntry + all.reduce((sum, length, i) => sum + (i % 2 ? packed(length) : 0), 0),
-  )
+  const values = mean(fields, (all) => all.reduce((sum, length, i) => sum + (i % 2 ? packed(length) : 0), 0))
   const asked = mean(fields, (all) => all.reduce((sum, length) => sum + length, 0))
-  const inNode = Math.max(
-    1,
-    Math.min(thresholds.streamEntries, Math.ceil((thresholds.streamBytes - streamHead - asked) / each)),
-  )
-  return (n / inNode) * (size(Math.ceil(streamHead + packHead + inNode * each)) + streamKey)
+  const fitting = (/** @type {number} */ each) =>
+    Math.max(
+      1,
+      Math.min(thresholds.streamEntries, Math.ceil((thresholds.streamBytes - streamHead - asked) / each)),
+    )
+  const each = values + (fitting(values + streamEntry) > manyEntries ? longerEntry : streamEntry)
+  // Of many entries the last one ends before the end; a few are longer than a node was meant to be.
+  const whole = Math.ceil(streamHead + fitting(each) * each)
+  const node = fitting(each) > manyEntries ? Math.min(whole, thresholds.streamBytes) : whole
+  return (n / fitting(each)) * (size(node) + streamKey)
 }
 
 /** Fields of one hash, or members of one set. @param {Class} size @param {readonly number[][]} fields @param {number} n @param {boolean} isSet */

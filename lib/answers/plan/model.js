@@ -1,5 +1,5 @@
 // What an item costs as a sum of terms, each with an interval: least squares of relative errors. Terms that the data cannot
-// tell apart, or that are not above 0, are left out and named. ml-matrix does the algebra. Pure.
+// tell apart, that are not above 0 or that explain nothing are left out and named. ml-matrix does the algebra. Pure.
 import { inverse, Matrix, SVD, solve } from 'ml-matrix'
 import { studentQuantile } from '../../base/distributions.js'
 
@@ -56,52 +56,64 @@ const fitted = (x, weights) => {
   return { beta: beta.to1DArray(), spread, freedom, covariance, errors }
 }
 
+/** Every choice of the names, with the first of them. @param {readonly string[]} names @returns {string[][]} */
+const choicesOf = ([first, ...others]) => {
+  let all = [[first]]
+  for (const name of others) all = all.flatMap((one) => [one, [...one, name]])
+  return all
+}
+
+/** Akaike's criterion for few measurements: a term must be worth it. @param {number} spread @param {number} n @param {number} k */
+const akaike = (spread, n, k) =>
+  n * Math.log((spread * spread * Math.max(1, n - k)) / n) + (2 * k * n) / Math.max(1, n - k - 1)
+
 /**
+ * The terms, none of them below 0, that explain the costs best.
  * @param {readonly Features[]} rows
  * @param {readonly number[]} costs above 0
- * @param {readonly string[]} names of terms, the least important last
+ * @param {readonly string[]} names of terms: the first is always one of them
  * @param {readonly number[]} [weights] up to 1
  * @returns {Model}
  */
 export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
   const leftOut = /** @type {Model['left_out']} */ ([])
-  let left = names.filter((name) => {
+  const there = names.filter((name) => {
     if (rows.some((row) => row[name] > 0)) return true
     leftOut.push({ name, why: 'it is 0 in every cell' })
     return false
   })
-  const leave = (/** @type {string} */ name, /** @type {string} */ why) => {
-    leftOut.push({ name, why })
-    left = left.filter((one) => one !== name)
-  }
-  for (;;) {
-    const x = design(rows, costs, left, weights)
-    const condition = left.length > 1 ? conditionOf(x) : 1
-    if (condition > worstCondition || left.length >= rows.length) {
-      leave(/** @type {string} */ (left.at(-1)), 'the cells cannot tell it apart from the others')
-      continue
-    }
-    const fit = fitted(x, weights)
-    const at = studentQuantile(tail, fit.freedom)
-    const weakest = left
-      .map((name, i) => ({ name, sure: fit.beta[i] / (fit.errors[i] || 1e-12) }))
-      .sort((a, b) => a.sure - b.sure)[0]
-    if (left.length > 1 && weakest.sure < at) {
-      leave(weakest.name, 'its interval includes 0')
-      continue
-    }
-    return {
-      terms: left.map((name, i) => ({
-        name,
-        value: fit.beta[i],
-        low: fit.beta[i] - at * fit.errors[i],
-        high: fit.beta[i] + at * fit.errors[i],
-      })),
-      left_out: leftOut,
-      spread: fit.spread,
-      freedom: fit.freedom,
-      covariance: fit.covariance.to2DArray(),
-    }
+  const isApart = (/** @type {readonly string[]} */ used) =>
+    used.length < rows.length &&
+    (used.length === 1 || conditionOf(design(rows, costs, used, weights)) <= worstCondition)
+  const tries = choicesOf(there)
+    .filter(isApart)
+    .map((used) => ({ used, fit: fitted(design(rows, costs, used, weights), weights) }))
+    .filter(({ used, fit }) => used.length === 1 || fit.beta.every((value) => value > 0))
+  const { used, fit } = tries.reduce((best, one) =>
+    akaike(one.fit.spread, rows.length, one.used.length) <
+    akaike(best.fit.spread, rows.length, best.used.length)
+      ? one
+      : best,
+  )
+  for (const name of there.filter((one) => !used.includes(one)))
+    leftOut.push({
+      name,
+      why: isApart([...used, name])
+        ? 'with it the cells are explained no better'
+        : 'the cells cannot tell it apart from the others',
+    })
+  const at = studentQuantile(tail, fit.freedom)
+  return {
+    terms: used.map((name, i) => ({
+      name,
+      value: fit.beta[i],
+      low: fit.beta[i] - at * fit.errors[i],
+      high: fit.beta[i] + at * fit.errors[i],
+    })),
+    left_out: leftOut,
+    spread: fit.spread,
+    freedom: fit.freedom,
+    covariance: fit.covariance.to2DArray(),
   }
 }
 
