@@ -21,14 +21,18 @@ const args = [
   '2s',
 ]
 
-const producer = fileURLToPath(new URL('../../../producer.js', import.meta.url))
+const file = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url))
+// npm and npx start it in a clone, where the shell does not find the command itself.
+const inClone = process.env.npm_lifecycle_event !== undefined
+/** What a user would type again. */
+const [program, ...first] = inClone ? [file('../../../producer.js')] : [file('../millrace.js'), 'write']
 
 /** @returns {Promise<number>} */
 const demo = () =>
   new Promise((resolve) => {
     process.stderr.write(`millrace write ${args.join(' ')}\n`)
     // What a user has set for real servers must not send a demonstration there.
-    const child = startChild(producer, args, {
+    const child = startChild(program, [...first, ...args], {
       env: programsEnv(process.env),
       stdio: ['inherit', 'inherit', 'inherit'],
     })
@@ -36,8 +40,7 @@ const demo = () =>
     process.on('SIGINT', () => {})
     process.on('SIGTERM', () => child.kill('SIGTERM'))
     child.on('close', (code) => {
-      // npm and npx start it in a clone, where the shell does not find the command itself.
-      const as = process.env.npm_lifecycle_event ? 'npx millrace' : 'millrace'
+      const as = inClone ? 'npx millrace' : 'millrace'
       if (code === ExitCode.done || code === ExitCode.invalid)
         process.stderr.write(`\nNext: ${as} compare sorted-set list -q 50000, or ${as} write --help\n`)
       resolve(code ?? ExitCode.fault)
