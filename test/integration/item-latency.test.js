@@ -1,0 +1,70 @@
+// The latency of items beside what a proxy in another language measures of the same ones.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { assertDone, at, linesOf, startProducer } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
+
+const witnessProgram = fileURLToPath(new URL('../helpers/item-times.py', import.meta.url))
+const heldMs = 500
+
+/** @param {import('../helpers/servers.js').Scope} t @param {import('../helpers/servers.js').TestServer} server */
+const startWitness = async (t, { host, port }) => {
+  const child = spawn('python3', [witnessProgram, host, String(port), String(heldMs)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout })
+  const [first] = await once(lines, 'line')
+  return {
+    port: Number(first),
+    /** Microseconds of every item. @returns {Promise<number[]>} */
+    async end() {
+      const last = once(lines, 'line')
+      child.stdin.end()
+      return JSON.parse((await last)[0]).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)
+    },
+  }
+}
+
+const isMissing = spawnSync('python3', ['--version']).status !== 0
+const skip = isMissing && !process.env.CI && 'python3 is not on PATH'
+
+describe('an item is stored when its last command is answered', { skip, concurrency: 2 }, () => {
+  for (const driver of ['socket', 'ioredis'])
+    test(driver, async (t) => {
+      const server = await startServer(t)
+      const witness = await startWitness(t, server)
+      const line = `-q 400 -c 2 -p 2000 --intervals 2 --no-report --driver ${driver}`
+      const ended = await startProducer(t, line, { env: at({ ...server, port: witness.port }) }).ended
+      assertDone(ended)
+      const { items, latency_us: latency } = ended.document
+      const took = await witness.end()
+      assert.equal(took.length, items.acked)
+      assert.equal(items.acked, 800)
+      const seconds = linesOf(join(ended.folder, 'intervals.ndjson'))
+      for (const from of /** @type {const} */ (['intended', 'service'])) {
+        const recorded = seconds.reduce((sum, { latency_us: second }) => sum + (second[from]?.count ?? 0), 0)
+        assert.equal(recorded, took.length, `${from}: as many latencies as items`)
+      }
+      for (const [name, share] of /** @type {const} */ ([
+        ['p50', 0.5],
+        ['max', 1],
+      ])) {
+        const known = took[Math.ceil(share * took.length) - 1]
+        // The proxy is a step nearer to the server, and a busy machine makes that a long one.
+        const off = latency.service[name] / known
+        assert.ok(off > 0.97 && off < 3, `${name}: ${latency.service[name]} us, and ${known} by the proxy`)
+      }
+      const { SETEX, ZADD } = latency.commands
+      assert.equal(SETEX.count, 800)
+      assert.ok(ZADD.p50 >= heldMs * 1000, JSON.stringify(latency))
+      assert.ok(latency.service.p50 >= ZADD.p50, JSON.stringify(latency))
+      // The library resolves the commands of a pipeline together.
+      if (driver === 'socket') assert.ok(SETEX.p50 < ZADD.p50, JSON.stringify(latency))
+    })
+})
