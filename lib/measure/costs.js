@@ -1,7 +1,7 @@
 // What an item cost the servers: their figures divided by what all writers stored.
 
 import { isScheduled } from '../plan/pacer.js'
-import { netCost } from './idle-cost.js'
+import { netBytesBeside, netCost } from './idle-cost.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -161,6 +161,13 @@ export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, node
     idle: net === null && stored > 0 && totals.cpu_s !== null && !('why' in idle) ? disturbed : idle,
     ...memory,
     net_bytes_per_item: per(totals.net_bytes),
+    net_bytes_per_item_net: netBytesBeside({
+      netBytes: totals.net_bytes,
+      infoBytes: totals.info_bytes,
+      items: stored === 0 ? 0 : all,
+      idle,
+      overS: Math.max(0, ...watched.map(({ overS }) => overS)),
+    }),
     evicted: totals.evicted,
     foreign_calls: foreign ?? foreignWork({ plan, strategy, commands, watched }),
     commands: Object.fromEntries(

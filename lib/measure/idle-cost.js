@@ -1,6 +1,6 @@
 // What the servers use before the first write: their own background work, replication, our PINGs and INFO, and on a
 // live target other applications. It goes on during the run, and is no item's.
-import { addCommands } from './node-figures.js'
+import { addCommands, known } from './node-figures.js'
 
 /**
  * @typedef {import('./node-sampler.js').NodeRow} NodeRow
@@ -10,9 +10,12 @@ import { addCommands } from './node-figures.js'
  * @property {number} uncertainty_pct half of what the samples differ by, a tenth of their mean at least
  * @property {number} probes_pct of it our PINGs and INFO, as far as commands are timed: executing them
  * @property {number} samples
+ * @property {number | null} [net_bytes_per_s] of the masters, in and out, without our INFO, which
+ *   grows with the commands that were run: our PINGs, replication, other clients
  * @property {Record<string, number>} by_node cpu_pct of each
  *
- * @typedef {{ why: string }} Unknown the idle cost was not measured, or nobody can tell it
+ * @typedef {{ why: string, net_bytes_per_s?: number | null }} Unknown the idle cost was not measured, or nobody can tell it; what is on
+ *   the network may be known all the same
  */
 
 const wanted = 3
@@ -32,6 +35,17 @@ const totalPct = (rows) =>
   rows.some((row) => typeof row.cpu_pct !== 'number' || row.cpu_upper_bound)
     ? null
     : rows.reduce((sum, row) => sum + Number(row.cpu_pct), 0)
+
+const bytesOf = (/** @type {NodeRow} */ { net_in_bytes: read, net_out_bytes: sent }) =>
+  Number(read ?? Number.NaN) + Number(sent ?? Number.NaN)
+
+/** Bytes a second of the masters. @param {readonly NodeRow[][]} seconds */
+const netBytesOf = (seconds) => {
+  const masters = seconds.flat().filter(({ role }) => role === 'master')
+  const bytes = masters.reduce((sum, row) => sum + bytesOf(row) - (row.info_bytes ?? 0), 0)
+  const overMs = seconds.reduce((sum, rows) => sum + (rows[0]?.over_ms ?? 0), 0)
+  return known((bytes / overMs) * 1000)
+}
 
 /**
  * The mean of samples that agree.
@@ -62,6 +76,7 @@ export const agreed = (seconds) => {
     uncertainty_pct: Math.max(half, mean * moves),
     probes_pct: probesUs / overMs / 10,
     samples: seconds.length,
+    net_bytes_per_s: netBytesOf(seconds),
     by_node: byNode,
   }
 }
@@ -89,6 +104,7 @@ export const idleCost = async ({ sample, sleep, disturbed }) => {
   const seen = seconds.map((rows) => totalPct(rows)?.toFixed(2) ?? 'none').join(', ')
   return {
     why: `before the first write the servers were not steady: ${seen} % of a core in one-second samples`,
+    net_bytes_per_s: netBytesOf(seconds),
   }
 }
 
@@ -114,4 +130,19 @@ export const netCost = ({ cpuS, items, idle, nodes }) => {
   const net = ((cpuS - fixedS) * 1e6) / items
   const uncertainty = (idle.uncertainty_pct / 100) * overS * (1e6 / items)
   return net < -uncertainty ? null : { net: Math.max(0, net), uncertainty, fixed_share: fixedS / cpuS }
+}
+
+/**
+ * Bytes an item on the network of the masters, when what is on it while idle goes on for as long as they were watched.
+ * @param {object} known
+ * @param {number | null} known.netBytes
+ * @param {number} [known.infoBytes] of them our INFO
+ * @param {number} known.items
+ * @param {Idle | Unknown} known.idle
+ * @param {number} known.overS
+ */
+export const netBytesBeside = ({ netBytes, infoBytes = 0, items, idle, overS }) => {
+  if (netBytes === null || items <= 0) return null
+  const { net_bytes_per_s: perS } = idle
+  return typeof perS === 'number' ? Math.max(0, netBytes - infoBytes - perS * overS) / items : null
 }

@@ -21,6 +21,7 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {number | null} commands_per_s
  * @property {number | null} net_in_bytes
  * @property {number | null} net_out_bytes what feeds its replicas included
+ * @property {number} [info_bytes] of them our INFO
  * @property {number | null} expired
  * @property {number | null} evicted
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
@@ -53,6 +54,7 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @typedef {object} NodeTotals what per-item costs are made of, over the window
  * @property {number | null} cpu_s of all nodes, replicas too
  * @property {number | null} net_bytes of the masters, in and out
+ * @property {number} [info_bytes] of them our INFO
  * @property {number | null} data_bytes the data set as last answered, one master a shard
  * @property {number | null} keys the same
  * @property {number | null} expired by the masters
@@ -60,19 +62,21 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {Record<string, CommandUse>} commands of the masters
  * @property {number} carried items that were answered between the answers that these figures are made of
  *
+ * @typedef {Reading & { carried: number, infoBytes: number }} Answer infoBytes: how long it was
+ *
  * @typedef {object} Watch what is known of one node
  * @property {SampledNode} node
  * @property {boolean} listed
  * @property {Promise<void> | null} asking at most one question a node is open
- * @property {(Reading & { carried: number }) | null} answer not yet told
+ * @property {Answer | null} answer not yet told
  * @property {boolean} failed
- * @property {(Reading & { carried: number }) | null} last
+ * @property {Answer | null} last
  * @property {Sums} sums
  *
  * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, upperBound: boolean, gaps: number, carried: number }} Sums
  */
 
-/** JSON has no NaN, which is what a counter is that a server does not have. @param {any} last @returns {Reading & { carried: number }} */
+/** JSON has no NaN, which is what a counter is that a server does not have. @param {any} last @returns {Answer} */
 const revived = (last) => ({
   ...last,
   serverMs: last.serverMs ?? Number.NaN,
@@ -93,6 +97,7 @@ const noSums = () => ({
 const noTotals = () => ({
   cpuS: 0,
   netBytes: 0,
+  infoBytes: 0,
   expired: 0,
   commands: /** @type {Record<string, CommandUse>} */ ({}),
 })
@@ -179,7 +184,7 @@ export const nodeSampler = ({
     try {
       const text = await info(watch.node.address)
       const atMs = clock()
-      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried() }
+      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried(), infoBytes: text.length }
     } catch {
       watch.failed = true
     }
@@ -212,8 +217,10 @@ export const nodeSampler = ({
       return { ...seen, gap: 'restarted', ...incident }
     }
     add(sums, delta, role)
+    if (role === 'master') totals.infoBytes += last.infoBytes
     sums.carried += answer.carried - last.carried
-    return { ...seen, ...rates(delta), ...incident }
+    // The server counts an answer when it has sent it, which is after it was made up.
+    return { ...seen, ...rates(delta), info_bytes: last.infoBytes, ...incident }
   }
 
   /** @param {Reading} last @param {Reading} answer @returns {Partial<Incident>} */
@@ -313,6 +320,7 @@ export const nodeSampler = ({
       totals: {
         cpu_s: known(totals.cpuS + unlessAnswered(watches)),
         net_bytes: known(totals.netBytes + unlessAnswered(watches)),
+        info_bytes: totals.infoBytes,
         data_bytes: ofMasters(watches, 'data_bytes'),
         keys: ofMasters(watches, 'keys'),
         expired: known(totals.expired + unlessAnswered(watches)),

@@ -35,13 +35,19 @@ const timesWords = (times, wanted, us = 1) =>
 
 /** @param {Run} run @returns {Row[]} */
 const costRows = ({ server, plan }) => {
-  const { cpu_us_per_item: gross, cpu_us_per_item_net: net } = server
+  const { cpu_us_per_item: gross, cpu_us_per_item_net: net, net_bytes_per_item_net: netBytes } = server
   const each = `per ${words.unitOf(plan)}`
   const within = micros(server.cpu_us_per_item_net_uncertainty)
   const cpu =
     typeof net === 'number'
       ? `${micros(net)} ± ${within} ${each} without the idle cost, ${micros(gross)} with it`
       : `${micros(gross)} ${each}${typeof gross === 'number' ? ', idle cost included' : ''}`
+  const all = bytes(server.net_bytes_per_item)
+  // Of a high rate both are the same.
+  const network =
+    typeof netBytes === 'number' && bytes(netBytes) !== all
+      ? `${bytes(netBytes)} ${each} without what is on it while idle, ${all} with it`
+      : `${all} ${each}`
   const note = server.memory_note ? ` (${plainText(server.memory_note)})` : ''
   return [
     { label: 'server CPU', text: cpu },
@@ -49,7 +55,7 @@ const costRows = ({ server, plan }) => {
       label: 'memory',
       text: `${bytes(server.memory_bytes_per_item)} per ${words.storedUnitOf(plan)}${note}`,
     },
-    { label: 'network', text: `${bytes(server.net_bytes_per_item)} ${each}` },
+    { label: 'network', text: network },
   ]
 }
 

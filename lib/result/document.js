@@ -58,6 +58,7 @@ const server = {
   cpu_us_per_item: null,
   memory_bytes_per_item: null,
   net_bytes_per_item: null,
+  net_bytes_per_item_net: null,
   memory_note: null,
   evicted: null,
   foreign_calls: null,

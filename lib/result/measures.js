@@ -125,6 +125,7 @@ const rows = [
     'operations a second',
   ],
   ['server.memory_bytes_per_item', 'memory per item', 'bytes', 'less'],
+  ['server.net_bytes_per_item_net', 'network per item, net of what is on it while idle', 'bytes', 'less'],
   ['server.net_bytes_per_item', 'network per item', 'bytes', 'less'],
   ['master.cpu_pct', 'CPU of the masters', 'pct', 'less', nodes('master', 'cpu_pct')],
   ['master.engine_cpu_pct', 'engine CPU of the masters', 'pct', 'less', nodes('master', 'engine_cpu_pct')],

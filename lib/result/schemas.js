@@ -228,14 +228,14 @@ export const PRODUCER = object(
     ticks: object({ count: number, late: figure, lateness_us: percentiles }, ['count', 'lateness_us']),
     server: object(
       {
-        ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'net_bytes_per_item', 'evicted'])
-          .properties,
+        ...figures(['share', 'cpu_us_per_item', 'memory_bytes_per_item', 'evicted']).properties,
+        ...figures(['net_bytes_per_item', 'net_bytes_per_item_net']).properties,
         commands: nullable(commands),
         memory_note: nullable(text),
         foreign_calls: nullable(
           object({ command: text, calls: number, by: { enum: ['consumers'] } }, ['command', 'calls']),
         ),
-        idle: { anyOf: [{ type: 'null' }, object({ why: text }), idle] },
+        idle: { anyOf: [{ type: 'null' }, object({ why: text, net_bytes_per_s: figure }, ['why']), idle] },
       },
       [],
     ),

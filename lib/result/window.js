@@ -1,6 +1,6 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
-import { netCost } from '../measure/idle-cost.js'
+import { netBytesBeside, netCost } from '../measure/idle-cost.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
@@ -110,7 +110,7 @@ export const nodesOver = (lines, stretch) => {
 
 /** Totals of the nodes: seconds of CPU, bytes and commands of the masters. @param {readonly Line[]} lines */
 const costsOver = (lines) => {
-  const totals = { cpuS: 0, netBytes: 0 }
+  const totals = { cpuS: 0, netBytes: 0, infoBytes: 0 }
   /** @type {Record<string, { calls: number, usec: number }>} */
   const commands = {}
   /** @type {Map<string, number>} */
@@ -120,6 +120,7 @@ const costsOver = (lines) => {
     totals.cpuS += ((row.cpu_pct ?? 0) / 100) * ((row.over_ms ?? 0) / 1000)
     if (row.role !== 'master') continue
     totals.netBytes += (row.net_in_bytes ?? 0) + (row.net_out_bytes ?? 0)
+    totals.infoBytes += row.info_bytes ?? 0
     addCommands(commands, row.commands ?? {})
   }
   const watched = [...overS].map(([address, seconds]) => ({ address, overS: seconds }))
@@ -217,6 +218,10 @@ const serversOver = (runs, lines, stored) => {
     fixed_cpu_share: net?.fixed_share ?? null,
     idle,
     net_bytes_per_item: per(costs.netBytes),
+    net_bytes_per_item_net: netBytesBeside({
+      ...{ netBytes: costs.netBytes, infoBytes: costs.infoBytes, items: stored, idle },
+      overS: Math.max(0, ...costs.watched.map(({ overS }) => overS)),
+    }),
     commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
   }
 }

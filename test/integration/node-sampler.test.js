@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { run as runMillrace } from '../../lib/index.js'
 import { nodeSampler } from '../../lib/measure/node-sampler.js'
 import { addressOf } from '../../lib/target/address.js'
 import { parseInfo } from '../../lib/wire/info.js'
@@ -233,4 +234,25 @@ test('a server that stops refuses, comes back with new counters, and shows no ne
   assert.equal(nodes[0].gaps, 2 + late)
   for (const value of [totals.cpu_s, totals.net_bytes, totals.expired]) assert.ok(Number(value) >= 0)
   assert.equal(totals.commands.set, undefined)
+})
+
+test('network per item is the same at a low rate and at a high one when our own probes are taken off', async (t) => {
+  const server = await startServer(t)
+  const { host, port, password } = server
+  const at = async (/** @type {number} */ quantity) => {
+    await server.redis.flushall()
+    const { server: costs } = /** @type {any} */ (
+      await runMillrace({ host, port, password, quantity, duration: '4s', idleCost: 'always' })
+    )
+    assert.ok(costs.net_bytes_per_item_net > 0, JSON.stringify(costs.idle))
+    return costs
+  }
+  const [low, high] = [await at(100), await at(20_000)]
+  const [few, many] = [low.net_bytes_per_item_net, high.net_bytes_per_item_net]
+  t.diagnostic(
+    `${few} and ${many} B an item; with our probes ${low.net_bytes_per_item} and ${high.net_bytes_per_item}`,
+  )
+  // Names of more items have more digits, and a batch of few items is a command all the same.
+  assert.ok(Math.abs(many / few - 1) < 0.06, `${few} B an item at 100/s, ${many} B at 20,000/s`)
+  assert.ok(low.net_bytes_per_item > 1.3 * few)
 })

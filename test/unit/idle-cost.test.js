@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { agreed, idleCost, netCost } from '../../lib/measure/idle-cost.js'
+import { agreed, idleCost, netBytesBeside, netCost } from '../../lib/measure/idle-cost.js'
 import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
 import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -45,6 +45,19 @@ describe('samples of idle servers', () => {
     near(idle?.by_node.m, 0.5)
     near(idle?.by_node.r, 0.27)
     near(idle?.probes_pct, 0.04)
+  })
+
+  test('what is on the network of the masters meanwhile, without our INFO', () => {
+    const bytes = { net_in_bytes: 700, net_out_bytes: 9300, info_bytes: 9000 }
+    const replica = row(0.5, { address: 'r', role: 'replica', net_in_bytes: 1e6, net_out_bytes: 1e6 })
+    const idle = agreed(
+      [1, 2, 3].map(() => [row(0.5, { ...bytes, over_ms: 2000 }), { ...replica, over_ms: 2000 }]),
+    )
+    near(Number(idle?.net_bytes_per_s), 500)
+    const known = { netBytes: 340_000, infoBytes: 100_000, items: 1000, overS: 10 }
+    near(Number(idle && netBytesBeside({ ...known, idle })), 235)
+    assert.equal(netBytesBeside({ ...known, idle: { why: '--idle-cost never' } }), null)
+    assert.equal(agreed([1, 2, 3].map(() => [row(0.5)]))?.net_bytes_per_s, null)
   })
 
   test('an upper bound is no measurement', () => {

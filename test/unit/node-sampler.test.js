@@ -96,10 +96,24 @@ test('the first answer has gauges, the next ones differences', async () => {
     commands_per_s: 100,
     net_in_bytes: 4000,
     net_out_bytes: 2000,
+    info_bytes: second.info_bytes,
     expired: 20,
     evicted: 0,
     commands: { setex: { calls: 200, usec: 500 } },
   })
+})
+
+test('of the bytes of a node our INFO is known: the answer before, which is sent after it was made up', async () => {
+  const { at } = rig({})
+  const textOf = (/** @type {object} */ fields) =>
+    Object.entries(fields)
+      .map(([name, value]) => `${name}:${value}\r\n`)
+      .join('')
+  await at(1, lived(1))
+  const [second] = await at(2, { ...lived(2), longer: 'x'.repeat(100) })
+  const [third] = await at(3, lived(3))
+  assert.equal(second.info_bytes, textOf(lived(1)).length)
+  assert.equal(third.info_bytes, textOf({ ...lived(2), longer: 'x'.repeat(100) }).length)
 })
 
 test('the server tells the time between its answers, unless its clock was set', async () => {
