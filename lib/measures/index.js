@@ -23,7 +23,7 @@ export const MEASURES = Object.freeze([
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([bystander, client, collection, reconnects, replies])
-export const ofWorkers = Object.freeze([client])
+export const ofWorkers = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
@@ -31,7 +31,7 @@ const applying = (measures, plan) => measures.filter(({ applies = () => true }) 
 
 /** What is taken of a run of its kind and its plan. @param {any} parts of run.json */
 export const measuresOfRun = ({ kind, plan }) =>
-  applying(kind === 'producer' ? ofWriters : plan.flow === 'workers' ? [] : ofReaders, plan)
+  applying(kind === 'producer' ? ofWriters : plan.flow === 'workers' ? ofWorkers : ofReaders, plan)
 
 /** @param {readonly Measure[]} measures @param {(measure: Measure) => Fields | undefined} of @returns {Fields} */
 const together = (measures, of) => Object.assign({}, ...measures.map((measure) => of(measure) ?? {}))
@@ -79,6 +79,30 @@ export const summaryOf = (sums, measures = MEASURES) => {
   for (const { summary } of measures)
     for (const [path, value] of Object.entries(summary(sums))) put(result, path, value)
   return result
+}
+
+/**
+ * Sums of a process with those of processes beside it.
+ * @template {{ window: Folded, whole: Folded, facts: Folded }} Sums
+ * @param {Sums} own
+ * @param {readonly Sums[]} beside
+ * @param {Fields} record
+ * @returns {Sums}
+ */
+export const withBeside = (own, beside, record) => {
+  if (beside.length === 0) return own
+  const all = [own, ...beside]
+  const summed = (/** @type {'window' | 'whole'} */ part) =>
+    sumOfSources(
+      record,
+      all.map((sums) => sums[part]),
+    )
+  return {
+    ...own,
+    window: summed('window'),
+    whole: summed('whole'),
+    facts: factsBeside(all.map((sums) => sums.facts)),
+  }
 }
 
 /** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
@@ -168,6 +192,8 @@ export const instrumentsOf = async (measures, needs) => {
   let facts = {}
   const each = (/** @type {'start' | 'startRun' | 'startWindow' | 'stop'} */ step) =>
     Promise.all(all.map(({ source }) => source[step]?.()))
+  /** Plain data for a fleet, or for the process that started this one: its sums. */
+  const own = () => ({ window: plain(window.sum), whole: plain(whole.sum), facts })
   return {
     start: () => each('start'),
     startRun: () => each('startRun'),
@@ -195,12 +221,17 @@ export const instrumentsOf = async (measures, needs) => {
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
     /** What its seconds come to so far. */
     sums: whole.sum,
-    /** Sections of run.json. @param {number} stored @param {number} [overS] */
-    summary: (stored, overS) =>
-      summaryOf({ window: window.sum, whole: whole.sum, facts, stored, overS, plan: needs.plan }, wanted),
+    /** Sections of run.json. @param {number} stored @param {number} [overS] @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one */
+    summary: (stored, overS, beside = []) =>
+      summaryOf(
+        {
+          ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside, record),
+          ...{ stored, overS, plan: needs.plan },
+        },
+        wanted,
+      ),
     facts: () => facts,
-    /** Plain data for a fleet: sums of this box. */
-    own: () => ({ window: plain(window.sum), whole: plain(whole.sum), facts }),
+    own,
     close() {
       for (const { source } of all) source.close?.()
       window.close()

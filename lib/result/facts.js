@@ -3,7 +3,7 @@
 import { sums as total } from '../base/sums.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { at, folded } from '../measures/fold.js'
-import { measuresOfRun, recordOf, summaryOf } from '../measures/index.js'
+import { measuresOfRun, recordOf, summaryOf, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { withThresholds } from './thresholds.js'
 import { nodesOver, windowOf } from './window.js'
@@ -13,7 +13,7 @@ import { nodesOver, windowOf } from './window.js'
  * @property {1} schema
  * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, facts: Record<string, any> } | null} sums what measures know once; null: the run has not ended
+ * @property {{ stored: number, overS?: number, facts: Record<string, any>, beside?: any[] } | null} sums what measures know once; null: the run has not ended
  *
  * @typedef {any[]} Lines of intervals.ndjson
  */
@@ -42,7 +42,9 @@ export const documentOf = (facts, lines, events) => {
     stored: total(lines.filter(isMeasured).map(({ items }) => items ?? {})).acked,
     facts: {},
   }
-  const sections = summaryOf({ window, whole, ...known, plan: parts.plan }, measures)
+  const { beside = [], facts: once, ...more } = known
+  const added = withBeside({ window, whole, facts: once }, beside, fields)
+  const sections = summaryOf({ ...more, ...added, plan: parts.plan }, measures)
   if (sums) return documentWith(facts, sections)
   return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
 }

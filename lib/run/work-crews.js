@@ -14,8 +14,8 @@ import { journalReader } from './work-journal.js'
 
 /**
  * @typedef {import('./work-process.js').Orders} Orders
- * @typedef {ReturnType<ReturnType<typeof import('../measure/client-health.js').clientHealth>['summary']>} Health
- * @typedef {{ child: import('node:child_process').ChildProcess, reader: ReturnType<typeof journalReader>, client: Health | null, whole: boolean, ended: boolean }} Crew
+ * @typedef {ReturnType<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>['own']>} Measured
+ * @typedef {{ child: import('node:child_process').ChildProcess, reader: ReturnType<typeof journalReader>, measured: Measured | null, whole: boolean, ended: boolean }} Crew
  */
 
 const program = fileURLToPath(new URL('work-process.js', import.meta.url))
@@ -85,7 +85,7 @@ export const crewsOf = async ({
       // One that was killed reads nothing any more.
       child.stdin?.on('error', () => {})
       /** @type {Crew} */
-      const crew = { child, reader, client: null, whole: true, ended: false }
+      const crew = { child, reader, measured: null, whole: true, ended: false }
       crews.push(crew)
       let ready = false
       let fault = 'ended before it was ready'
@@ -97,7 +97,7 @@ export const crewsOf = async ({
           if (isWorking) child.stdin?.write('go\n')
           resolve()
         }
-        if (line.client) crew.client = line.client
+        if (line.measured) crew.measured = line.measured
         if (line.whole === false) crew.whole = false
         if (line.refused) sink.refused(line.refused)
         if (line.event) sink.event(line.event[0], line.event[1])
@@ -146,7 +146,7 @@ export const crewsOf = async ({
     close()
     throw error
   }
-  /** @type {Health[]} */
+  /** @type {Measured[]} */
   let last = []
   return {
     start() {
@@ -157,9 +157,8 @@ export const crewsOf = async ({
       stopping = true
       for (const { child } of crews) child.stdin?.end()
     },
-    /** Of those at work, as last told. */
-    healths: () =>
-      crews.length > 0 ? crews.flatMap(({ client, ended }) => (client && !ended ? [client] : [])) : last,
+    /** What the seconds of all processes come to, as each last said. */
+    measured: () => (crews.length > 0 ? crews.flatMap(({ measured }) => measured ?? []) : last),
     pids: () => crews.flatMap(({ child, ended }) => (ended ? [] : [Number(child.pid)])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {
@@ -169,7 +168,7 @@ export const crewsOf = async ({
       }
       readAll()
       const whole = crews.every(({ whole: all, ended }) => all && ended)
-      last = crews.flatMap(({ client }) => client ?? [])
+      last = crews.flatMap(({ measured }) => measured ?? [])
       close()
       return whole
     },

@@ -2,8 +2,8 @@
 // order, and the end of the pipe at once. It prints a line a second: what it cost, and what was refused.
 import { deserialize } from 'node:v8'
 import { fromParent } from '../child.js'
-import { clientHealth } from '../measure/client-health.js'
 import { steadyClock } from '../measure/clocks.js'
+import { instrumentsOf, ofWorkers } from '../measures/index.js'
 import { endpointOf } from '../target/address.js'
 import { dial } from '../target/dial.js'
 import { crewOf } from './work-crew.js'
@@ -33,7 +33,7 @@ const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /
 )
 const steady = steadyClock()
 const writer = journalWriter(journal)
-const health = clientHealth({ clock })
+const instruments = await instrumentsOf(ofWorkers, { plan, clock })
 const ofAll = (/** @type {number} */ worker) => worker + first
 const crew = await crewOf({
   plan,
@@ -61,15 +61,15 @@ tell({ ready: true })
 let isWorking = false
 process.stdin.once('data', () => {
   isWorking = true
-  health.startWindow()
-  health.startRun()
+  instruments.startWindow()
+  instruments.startRun()
   crew.start()
 })
 const second = setInterval(() => {
   if (!isWorking) return
-  health.sample()
+  instruments.second(true)
   writer.flush()
-  tell({ client: health.summary() })
+  tell({ measured: instruments.own() })
 }, 1000)
 process.stdin.resume()
 process.stdin.once('end', async () => {
@@ -77,6 +77,8 @@ process.stdin.once('end', async () => {
   const whole = await crew.settle(settleMs).catch(() => false)
   clearInterval(second)
   writer.flush()
-  tell({ client: health.summary(), whole })
+  instruments.second(true)
+  instruments.end()
+  tell({ measured: instruments.own(), whole })
   process.exit(0)
 })

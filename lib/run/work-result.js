@@ -7,7 +7,6 @@ import { sums } from '../base/sums.js'
  * @typedef {object} Ending
  * @property {number} startedEpochMs
  * @property {boolean} interrupted
- * @property {ReturnType<WorkRun['health']['summary']>} client
  * @property {boolean} whole every job in hand was finished
  * @property {(import('../measure/jobs.js').Account & { foreign: number, makers_at_work: number, boxes_at_work: number, boxes_silent: number, boxes?: Box[] }) | null} account boxes: those that took at once
  */
@@ -79,11 +78,12 @@ const serverOf = ({ sampler, strategy, roles }, done) => {
 }
 
 /** @param {WorkRun} run @param {Ending} ending */
-export const resultOf = (run, { startedEpochMs, interrupted, client, whole, account }) => {
+export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
   const { plan, card, crew, last, second, clocks, journal, elapsed, strategy } = run
   const [{ records: first }] = crew.stages
   const { jobs, times, future } = last
   const durationMs = elapsed()
+  const beside = crew.measured()
   const { counts } = jobs
   return {
     kind: /** @type {const} */ ('consumer'),
@@ -133,10 +133,9 @@ export const resultOf = (run, { startedEpochMs, interrupted, client, whole, acco
     },
     clocks: clocks.figures(),
     server: serverOf(run, counts.done),
-    client,
     nodes: run.sampler.summary().nodes,
     events: journal.events,
-    sections: {},
-    sums: { stored: counts.done, facts: {} },
+    sections: run.instruments.summary(counts.done, durationMs / 1000, beside),
+    sums: { stored: counts.done, overS: durationMs / 1000, facts: run.instruments.facts(), beside },
   }
 }

@@ -4,9 +4,8 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../errors.js'
 import { onesIn } from '../measure/bits.js'
-import { clientHealth } from '../measure/client-health.js'
-import { sumOfClients } from '../measure/client-sum.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
+import { instrumentsOf, ofWorkers } from '../measures/index.js'
 import { accountsBeside, boxAccount, signs } from '../target/queue-accounts.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { dataWatch } from './data-watch.js'
@@ -148,7 +147,7 @@ const setUp = async (needs) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const health = clientHealth({ clock })
+  const instruments = await instrumentsOf(ofWorkers, { plan, clock })
   const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const onGone = () =>
     warn({
@@ -161,7 +160,7 @@ const setUp = async (needs) => {
   const second = everyWorkSecond({
     plan,
     stages,
-    health,
+    instruments,
     sampler,
     roles,
     backlogs: () => crew.backlogs(client()),
@@ -174,7 +173,7 @@ const setUp = async (needs) => {
   })
   return {
     ...{ plan, card: needs.card, strategy, client, target, last, crew, ending, account, box },
-    ...{ health, sampler, data, roles, second, clocks, journal, elapsed },
+    ...{ instruments, sampler, data, roles, second, clocks, journal, elapsed },
     /** Of the run, by the clock of the queue's server. */
     startUs: () => startUs,
     begin() {
@@ -191,7 +190,7 @@ const setUp = async (needs) => {
     release() {
       clearInterval(clockTimer)
       ending.stop()
-      health.stop()
+      instruments.close()
       crew.close()
     },
   }
@@ -246,14 +245,14 @@ const accounted = async (run, atOnce) => {
 
 /** @param {WorkRun} run @param {import('./settlement.js').Signals} signals */
 const played = async (run, { stop, stopNow }) => {
-  const { crew, ending, sampler, health, second, data, journal } = run
+  const { crew, ending, sampler, instruments, second, data, journal } = run
   // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
   await run.account.begin().catch((error) => {
     if (!isOutOfMemory(error)) throw error
   })
   await sampler.mark()
-  health.startWindow()
-  health.startRun()
+  instruments.startWindow()
+  instruments.startRun()
   const startedEpochMs = Date.now()
   second.start()
   run.begin()
@@ -267,8 +266,7 @@ const played = async (run, { stop, stopNow }) => {
   }
   const whole = await settled(load, { stop, stopNow })
   run.end()
-  const own = health.summary()
-  const client = { ...own, ...sumOfClients([own, ...crew.healths()]) }
+  instruments.end()
   await untilStopped(stopNow, second.stop(), undefined)
   data.end()
   const account = await untilStopped(
@@ -284,7 +282,7 @@ const played = async (run, { stop, stopNow }) => {
     run.account.end().catch(() => {}),
     undefined,
   )
-  return resultOf(run, { startedEpochMs, interrupted: stop.aborted, client, whole, account })
+  return resultOf(run, { startedEpochMs, interrupted: stop.aborted, whole, account })
 }
 
 /** @param {WorkNeeds & import('./settlement.js').Signals} needs */

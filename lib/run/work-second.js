@@ -5,7 +5,7 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {object} needs
  * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
  * @param {{ records: import('./work-records.js').WorkRecords }[]} needs.stages
- * @param {ReturnType<typeof import('../measure/client-health.js').clientHealth>} needs.health
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {ReturnType<typeof import('./read-second.js').commandsByRole>} needs.roles
  * @param {() => Promise<number[]>} needs.backlogs jobs that wait, by stage
@@ -17,8 +17,20 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
  */
 export const everyWorkSecond = (needs) => {
-  const { plan, stages, health, sampler, roles, backlogs, queueBytes, renew, look, elapsed, write, show } =
-    needs
+  const {
+    plan,
+    stages,
+    instruments,
+    sampler,
+    roles,
+    backlogs,
+    queueBytes,
+    renew,
+    look,
+    elapsed,
+    write,
+    show,
+  } = needs
   const { records } = stages[stages.length - 1]
   const turn = changesOf(() => records.jobs.counts, 'done', elapsed)
   // Of two stages, what the first has done too.
@@ -36,7 +48,7 @@ export const everyWorkSecond = (needs) => {
     const intended = records.times.whole.turn()
     const service = records.times.service.turn()
     const waiting_us = records.times.waiting.turn()
-    const client = health.sample()
+    const line = instruments.second(true)
     const [nodes, waiting, queue_bytes] = await Promise.all([
       sampler.sample(),
       backlogs().catch(() => null),
@@ -62,7 +74,7 @@ export const everyWorkSecond = (needs) => {
       queue_bytes,
       latency_us: { intended, service },
       waiting_us,
-      client,
+      ...line,
       nodes,
     })
     if (isRest(overS)) return

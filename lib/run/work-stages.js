@@ -89,7 +89,7 @@ export const openStages = async (needs) => {
       for (const crew of crews) crew.stop()
     },
     /** Of the processes beside this one. */
-    healths: () => crews.flatMap((crew) => ('healths' in crew ? crew.healths() : [])),
+    measured: () => crews.flatMap((crew) => ('measured' in crew ? crew.measured() : [])),
     /** @param {number} limitMs @param {AbortSignal} [now] */
     async settle(limitMs, now) {
       const whole = await Promise.all(crews.map((crew) => crew.settle(limitMs, now)))

@@ -107,9 +107,12 @@ describe('a result made again', () => {
   test('of workers, byte for byte; one whose disk was full has a result of its seconds', async (t) => {
     const queue = start(t, 'producer.js', `--strategy queue-list --rate 300 ${common} --prefix w:`)
     await until('a second of jobs', () => queue.intervals().length > 0)
-    const workers = start(t, 'consumer.js', '--workers 2 --duration 1s --prefix w:')
+    const workers = start(t, 'consumer.js', '--workers 2 --processes 2 --duration 1s --prefix w:')
     const { folder, stderr } = await workers.ended
-    const { lines } = await assertSame({ folder, stderr })
+    const { lines, document } = await assertSame({ folder, stderr })
+    // The processes of workers have their part beside the seconds of the one that started them.
+    const own = lines.reduce((total, { client }) => total + client.cpu_s, 0)
+    assert.ok(document.client.cpu_s > own && document.client.cpu_us_per_item > 0)
     queue.kill('SIGINT')
     await queue.ended
     const cut = await cutOff(folder)
