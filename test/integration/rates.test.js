@@ -1,0 +1,48 @@
+// One rate: what run.json has agrees with what intervals.ndjson has of the same seconds, whatever kind of load it was and
+// whether the servers kept up; and what is sent is stored.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { at, linesOf, startProducer } from '../helpers/programs.js'
+import { callsOf, startServer } from '../helpers/servers.js'
+
+const lookups = '--strategy lookup-get --keys 1000 --fill'
+const over = '--rate 500k --max-behind 500ms'
+
+/** @type {[name: string, line: string, tick: number, isOver?: boolean][]} tick: items of one */
+const loads = [
+  ['batches within the limit', '-q 1000 -c 10', 100],
+  ['batches above it', '-q 2M -c 10', 200_000, true],
+  ['an even rate above it', '-q 20000 --rate 5M', 1000, true],
+  ['batches above that of ioredis', '-q 300k -c 20 --driver ioredis', 15_000, true],
+  ['--rate max', '-q 20000 --rate max', 20_000],
+  ['--pacing closed', '-q 10000 -c 4 --pacing closed', 2500],
+  ['clients in a closed loop', lookups, 1],
+  ['clients above the limit', `${lookups} ${over}`, 1, true],
+  ['jobs above the limit', `--strategy queue-list ${over}`, 1, true],
+]
+
+describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
+  for (const [name, line, tick, isOver] of loads)
+    test(name, async (t) => {
+      const server = await startServer(t)
+      const options = '--warm-up 1 --duration 3 --no-report --guard off --allow memory,foreign-keys'
+      const { document, folder, stderr } = await startProducer(t, `${line} ${options}`, { env: at(server) })
+        .ended
+      assert.ok(document, stderr)
+      const { items, rate, measured_s: measuredS } = document
+      const lines = linesOf(join(folder, 'intervals.ndjson'))
+      const warmUp = lines.filter(({ phase }) => phase === 'warm-up')
+      const acked = lines
+        .filter(({ phase }) => phase !== 'warm-up')
+        .reduce((sum, { items: own }) => sum + own.acked, 0)
+      // A busy machine writes a line late.
+      const lateS = Math.abs(1 - warmUp.at(-1).at_ms / 1000)
+      const stored = rate.achieved * measuredS
+      const allowed = tick + 0.02 * acked + lateS * rate.achieved
+      assert.ok(Math.abs(stored - acked) <= allowed, `${stored} items, and ${acked} by the intervals`)
+      if (isOver) assert.ok(items.dropped > 0, JSON.stringify(items))
+      // A tick is sent as a whole or not at all.
+      if (tick > 1) assert.equal(await callsOf(server, 'setex'), items.acked)
+    })
+})
