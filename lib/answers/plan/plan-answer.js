@@ -45,6 +45,24 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
 }
 
 /**
+ * What keys that hold all items cost of an item. Looking among many is the work of each item's own key, and of its place in
+ * what is ordered: they share it.
+ * @param {import('./model.js').Model} model
+ * @param {import('./wire.js').Wire} wire
+ * @param {number} items
+ */
+export const fixedUs = ({ terms }, { spread, fixed, ordered }, items) => {
+  const places = ordered ? fixed.members : 0
+  const share = spread.commands === 0 ? 1 : places / (spread.commands + places)
+  const whole = cpuFeatures(fixed, items)
+  const features = { ...whole, log2_items: whole.log2_items * share }
+  return terms.reduce(
+    (sum, { name, value }) => sum + value * /** @type {Record<string, number>} */ (features)[name],
+    0,
+  )
+}
+
+/**
  * What servers must do at a rate: `bound` takes the value, or an end of the interval.
  * @param {Planned} planned
  * @param {Asked} asked
@@ -54,18 +72,7 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
 export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'value') => {
   const features = cpuFeatures(sumOf(wire, rate), items)
   const cpu = predicted(model.cpu.master, features)
-  const part = (/** @type {import('./wire.js').Amounts} */ amounts, /** @type {boolean} */ sized) => {
-    const own = /** @type {Record<string, number>} */ ({
-      ...cpuFeatures(amounts, 2),
-      log2_items: sized ? features.log2_items : 0,
-    })
-    return model.cpu.master.terms.reduce(
-      (/** @type {number} */ sum, /** @type {any} */ term) => sum + term.value * own[term.name],
-      0,
-    )
-  }
-  // Finding a place among the others is the work of what is ordered.
-  const ofFixed = part(wire.fixed, wire.ordered)
+  const ofFixed = fixedUs(model.cpu.master, wire, items)
   const scale = cpu[bound] / cpu.value
   const computed = memory.spread + memory.fixed
   const size = model.memory === null ? 1 : predicted(model.memory, memoryFeatures(computed))[bound] / computed

@@ -1,0 +1,201 @@
+#!/usr/bin/env node
+// `millrace plan` beside Netflix's service-capacity-modeling and beside what this machine measures, and published points
+// of other machines predicted from a calibration here.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { computedOf, predictionOf } from '../lib/answers/plan/calibrate.js'
+import { readCalibration } from '../lib/answers/plan/calibration-file.js'
+import { optionsOfCell, rateOfCell } from '../lib/answers/plan/cells.js'
+import { alignedTable } from '../lib/base/layout.js'
+import { count } from '../lib/base/units.js'
+import { calibrate, plannedRun } from '../lib/cli/calibration.js'
+import { screenSay } from '../lib/cli/say.js'
+import { script } from '../lib/cli/script.js'
+import { ExitCode } from '../lib/errors.js'
+import { run, startLocalServers } from '../lib/index.js'
+import { publishedRows } from './bench/plan-published.js'
+
+const peer = 'service-capacity-modeling==0.3.212'
+const usage = `Usage: npm run bench:plan -- [options]
+
+  --calibration A,B  folders of millrace calibrate with sorted-set, list and actual-value; without it one is made
+  --python PATH      a Python that has ${peer} (python3); without it its columns are empty
+  --published        only the published points of other machines
+  -h, --help         this text`
+
+const key = (/** @type {number} */ n) => `item:${n}`.length
+
+/** Ten workloads: of both models, small and large values, few and many items. */
+const workloads = ['sorted-set', 'list'].flatMap((strategy) =>
+  /** @type {const} */ ([
+    [5000, 20, 1000],
+    [20_000, 200, 1000],
+    [20_000, 1000, 1000],
+    [200_000, 100, 100],
+    [5000, 5000, 10],
+  ]).map(([items, valueBytes, members]) => ({ strategy, items, valueBytes, members, connections: 1 })),
+)
+
+/** @param {string} python */
+const peerPlans = (python) => {
+  const loads = workloads.map((load) => ({
+    rate: Math.round(rateOfCell(load)),
+    items: load.items,
+    key_bytes: key(load.items),
+    value_bytes: load.valueBytes,
+  }))
+  const file = fileURLToPath(new URL('bench/plan-peer.py', import.meta.url))
+  const { status, stdout } = spawnSync(python, [file], { input: JSON.stringify(loads), encoding: 'utf8' })
+  if (status === 0) return JSON.parse(stdout)
+  screenSay(
+    `${python} has no ${peer} (python3 -m venv DIR && DIR/bin/pip install ${peer}): its columns are empty`,
+  )
+  return null
+}
+
+/** @param {typeof workloads[number]} load */
+const measured = async (load) => {
+  const servers = await startLocalServers()
+  const cpu = /** @type {number[]} */ ([])
+  try {
+    const { strategy, ...cell } = load
+    const result = /** @type {any} */ (
+      await run(
+        {
+          ...servers.options,
+          strategy: /** @type {any} */ (strategy),
+          ...optionsOfCell(cell),
+          idleCost: 'always',
+        },
+        {
+          onProgress: (/** @type {any} */ event) => {
+            if (event.type === 'second' && event.phase === 'measuring')
+              cpu.push(event.nodes[0]?.engine_cpu_pct)
+          },
+        },
+      )
+    )
+    const { idle } = result.server
+    const pct = cpu.toSorted((a, b) => a - b)[Math.floor(cpu.length / 2)] - (idle.cpu_pct ?? 0)
+    return { cpu_us: (pct * 1e4) / result.rate.achieved, memory_bytes: result.server.memory_bytes_per_item }
+  } finally {
+    await servers.close()
+  }
+}
+
+/** @param {number | null | undefined} value @param {number} digits */
+const shown = (value, digits) => (typeof value === 'number' ? value.toFixed(digits) : '')
+/** @param {number | null | undefined} value @param {number | null} truth */
+const off = (value, truth) =>
+  typeof value === 'number' && truth !== null
+    ? `${value > truth ? '+' : ''}${(100 * (value / truth - 1)).toFixed(1)} %`
+    : ''
+
+/** @param {readonly any[]} models @param {string} allocator @param {string} python */
+const sideBySide = async (models, allocator, python) => {
+  const plans = peerPlans(python)
+  const rows = []
+  for (const [i, load] of workloads.entries()) {
+    const model = models.find(({ strategy }) => strategy === load.strategy)
+    const planOf = () => plannedRun({ strategy: load.strategy, prefix: '', ...optionsOfCell(load) }, null)
+    const amounts = await computedOf(/** @type {any} */ ({ planOf, allocator }), load.strategy, load, null)
+    const ours = predictionOf(model, amounts, load)
+    const found = await measured(load)
+    rows.push({ ...load, ours, peer: plans?.[i] ?? null, found })
+    screenSay(`${i + 1} of ${workloads.length} workloads`)
+  }
+  return alignedTable(
+    [
+      {
+        title: 'workload',
+        left: true,
+        cell: ({ strategy, items, valueBytes, members }) =>
+          `${strategy}, ${count(items)} x ${valueBytes} B, ${members}`,
+      },
+      { title: 'CPU µs', cell: ({ found }) => shown(found.cpu_us, 2) },
+      { title: 'millrace', cell: ({ ours, found }) => off(ours.cpu_us.master.value, found.cpu_us) },
+      { title: 'Netflix', cell: ({ peer: one, found }) => off(one?.cpu_us, found.cpu_us) },
+      { title: 'memory B', cell: ({ found }) => shown(found.memory_bytes, 1) },
+      { title: 'millrace', cell: ({ ours, found }) => off(ours.memory_bytes?.value, found.memory_bytes) },
+      { title: 'Netflix', cell: ({ peer: one, found }) => off(one?.memory_bytes, found.memory_bytes) },
+    ],
+    rows,
+    120,
+  )
+}
+
+/** @param {readonly any[]} models */
+const publishedTable = async (models) => {
+  const rows = (await publishedRows(models)).map((row) => ({ ...row }))
+  const judged = rows.filter(({ anchor }) => !anchor)
+  const within = judged.filter(({ errorPct }) => Math.abs(errorPct) <= 15).length
+  return [
+    ...alignedTable(
+      [
+        {
+          title: 'published point',
+          left: true,
+          cell: ({ id, node, strategy }) => `${id}, ${node}, ${strategy}`,
+        },
+        {
+          title: 'writers',
+          cell: ({ writers, each, intervalMs, chunks, shards }) =>
+            `${writers} x ${each}${intervalMs ? ` / ${intervalMs} ms` : ''}${chunks ? `, ${chunks} chunks` : ''}${shards ? `, ${shards} shards` : ''}`,
+        },
+        { title: 'true rate', cell: ({ rate }) => count(rate) },
+        { title: 'published', cell: ({ cpuPct }) => `${cpuPct} %` },
+        { title: 'predicted', cell: ({ predictedPct }) => `${predictedPct.toFixed(1)} %` },
+        {
+          title: 'off',
+          cell: ({ errorPct, anchor }) =>
+            anchor ? 'anchor' : `${errorPct > 0 ? '+' : ''}${errorPct.toFixed(1)} %`,
+        },
+      ],
+      rows,
+      120,
+    ),
+    `${within} of ${judged.length} within 15 %`,
+  ]
+}
+
+await script({
+  usage,
+  options: {
+    calibration: { type: 'string' },
+    python: { type: 'string', default: 'python3' },
+    published: { type: 'boolean', default: false },
+  },
+  work: async ({ calibration, python, published }) => {
+    const documents = calibration
+      ? calibration.split(',').map((/** @type {string} */ path) => readCalibration(path))
+      : [
+          (
+            await calibrate(
+              {
+                ...{
+                  strategies: ['sorted-set', 'list', 'actual-value'],
+                  files: {},
+                  where: null,
+                  seed: 1,
+                  cells: 12,
+                  proofs: 6,
+                },
+                ...{ limitS: 12, windowS: 3, most: {}, out: mkdtempSync(join(tmpdir(), 'millrace-plan-')) },
+              },
+              screenSay,
+              new AbortController().signal,
+            )
+          ).document,
+        ]
+    const models = documents.flatMap((/** @type {any} */ document) => document.models)
+    const parts = [
+      ...(published ? [] : [await sideBySide(models, documents[0].server.allocator, python)]),
+      await publishedTable(models),
+    ]
+    process.stdout.write(`${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`)
+    return ExitCode.done
+  },
+})
