@@ -81,6 +81,13 @@ export const supported = (found, key) =>
 /** @param {Point[]} points */
 const hasFigures = (points) => points.some(([, value]) => value !== null)
 
+/** A point between two gaps has no line: it is a dot. @param {Point[]} points @returns {(Point | { value: Point, symbol: string })[]} */
+const withDots = (points) =>
+  points.map((point, at) => {
+    const isGap = (/** @type {number} */ other) => (points[other]?.[1] ?? null) === null
+    return point[1] !== null && isGap(at - 1) && isGap(at + 1) ? { value: point, symbol: 'circle' } : point
+  })
+
 /**
  * @param {string} name
  * @param {Point[]} data
@@ -93,10 +100,9 @@ export const line = (name, data, { color, dashed = false, width = 2, step = fals
         {
           type: 'line',
           name,
-          data,
-          // A point between two gaps would be invisible without its symbol.
-          showSymbol: data.length < 2,
-          symbol: data.length < 2 ? 'circle' : 'none',
+          data: withDots(data),
+          showSymbol: true,
+          symbol: 'none',
           symbolSize: 5,
           // A figure holds for the time before its point.
           ...(step && { step: 'start' }),
@@ -152,26 +158,37 @@ export const nodeLines = (seconds, figure, unit) => {
 /** @param {{ shard: number }[]} rows */
 const shardCount = (rows) => new Set(rows.map(({ shard }) => shard)).size
 
+/** The node that an event is about. @param {string} text @param {(address: string) => string} shortName @param {readonly string[]} addresses */
+const nodeIn = (text, shortName, addresses) => {
+  const address = addresses.find((one) => text.startsWith(one))
+  return address ? ` ${shortName(address)}` : ''
+}
+
 /**
- * Events as upright lines. Those that lie too close to be read are one mark.
+ * Events as upright lines, each with the name of its node. Those that lie too close to be read are one mark, and those
+ * before the first item are in the table alone.
  * @param {RunRecord} record
  */
 const eventMarks = ({ run, seconds }) => {
   const endMs = seconds.at(-1)?.at_ms ?? 0
-  /** @type {{ fromMs: number, toMs: number, kinds: string[] }[]} */
+  const addresses = [...new Set(seconds.flatMap(({ nodes = [] }) => nodes.map(({ address }) => address)))]
+  const shortName = shortNames(addresses)
+  /** @type {{ fromMs: number, toMs: number, kinds: string[], node: string }[]} */
   const marks = []
-  for (const { at_ms: atMs, kind } of run.events) {
-    if (kind === 'phase') continue // they have areas of their own
+  for (const { at_ms: atMs, kind, text } of run.events) {
+    // Phases have areas of their own.
+    if (kind === 'phase' || atMs < 0) continue
     const last = marks.at(-1)
     const again = last?.kinds.every((one) => one === kind) && atMs - last.toMs < endMs * 0.15
     if (last && (again || atMs - last.fromMs < endMs * 0.1)) {
       last.kinds.push(kind)
       last.toMs = atMs
-    } else marks.push({ fromMs: atMs, toMs: atMs, kinds: [kind] })
+    } else marks.push({ fromMs: atMs, toMs: atMs, kinds: [kind], node: nodeIn(text, shortName, addresses) })
   }
-  return marks.map(({ fromMs, kinds }) => {
-    const more = kinds.length > 1 ? ` +${kinds.length - 1}` : ''
-    return { xAxis: +(Math.max(0, fromMs) / 1000).toFixed(2), name: `${kinds[0]}${more}` }
+  return marks.map(({ fromMs, kinds: [kind, ...others], node }) => {
+    const more = others.length > 0 ? ` +${others.length}` : ''
+    const names = [...new Set([`${kind}${node}${more}`, `${kind}${node}`, `${kind}${more}`, kind])]
+    return { xAxis: +(fromMs / 1000).toFixed(2), name: names[0], names }
   })
 }
 

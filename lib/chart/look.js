@@ -100,10 +100,26 @@ const longestWord = (text) => Math.max(...text.split(/\s+/).map((word) => word.l
 export const placedLabels = (option, plotPx) => {
   const wholeS = [option.xAxis].flat()[0].max
   if (typeof wholeS !== 'number') return option
-  const marked = (/** @type {any} */ mark) => {
-    const at = mark.xAxis / wholeS
-    const align = at < edge ? 'left' : at > 1 - edge ? 'right' : 'center'
-    return { ...mark, label: { ...mark.label, align } }
+  const align = (/** @type {number} */ at) => (at < edge ? 'left' : at > 1 - edge ? 'right' : 'center')
+  /** Marks whose labels neither reach another nor the edges of the picture. @param {any[]} marks @param {number} shorter by how many steps */
+  const labelled = (marks, shorter) => {
+    let takenPx = -labelGapPx
+    return marks.map(({ names = [], ...mark }) => {
+      const at = mark.xAxis / wholeS
+      const side = align(at)
+      const name = names[Math.min(shorter, names.length - 1)] ?? mark.name
+      const width = name.length * signPx
+      const from = at * plotPx - { left: 0, center: width / 2, right: width }[side]
+      const show = from >= takenPx && from + width <= plotPx + labelGapPx
+      if (show) takenPx = from + width + labelGapPx
+      return { ...mark, name, label: { ...mark.label, show, align: side } }
+    })
+  }
+  /** With the longest names of which all have room. @param {any[]} marks */
+  const markedIn = (marks) => {
+    const steps = Math.max(1, ...marks.map(({ names = [] }) => names.length))
+    const all = Array.from({ length: steps }, (_, shorter) => labelled(marks, shorter))
+    return all.find((some) => some.every(({ label }) => label.show)) ?? all[steps - 1]
   }
   const area = (/** @type {[any, any]} */ [from, to]) => {
     const px = (plotPx * (to.xAxis - from.xAxis)) / wholeS - labelGapPx
@@ -123,7 +139,7 @@ export const placedLabels = (option, plotPx) => {
     if (!one.id?.startsWith('marks')) return one
     return {
       ...one,
-      markLine: { ...one.markLine, data: one.markLine.data.map(marked) },
+      markLine: { ...one.markLine, data: markedIn(one.markLine.data) },
       markArea: { ...one.markArea, data: one.markArea.data.map(area) },
     }
   })

@@ -132,7 +132,9 @@ test('CloudWatch: its minutes as steps over our own seconds of the same node', (
   assert.ok(Array.isArray(host.lineStyle.type) && engine.lineStyle.type === 'solid')
   assert.match(option.yAxis.name, /engine: % of one core, host: % of all vCPUs/)
   assert.match(option.xAxis.name, /min:s/)
-  assert.deepEqual(option.series.at(-1).markLine.data, [{ xAxis: 4.2, name: 'failover' }])
+  assert.deepEqual(option.series.at(-1).markLine.data, [
+    { xAxis: 4.2, name: 'failover', names: ['failover'] },
+  ])
 })
 
 test('CloudWatch: a chart a shard, and one of the caches that no address tells', () => {
@@ -181,7 +183,7 @@ test('a silent node leaves a gap, and events and the warm-up are marked', () => 
   const { series } = byName('cpu').option
   assert.deepEqual(series[0].data[3], [4, null])
   const marks = series.at(-1)
-  assert.deepEqual(marks.markLine.data, [{ xAxis: 4.2, name: 'failover' }])
+  assert.deepEqual(marks.markLine.data, [{ xAxis: 4.2, name: 'failover', names: ['failover'] }])
   const [[from, to], ...more] = marks.markArea.data
   assert.deepEqual([from.xAxis, from.name, to, more], [0, 'warm-up', { xAxis: 1 }, []])
 })
@@ -189,7 +191,39 @@ test('a silent node leaves a gap, and events and the warm-up are marked', () => 
 test('events that lie close together are one mark', () => {
   const events = Array.from({ length: 40 }, (_, at) => ({ at_ms: 2000 + at, kind: 'moved', text: 'slot' }))
   const { series } = /** @type {any} */ (runPictures(sampleRecord({ events }))[0].option)
-  assert.deepEqual(series.at(-1).markLine.data, [{ xAxis: 2, name: 'moved +39' }])
+  assert.deepEqual(
+    series.at(-1).markLine.data.map((/** @type {any} */ { xAxis, name }) => [xAxis, name]),
+    [[2, 'moved +39']],
+  )
+})
+
+test('a mark names its node, has a shorter name on a phone, and none before the first item', () => {
+  const { nodes: [, { address }] = [] } = sampleRecord().seconds[0]
+  const events = [
+    { at_ms: -3000, kind: 'disconnected', text: `${address}: before the first item` },
+    { at_ms: 2000, kind: 'disconnected', text: `${address}: closed the connection` },
+    { at_ms: 2001, kind: 'disconnected', text: `${address}: closed the connection` },
+    { at_ms: 6000, kind: 'new-master', text: `${address} is a master now` },
+  ]
+  const option = runPictures(sampleRecord({ events })).find(({ name }) => name === 'cpu')?.option
+  const labels = (/** @type {number} */ plotPx) =>
+    placedLabels(option, plotPx)
+      .series.at(-1)
+      .markLine.data.map((/** @type {any} */ { name, label }) => (label.show ? name : ''))
+  const port = address.split(':').at(-1)
+  assert.deepEqual(labels(1200), [`disconnected ${port} +1`, `new-master ${port}`])
+  assert.deepEqual(labels(220), ['disconnected +1', 'new-master'])
+  assert.deepEqual(labels(90), ['', ''])
+})
+
+test('a point between two gaps is a dot, so that no legend has a name without a line', () => {
+  const record = sampleRecord()
+  for (const [at, { latency_us: found }] of record.seconds.entries())
+    if (found?.intended && at !== 3) found.intended.samples = 1
+  const option = /** @type {any} */ (runPictures(record).find(({ name }) => name === 'latency')?.option)
+  const p90 = option.series.find((/** @type {any} */ { name }) => name === 'p90')
+  const dots = p90.data.filter((/** @type {any} */ point) => point.symbol === 'circle')
+  assert.equal(dots.length, 1)
 })
 
 test('a node that changes its role goes on as another line', () => {

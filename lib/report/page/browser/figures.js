@@ -66,8 +66,6 @@ const pageOption = (raw, width) => {
   }
   if (!lying && width < narrowPx) {
     for (const axis of [option.xAxis].flat()) delete axis.interval
-    // No room for the names of events: the table has them.
-    for (const { markLine } of option.series) if (markLine) markLine.label.show = false
   }
   return option
 }
