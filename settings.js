@@ -1,6 +1,7 @@
 // The one table of options. The parser, the environment, the checks, --help, docs/options.md and
 // .env.example all come from it.
 
+import { settingsOfRates } from './lib/traffic/rates.js'
 import { allStrategies, defaultStrategy, strategyNames } from './lib/workloads/index.js'
 
 /** Where variadic commands are cut when --max-members does not say. */
@@ -33,6 +34,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [maxBehindMs] undefined = the default
  * @property {number} windowBytes
  * @property {number | 'auto'} warmUpMs
+ * @property {import('./lib/traffic/rates.js').Rates} [rates] that follow each other; rate is their mean then
  * @property {'auto' | 'always' | 'never'} idleCost whether the servers are measured before the first write
  * @property {'max' | number} [rate] operations a second; of a writer in ticks then also the period
  * @property {'keys' | 'populate' | 'none'} fill how the key space is filled first
@@ -256,10 +258,14 @@ const groups = {
   ],
   'Rate and sending': [
     { name: 'rate', key: 'rate', type: 'rate', otherwise: 'items per period, in bursts; for lookups, max',
-      insteadOf: ['period', 'chunks', 'pacing'], insteadIf: (value) => typeof value === 'number',
+      insteadOf: ['period', 'chunks', 'pacing'], insteadIf: (value) => value !== 'max',
+      parts: (value) => (typeof value === 'object' ? settingsOfRates(value) : { rate: value }),
       help: 'operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept ' +
-        'them, without a schedule',
+        'them, without a schedule; 10k@30s,20k@1m: rates one after the other, which end the run',
       brief: 'items a second, evenly spaced, such as 300k; or max' },
+    { name: 'ramp', key: 'rates', type: 'ramp', insteadOf: ['rate', 'duration', 'period', 'chunks', 'pacing'],
+      otherwise: 'none', parts: settingsOfRates,
+      help: 'a rate that rises or falls within the run, as in 10k..100k/5m, in steps of a second (300 at most)' },
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
         'closed (wait for the batch or the fetch, then sleep the period)' },

@@ -73,7 +73,7 @@ export const findLatency = {
     ]
     return chart({
       tooltip: { trigger: 'item' },
-      legend: legendOf(series),
+      legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
       xAxis: lyingAxis('rate, items a second', 'rate', { scale: true }),
       yAxis: uprightAxis('p99, log scale', 'us', { type: 'log' }),
       series: [...series, ...answerMarks(answer, 'xAxis')],
@@ -141,7 +141,7 @@ export const findPath = {
     ]
     return chart({
       tooltip: { trigger: 'item' },
-      legend: legendOf(series.filter(({ name }, at) => series.findIndex((one) => one.name === name) === at)),
+      legend: { ...chart({}).legend, data: [...new Set(series.map(({ name }) => name))] },
       xAxis: lyingAxis('time, min:s', 'clock', {
         min: 0,
         max: endS(answer),

@@ -30,8 +30,10 @@ export interface RunOptions {
   prefix?: string
   /** random seed of the values */
   seed?: number | string
-  /** operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept them, without a schedule */
+  /** operations a second of all writers, evenly spaced, such as 300k; max: as fast as the servers accept them, without a schedule; 10k@30s,20k@1m: rates one after the other, which end the run */
   rate?: number | string
+  /** a rate that rises or falls within the run, as in 10k..100k/5m, in steps of a second (300 at most) */
+  ramp?: string
   /** open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or closed (wait for the batch or the fetch, then sleep the period) */
   pacing?: 'open' | 'smooth' | 'closed'
   /** socket (plain sockets, least CPU) or ioredis (what a Node application sees) */

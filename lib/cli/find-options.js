@@ -11,7 +11,7 @@ import { strategyNamed } from '../workloads/index.js'
 
 // The search decides these, or they belong to a run at one rate.
 const decided = [
-  ...['rate', 'duration', 'intervals', 'warm-up', 'pacing', 'chunks', 'period', 'once', 'arrivals'],
+  ...['rate', 'ramp', 'duration', 'intervals', 'warm-up', 'pacing', 'chunks', 'period', 'once', 'arrivals'],
   ...['threshold', 'dry-run', 'file', 'idle-cost', 'snapshot', 'requests', 'report', 'verbose'],
   ...['control', 'join-within', 'partial', 'stagger', 'all', 'writers', 'agents', 'agent', 'total-agents'],
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],

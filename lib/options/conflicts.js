@@ -108,6 +108,17 @@ const endsAfterWarmUp = (s, named) =>
   `${named('warmUpMs')} must be shorter than ${named('durationMs')}`
 
 /** @type {Rule} */
+const changesAlone = (s, named) => {
+  if (s.rates === undefined) return
+  const { passes, workers, delivery } = strategyNamed(s.strategy)
+  if (passes || workers || delivery) return `${named('rates')}: ${s.strategy} is played at one rate`
+  if (s.once) return `${named('rates')} does not go with ${named('once')}`
+  if (s.control !== undefined) return `${named('rates')} does not go with ${named('control')}`
+  if (s.intervals !== undefined) return `${named('rates')} does not go with ${named('intervals')}`
+  return s.arrivals !== 'constant' && `${named('rates')} does not go with ${named('arrivals')}`
+}
+
+/** @type {Rule} */
 const settlesAlone = (s, named) =>
   s.warmUpMs === 'auto' &&
   (s.control !== undefined || s.once) &&
@@ -132,6 +143,7 @@ const clientsRules = [
 
   endsAfterWarmUp,
   settlesAlone,
+  changesAlone,
 ]
 
 /** @type {readonly Rule[]} */
@@ -151,6 +163,7 @@ const ticksRules = [
 
   endsAfterWarmUp,
   settlesAlone,
+  changesAlone,
 
   (s, named) =>
     s.quantity < s.totalAgents &&

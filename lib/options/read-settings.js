@@ -302,7 +302,7 @@ const derivedFrom = ({ strategy, rate, quantity, given }) => {
   const most = defaultItems ?? writerFlow(strategy).defaultItems
   if (most !== null) return { quantity: items ?? most }
   if (typeof rate !== 'number') return {}
-  const each = items ?? rate
+  const each = items ?? Math.round(rate)
   return { ...ofRate(each, rate), pacing: 'smooth' }
 }
 

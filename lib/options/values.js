@@ -5,6 +5,7 @@ import { absoluteThreshold } from '../result/thresholds.js'
 import { arrivalsOf } from '../traffic/arrivals.js'
 import { paceOf } from '../traffic/pace.js'
 import { orderOf } from '../traffic/popularity.js'
+import { rampOf, stepsOf } from '../traffic/rates.js'
 import { sizesIn } from '../traffic/sizes.js'
 import { loadCommands, loadModel } from '../workloads/own/load.js'
 
@@ -312,11 +313,18 @@ export const VALUE_TYPES = Object.freeze({
   /** @type {ValueType} */
   rate: {
     read: (/** @type {string} */ text) => {
+      if (text.includes('@')) return stepsOf(text)
       const rate = scaled(text, countUnits)
       return text === 'max' ? text : rate !== undefined && rate > 0 ? rate : undefined
     },
-    expects: () => 'max or a number of operations a second, such as 20000 or 20k',
-    shape: () => 'max, or operations a second',
+    expects: () => 'max or a number of operations a second, such as 20000 or 20k, or 10k@30s,20k@1m',
+    shape: () => 'max, operations a second, or RATE@TIME,...',
+  },
+  /** @type {ValueType} */
+  ramp: {
+    read: rampOf,
+    expects: () => 'two rates and a time, as in 10k..100k/5m',
+    shape: () => 'RATE..RATE/TIME',
   },
   /** @type {ValueType} */
   order: {

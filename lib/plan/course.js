@@ -10,13 +10,14 @@
  * @typedef {ReturnType<typeof courseOf>} Course
  */
 
-/** @param {readonly Stretch[]} [first] */
-export const courseOf = (first = []) => {
+/** @param {readonly Stretch[]} [first] @param {boolean} [isWhole] no others will follow */
+export const courseOf = (first = [], isWhole = false) => {
   const stretches = [...first]
   /** @type {(elapsedMs: number) => boolean} */
   let hasDue = () => false
   return {
     stretches: /** @type {readonly Stretch[]} */ (stretches),
+    isWhole,
     /** @param {Stretch} stretch after the end of the last one */
     add(stretch) {
       stretches.push(stretch)
@@ -32,6 +33,8 @@ export const courseOf = (first = []) => {
   }
 }
 
+// Between rates that are known before, a pause of the box so short drops nothing.
+const pauseMs = 50
 // A sum of two times may be later than it was before it was taken apart.
 const roundingMs = 1e-6
 
@@ -41,6 +44,7 @@ const roundingMs = 1e-6
  * @param {(rateHz: number) => number} spacingOf milliseconds between two events
  */
 export const duesOfCourse = (course, spacingOf) => {
+  const graceMs = course.isWhole ? pauseMs : 0
   let at = 0
   let k = 0
   const dues = {
@@ -52,7 +56,7 @@ export const duesOfCourse = (course, spacingOf) => {
         const { fromMs, toMs, rateHz } = course.stretches[at]
         const isOpen = rateHz === Number.POSITIVE_INFINITY
         const dueMs = isOpen ? Math.max(fromMs, elapsedMs - roundingMs) : fromMs + k * spacingOf(rateHz)
-        if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs, isOpen }
+        if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs + graceMs, isOpen }
       }
       return null
     },
@@ -75,13 +79,20 @@ export const duesOfCourse = (course, spacingOf) => {
 export const scheduleOfCourse = (course) => {
   const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
   let taken = 0
+  let askedMs = 0
   return {
     /** @param {number} i @param {number} elapsedMs */
     due: (i, elapsedMs) => {
+      askedMs = elapsedMs
       for (; taken < i; taken++) dues.take()
       return dues.next(elapsedMs)?.dueMs ?? Number.POSITIVE_INFINITY
     },
-    isOver: () => false,
+    /** @param {number} i */
+    isOver: (i) => {
+      if (!course.isWhole) return false
+      for (; taken < i; taken++) dues.take()
+      return dues.next(askedMs) === null
+    },
     /** @param {number} elapsedMs */
     isLeft: (elapsedMs) => dues.next(elapsedMs)?.isOver ?? false,
   }

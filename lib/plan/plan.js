@@ -41,8 +41,9 @@ const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
     : chunks
 
 /** @param {Settings} settings @param {number} spacingMs @param {number} chunks */
-const tickCount = ({ durationMs, intervals, rate, pacing, arrivals, seed }, spacingMs, chunks) => {
+const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed }, spacingMs, chunks) => {
   if (intervals !== undefined) return intervals * chunks
+  if (rates !== undefined) return null
   if (durationMs === undefined || rate === 'max' || pacing === 'closed') return null
   if (arrivals === 'constant') return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
   const due = duesOf({ arrivals, spacingMs, seed })
@@ -117,13 +118,14 @@ const buildPlan = (settings, facts) => {
     reconnectHz: settings.reconnectHz ?? null,
     warmUpMs: warmUpOf(settings, spacingMs, ticks),
     /** The warm-up ends earlier where the run is steady. */
+    ...(settings.rates && { rates: settings.rates }),
     ...(settings.warmUpMs === 'auto' && { settles: /** @type {true} */ (true) }),
     durationMs: settings.durationMs ?? null,
     ticks,
     /** When the last interval ends. */
     endMs:
       ticks === null
-        ? null
+        ? (settings.rates && Number(settings.durationMs)) || null
         : settings.arrivals === 'constant'
           ? ticks * spacingMs
           : Number(settings.durationMs),

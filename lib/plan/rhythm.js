@@ -14,6 +14,7 @@ import { strategyNamed } from '../workloads/index.js'
  * @property {number | null} nominalHz
  * @property {string} [arrivals]
  * @property {string} [flow]
+ * @property {import('../traffic/rates.js').Rates} [rates] that follow each other
  *
  * @typedef {object} Length
  * @property {number | null} durationMs
@@ -40,8 +41,11 @@ export const rhythmWords = ({
   nominalHz,
   flow,
   arrivals = 'constant',
+  rates,
 }) => {
   const { inBatches, unit } = flowOf({ flow })
+  if (rates)
+    return `${perSecond(rates[0].rateHz)} to ${perSecond(rates[rates.length - 1].rateHz)} ${unit}s/s in ${several(rates.length, 'step')}`
   if (!inBatches && nominalHz === null) return `${unit}s as fast as the replies come (a closed loop)`
   if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords(arrivals)}`
   if (rate === 'max') return 'items as fast as the servers accept them'
@@ -64,10 +68,11 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
  * @param {import('../../settings.js').Settings} settings
  */
 export const beginningWords = (settings) => {
-  const { strategy, quantity, periodMs, chunks, pacing, rate, durationMs, intervals, arrivals } = settings
+  const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
+    settings
   const { passes, roles, workers } = strategyNamed(strategy)
   const rhythm = rhythmWords({
-    ...{ quantity, periodMs, chunks, pacing, arrivals, flow: roles.writer.flow },
+    ...{ quantity, periodMs, chunks, pacing, arrivals, rates, flow: roles.writer.flow },
     rate: rate === 'max' ? rate : null,
     nominalHz:
       typeof rate === 'number' ? rate : workers && rate !== 'max' ? (quantity * 1000) / periodMs : null,

@@ -14,6 +14,7 @@ import { latency } from '../../charts/latency.js'
 import { memory } from '../../charts/memory.js'
 import { overview, PANELS } from '../../charts/overview.js'
 import { rate } from '../../charts/rate.js'
+import { rateLatency } from '../../charts/rate-latency.js'
 import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
 import { FOLDS } from './folds.js'
@@ -26,6 +27,7 @@ export const RUN_CHARTS = Object.freeze([
   fetches,
   backlog,
   latency,
+  rateLatency,
   heatMap,
   distribution,
   bystander,

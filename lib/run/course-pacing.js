@@ -14,9 +14,20 @@ const lookMs = 4
  * @param {() => boolean} needs.hasRoom
  * @param {(i: number, dueMs: number) => void} needs.begin
  * @param {(i: number, dueMs: number) => void} needs.skip
+ * @param {() => void} [needs.onEnd] everything was begun or dropped
  * @param {Pick<import('../base/timers.js').Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
  */
-export const coursePacing = ({ course, tickItems, maxBehindMs, elapsed, hasRoom, begin, skip, timers }) => {
+export const coursePacing = ({
+  course,
+  tickItems,
+  maxBehindMs,
+  elapsed,
+  hasRoom,
+  begin,
+  skip,
+  onEnd = () => {},
+  timers,
+}) => {
   const dues = duesOfCourse(course, (rateHz) => (tickItems * 1000) / rateHz)
   let next = 0
   let stopped = false
@@ -40,6 +51,11 @@ export const coursePacing = ({ course, tickItems, maxBehindMs, elapsed, hasRoom,
     if (stopped) return
     more()
     const nowMs = elapsed()
+    if (course.isWhole && dues.next(nowMs) === null) {
+      stopped = true
+      onEnd()
+      return
+    }
     const waitMs = (dues.next(nowMs)?.dueMs ?? nowMs + lookMs) - nowMs
     timer = timers.setTimeout(wake, Math.max(1, Math.min(lookMs, waitMs)))
   }

@@ -2,6 +2,7 @@
 
 import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
+import { meanRate } from '../traffic/rates.js'
 import { trafficOf } from './traffic.js'
 
 /**
@@ -67,6 +68,12 @@ const trafficIn = ({ plan, strategy, records }, endMs) => {
   return trafficOf(plan, { offered, endMs })
 }
 
+/** The rate that was to be sustained in the window. @param {WriteRun['plan']} plan @param {import('../plan/course.js').Course | null} course @param {number} fromMs @param {number} endMs */
+const nominalOf = (plan, course, fromMs, endMs) =>
+  plan.rates
+    ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
+    : (course?.last()?.rateHz ?? plan.nominalHz)
+
 /**
  * @param {WriteRun} run
  * @param {Beginning} beginning
@@ -108,7 +115,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     clocks: time.figures(),
     ...accountOf(run),
     rate: {
-      nominal: course?.last()?.rateHz ?? plan.nominalHz,
+      nominal: nominalOf(plan, course, window.fromMs(), endMs),
       achieved: rateIn(run, endMs, { stored, measuredS }),
     },
     latency_us: {

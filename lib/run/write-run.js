@@ -111,7 +111,8 @@ const runOut = async ({ driver, writing, window }, signals) => {
  * @param {boolean} interrupted
  */
 const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
-  const isWhole = isScheduled(plan) && plan.ticks !== null && !interrupted && !guarding.hasEnded()
+  const isWhole =
+    isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !interrupted && !guarding.hasEnded()
   const overMs = isWhole ? Number(plan.endMs) : offeredMs
   return Math.max(overMs, writing.lastSettledMs())
 }

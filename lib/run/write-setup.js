@@ -5,6 +5,7 @@ import { ledSampler, ledSource } from '../fleet/led.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { instrumentsOf, ofWriters } from '../measures/index.js'
+import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
 import { removeLeftovers } from '../target/leftovers.js'
 import { strategyOf } from '../workloads/of-plan.js'
@@ -163,7 +164,8 @@ export const setUpWriting = async (needs) => {
   const elapsed = () => writing?.elapsed() ?? 0
   const journal = journalOf({ elapsed, write: results.event, tell: onEvent })
   const strategy = strategyOf(plan)
-  const { course, tap } = needs.conductor ?? {}
+  const { tap } = needs.conductor ?? {}
+  const course = needs.conductor?.course ?? (plan.rates ? courseOf(plan.rates, true) : null)
   const records = recordsOf(plan, () => elapsed() >= watchers.window.fromMs(), tap)
 
   await makeReady(strategy, target)

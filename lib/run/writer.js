@@ -238,7 +238,9 @@ export const writer = ({
   const byCourse = (changing) =>
     coursePacing({
       ...{ course: changing, elapsed, hasRoom: driver.hasRoom, begin: offerAll, skip: skipAll, timers },
-      tickItems: plan.items / plan.chunks,
+      tickItems: plan.quantity / plan.chunks,
+      // The last second lasts its whole time.
+      onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),
       maxBehindMs: plan.maxBehindMs,
     })
 

@@ -53,6 +53,17 @@ describe('pacing', { concurrency: 2 }, () => {
     assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'warm-up'))
   })
 
+  test('--rate with times offers each rate for its time, and --ramp its mean', async (t) => {
+    const { document } = await runProducer(t, '--rate 1k@1s,3k@2s --idle-cost never')
+    // To a tick of each rate.
+    assert.ok(Math.abs(document.items.offered - 7000) <= 12, `${document.items.offered} offered`)
+    assert.equal(outcomesOf(document.items), document.items.offered)
+    assert.ok(Math.abs(document.rate.nominal - 7000 / 3) < 1, `${document.rate.nominal}/s`)
+    const ramp = await runProducer(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never')
+    assert.deepEqual([ramp.document.items.offered, ramp.document.rate.nominal], [6000, 2000])
+    assert.equal(ramp.document.plan.rates.length, 3)
+  })
+
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
     const ended = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {

@@ -23,7 +23,7 @@ const named = (/** @type {any} */ option) => option.series.filter((/** @type {an
 const unit = /%|µs|bytes|items\/s|time|latency|percentile/
 
 test('every chart of a writer yields series with figures, and axes with units', () => {
-  const notOfWriters = ['items-read', 'fetches', 'backlog']
+  const notOfWriters = ['items-read', 'fetches', 'backlog', 'rate-latency']
   assert.deepEqual(
     pictures.map(({ name }) => name),
     RUN_CHARTS.map(({ name }) => name).filter((name) => !notOfWriters.includes(name)),

@@ -37,7 +37,7 @@ test('operations of clients: one without room is asked for again, and left when 
   assert.deepEqual([schedule.due(0, 0), schedule.due(0, 0), schedule.due(1, 0)], [0, 0, 500])
   assert.equal(schedule.isLeft(999), false)
   assert.equal(schedule.isLeft(1001), true)
-  assert.deepEqual([schedule.due(2, 1001), schedule.isLeft(1001), schedule.isOver()], [open, false, false])
+  assert.deepEqual([schedule.due(2, 1001), schedule.isLeft(1001), schedule.isOver(2)], [open, false, false])
   course.add({ fromMs: 2000, toMs: 3000, rateHz: 10 })
   assert.deepEqual([schedule.due(2, 1001), schedule.due(3, 1001)], [2000, 2100])
 })

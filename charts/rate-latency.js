@@ -1,0 +1,42 @@
+import { supported } from '../lib/chart/lines.js'
+import { chart, latencyAxis, lyingAxis } from '../lib/chart/parts.js'
+import { rateAt } from '../lib/traffic/rates.js'
+
+// A second in which the rate changed belongs to neither.
+const keys = /** @type {const} */ ([
+  ['p50', '@c1'],
+  ['p99', '@c2'],
+])
+
+/** Of a run whose rate changes. @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+export const rateLatency = {
+  name: 'rate-latency',
+  title: 'Latency by rate',
+  note: 'A point a second, at the target rate of that second; from the due time.',
+  option: ({ run, seconds }) => {
+    const { rates } = run.plan ?? {}
+    if (!rates) return null
+    const points = seconds.flatMap(({ at_ms: atMs, latency_us: latency }) => {
+      const [first, last] = [rateAt(rates, Math.max(0, atMs - 970)), rateAt(rates, Math.max(0, atMs - 100))]
+      return latency?.intended && Math.abs(first / last - 1) < 0.2
+        ? [{ rate: Math.round(last), latency }]
+        : []
+    })
+    if (points.length === 0) return null
+    return chart({
+      tooltip: { trigger: 'item' },
+      legend: { ...chart({}).legend, data: keys.map(([name]) => name) },
+      xAxis: lyingAxis('target rate, items a second', 'rate', { scale: true }),
+      yAxis: latencyAxis('latency from the due time'),
+      series: keys.map(([key, color]) => ({
+        type: 'scatter',
+        name: key,
+        data: points.map(({ rate, latency }) => [rate, supported(latency.intended, key)]),
+        symbolSize: 6,
+        color,
+        itemStyle: { color, opacity: 0.75 },
+        emphasis: { disabled: true },
+      })),
+    })
+  },
+}
