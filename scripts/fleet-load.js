@@ -182,7 +182,7 @@ await Promise.race([thread.end(), sleep(1)])
 const heir = (boxes[1] ?? boxes[0]).id
 while (!(await control.lead(heir))) await sleep(100)
 const ledMs = performance.now()
-const document = await makeResult({ control, address: place.address, run, box: heir })
+const made = await makeResult({ control, address: place.address, run, box: heir })
 const madeMs = performance.now()
 const kept = await control.bytes()
 const sent = boxes.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -203,7 +203,7 @@ console.log(
       result_s: (madeMs - ledMs) / 1000,
       after_the_leader_was_killed_s: (madeMs - killedMs) / 1000,
       rss_mb_max: (process.resourceUsage().maxRSS * 1024) / 1e6,
-      items: document?.items.acked,
+      items: made?.document.items.acked,
       expected: writers * seconds * 1000,
     },
     null,

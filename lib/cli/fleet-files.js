@@ -40,6 +40,7 @@ export const mergedResults = async ({ run, outDir, strategy }, { all, redact, wa
   /** @type {any[]} */
   const lines = []
   for await (const page of all.seconds()) lines.push(...page)
+  merged.facts(all.facts)
   for (const line of joinedSeconds(lines)) merged.interval(line)
   for (const event of all.document.events) merged.event(event)
   return merged

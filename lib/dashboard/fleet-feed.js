@@ -53,11 +53,11 @@ const boxEvents = () => {
 
 /** How it ended. @param {import('../fleet/control.js').Control} control */
 const verdictOf = async (control) => {
-  const { documentIn } = await import('../run/fleet-result.js')
+  const { sharedIn } = await import('../run/fleet-result.js')
   const { runSections } = await import('../report/run-sections.js')
-  const document = documentIn(await control.result())
-  return document
-    ? runSections(document).verdict
+  const shared = sharedIn(await control.result())
+  return shared
+    ? runSections(shared.document).verdict
     : { good: false, word: 'Ended', sentence: 'the result is no longer on the control' }
 }
 

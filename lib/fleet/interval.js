@@ -43,9 +43,6 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
 
 /** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: string, of: (interval: any) => Latency | null])[]} */
 export const seriesOfInterval = [
-  ['intended', ({ latency_us: latency }) => latency?.intended ?? null],
-  ['service', ({ latency_us: latency }) => latency?.service ?? null],
-  ['lateness', ({ lateness_us: lateness }) => lateness ?? null],
   ...TIMES.map((path) => /** @type {const} */ ([path, (/** @type {any} */ interval) => at(interval, path)])),
 ]
 
@@ -141,7 +138,6 @@ export const mergedSecond = (kept = null) => {
     /** A line of intervals.ndjson. @returns {Line & { boxes: number }} */
     line: () => ({
       ...line,
-      latency_us: { intended: latencyIn('intended'), service: latencyIn('service') },
       ...lineOf({
         ...measured.sum,
         ...Object.fromEntries(TIMES.map((path) => [path, latencyIn(path)])),

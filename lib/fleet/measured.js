@@ -1,7 +1,7 @@
 // The sections of run.json that measures make, of one box and of all of a fleet.
 import { histogramSum } from '../measure/latency.js'
 import { sumOfSources } from '../measures/fold.js'
-import { factsBeside, ownOfBoxes, recordOf, summaryOf } from '../measures/index.js'
+import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measures/index.js'
 
 /**
  * @typedef {import('../measures/measure.js').Measure} Measure
@@ -37,30 +37,19 @@ export const measuredOfBoxes = ({ boxes, checkpoint, stored, plan, overS }, meas
       return known?.hdr ? [[path, { buckets: histogramSum(known.hdr), samples: known.samples }]] : []
     }),
   )
-  const none = Object.fromEntries(Object.keys(recordOf(measures)).map((path) => [path, null]))
-  const result = summaryOf(
-    {
-      window: {
-        ...none,
-        ...sumOfSources(
-          ownOfBoxes,
-          all.map(({ window }) => window),
-        ),
-        ...times,
-      },
-      whole: {
-        ...none,
-        ...sumOfSources(
-          ownOfBoxes,
-          all.map(({ whole }) => whole),
-        ),
-        ...times,
-      },
-      facts: factsBeside(all.map(({ facts }) => facts)),
-      ...{ stored, plan, overS },
-    },
-    measures,
+  const [window, whole] = /** @type {const} */ (['window', 'whole']).map((name) =>
+    sumOfSources(
+      ownOfBoxes,
+      all.map((sums) => sums[name]),
+    ),
   )
+  const sums = {
+    ...{ stored, overS },
+    facts: factsBeside(all.map(({ facts }) => facts)),
+    fromMs: 0,
+    own: { window, whole },
+  }
+  const sections = summaryOf(sumsWith(sums, times, plan, measures), measures)
   for (const { buckets } of Object.values(times)) buckets.close()
-  return result
+  return { sections, sums }
 }

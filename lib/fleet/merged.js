@@ -1,7 +1,6 @@
 // The result of a fleet: the parts of a run, of the same shape as those of one process, from what all boxes sent. Pure.
 
 import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
-import { mergedPercentiles } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { ofWriters } from '../measures/index.js'
@@ -143,12 +142,6 @@ const writtenOf = (boxes) => {
   }
 }
 
-/** @param {Checkpoint['sums']} sums @param {'intended' | 'service' | 'lateness'} name */
-const percentilesIn = (sums, name) => {
-  const found = sums[name]?.hdr ? mergedPercentiles([sums[name].hdr]) : null
-  return found && { ...found, count: Number(sums[name]?.samples) }
-}
-
 /** @param {readonly Box[]} boxes */
 const startOf = (boxes) => {
   const behind = boxes.flatMap(({ end, folded }) =>
@@ -169,7 +162,7 @@ const startOf = (boxes) => {
   }
 }
 
-/** @param {Known} known @returns {Omit<import('../result/document.js').RunParts, 'kind' | 'run' | 'versions' | 'target'>} */
+/** @param {Known} known @returns {Omit<import('../result/document.js').RunParts, 'kind' | 'run' | 'versions' | 'target'> & ReturnType<typeof measuredOfBoxes>} */
 export const partsOfFleet = (known) => {
   const { plan, strategy, checkpoint, startMs, sampled, idle } = known
   const boxes = boxesOf(known)
@@ -205,7 +198,6 @@ export const partsOfFleet = (known) => {
     slotTable: known.slotTable,
     writersBefore: 0,
   })
-  const { traffic, ...sections } = measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters)
   return {
     startedEpochMs: startMs,
     durationS: runMs / 1000,
@@ -239,17 +231,10 @@ export const partsOfFleet = (known) => {
       repeated_by: all.repeated_by,
     },
     rate: { nominal: plan.nominalHz, achieved: measuredS > 0 ? stored / measuredS : null },
-    latency_us: {
-      intended: percentilesIn(checkpoint.sums, 'intended'),
-      service: percentilesIn(checkpoint.sums, 'service'),
-    },
     ticks: {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),
       late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),
-      lateness_us: percentilesIn(checkpoint.sums, 'lateness'),
     },
-    ...sections,
-    ...(traffic && { traffic }),
     server: serverCosts({
       ...{ plan, strategy, stored, unsure, idle, memory },
       ...{ totals: sampled.totals, nodes: sampled.nodes, writers: { ...writers, steady } },
@@ -257,6 +242,7 @@ export const partsOfFleet = (known) => {
     nodes: sampled.nodes,
     events: eventsOf(boxes),
     warnings: warningsOf(boxes),
+    ...measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters),
     fleet: {
       control: known.control,
       boxes: boxes.map((box, at) => rowOf(box, at, runMs)),

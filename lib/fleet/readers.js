@@ -84,7 +84,8 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
     consumers: there.size * plan.consumers,
     live: liveOf(boxes),
     uniqueness: ended.find(({ uniqueness }) => uniqueness)?.uniqueness ?? null,
-    ...measuredOfBoxes({ boxes, checkpoint, stored: 0, plan: all, overS: lengthS(boxes) }, ofReaders),
+    ...measuredOfBoxes({ boxes, checkpoint, stored: 0, plan: all, overS: lengthS(boxes) }, ofReaders)
+      .sections,
     boxes: rows,
     notes: boxes.flatMap(({ end }, at) =>
       (end?.warnings ?? []).map((warning) => ({

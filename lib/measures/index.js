@@ -4,9 +4,11 @@ import { client } from './client.js'
 import { collection } from './collection.js'
 import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
+import { latency } from './latency.js'
 import { reconnects } from './reconnects.js'
 import { replication } from './replication.js'
 import { replies } from './replies.js'
+import { ticks } from './ticks.js'
 import { verify } from './verify.js'
 
 /**
@@ -17,12 +19,12 @@ import { verify } from './verify.js'
 
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
-  ...[bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify],
+  ...[latency, bystander, client, collection, reconnects, replies],
+  ...[fetches, replication, verify, ticks],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
-export const ofWriters = Object.freeze([bystander, client, collection, reconnects, replies])
+export const ofWriters = Object.freeze([latency, ticks, bystander, client, collection, reconnects, replies])
 export const ofWorkers = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
 
@@ -105,6 +107,20 @@ export const withBeside = (own, beside, record) => {
   }
 }
 
+/**
+ * Sums of a fleet: each box added up its own seconds, and histograms were added second by second.
+ * @param {any} sums with what all boxes added up, and their facts
+ * @param {Folded} times
+ * @param {any} plan
+ * @param {readonly Measure[]} measures
+ * @returns {import('./measure.js').Summing}
+ */
+export const sumsWith = ({ stored, overS, facts, own }, times, plan, measures) => {
+  const none = Object.fromEntries(Object.keys(recordOf(measures)).map((path) => [path, null]))
+  const [window, whole] = [own.window, own.whole].map((sum) => ({ ...none, ...sum, ...times }))
+  return { window, whole, facts, stored, overS, plan }
+}
+
 /** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
 export const factsBeside = (sources) => sumOfSources(factsOf(), sources)
 
@@ -157,6 +173,7 @@ export const metricsNamedIn = (run) => MEASURES.flatMap(({ namesIn }) => namesIn
 
 /** The sections of run.json where nothing was measured. @param {readonly Measure[]} measures */
 export const unmeasured = (measures) => {
+  /** @type {Record<string, any>} */
   const shape = {}
   // One that is not of every run has no section where it was not.
   for (const { result } of measures.filter(({ applies }) => !applies))
@@ -187,6 +204,7 @@ export const instrumentsOf = async (measures, needs) => {
   const record = recordOf(wanted)
   const whole = foldOf(record)
   let window = foldOf(record)
+  let fromMs = 0
   const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
   /** @type {Folded} */
   let facts = {}
@@ -199,6 +217,7 @@ export const instrumentsOf = async (measures, needs) => {
     startRun: () => each('startRun'),
     /** Also anew: what was measured before is a warm-up then. */
     startWindow: () => {
+      fromMs = needs.elapsed?.() ?? 0
       window.close()
       window = foldOf(record)
       return each('startWindow')
@@ -220,7 +239,7 @@ export const instrumentsOf = async (measures, needs) => {
     },
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
     /** What its seconds come to so far. */
-    sums: whole.sum,
+    sofar: whole.sum,
     /** Sections of run.json. @param {number} stored @param {number} [overS] @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one */
     summary: (stored, overS, beside = []) =>
       summaryOf(
@@ -230,7 +249,8 @@ export const instrumentsOf = async (measures, needs) => {
         },
         wanted,
       ),
-    facts: () => facts,
+    /** What the same sections are made of again, with the lines. @param {number} stored @param {number} [overS] */
+    sums: (stored, overS) => ({ stored, overS, facts, fromMs }),
     own,
     close() {
       for (const { source } of all) source.close?.()

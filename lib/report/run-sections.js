@@ -237,12 +237,7 @@ const timesOfCommands = ({ commands = {} }) =>
 const timesOf = (run) =>
   run.kind === 'consumer'
     ? timesOfReads('Times', run)
-    : timesTable('Latency', [
-        { name: 'from the due time', figures: run.latency_us.intended, unit: 'us' },
-        { name: 'service time', figures: run.latency_us.service, unit: 'us' },
-        ...timesOfCommands(run.latency_us),
-        ...timesOfMeasures(ofWriters, run),
-      ])
+    : timesTable('Latency', [...timesOfMeasures(ofWriters, run), ...timesOfCommands(run.latency_us)])
 
 /** @param {any} run @returns {Table[]} */
 const countsTable = ({ uniqueness }) => {

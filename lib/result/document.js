@@ -52,6 +52,7 @@ import { validityOf } from './validity.js'
  *   & ReturnType<typeof validityOf>} RunDocument
  */
 
+const written = unmeasured(ofWriters)
 const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
 const server = {
   share: null,
@@ -81,10 +82,10 @@ const shapes = /** @type {const} */ ({
     clocks: [],
     commands: null,
     rate: { nominal: null, achieved: null },
-    latency_us: { intended: percentiles, service: percentiles },
-    bystander_us: null, // its place, as published
-    ticks: { count: 0, late: null, lateness_us: percentiles },
-    ...unmeasured(ofWriters),
+    latency_us: null, // as published, this is their place
+    bystander_us: null,
+    ...written,
+    ticks: { count: 0, late: null, ...written.ticks },
     server,
   },
   workers: {

@@ -3,7 +3,7 @@
 import { sums as total } from '../base/sums.js'
 import { mergedPercentiles } from '../measure/latency.js'
 import { at, folded } from '../measures/fold.js'
-import { measuresOfRun, recordOf, summaryOf, withBeside } from '../measures/index.js'
+import { measuresOfRun, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { withThresholds } from './thresholds.js'
 import { nodesOver, windowOf } from './window.js'
@@ -13,7 +13,9 @@ import { nodesOver, windowOf } from './window.js'
  * @property {1} schema
  * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, facts: Record<string, any>, beside?: any[] } | null} sums what measures know once; null: the run has not ended
+ * @property {{ stored: number, overS?: number, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
+ *   sums what measures know once, when the window began, and of processes beside it and the boxes of a fleet what each added up by itself;
+ *   null: the run has not ended
  *
  * @typedef {any[]} Lines of intervals.ndjson
  */
@@ -35,16 +37,23 @@ export const documentOf = (facts, lines, events) => {
   const { parts, sums } = facts
   const measures = measuresOfRun(parts)
   const fields = recordOf(measures)
-  const isMeasured = (/** @type {any} */ { phase }) => phase !== 'warm-up'
-  const [window, whole] = [folded(fields, lines.filter(isMeasured)), folded(fields, lines)]
+  const { fromMs = 0 } = sums ?? {}
+  const measured = lines.filter(({ phase, at_ms: atMs }) => phase !== 'warm-up' && atMs > fromMs)
+  const [window, whole] = [folded(fields, measured), folded(fields, lines)]
+  /** @type {NonNullable<Facts['sums']>} */
   const known = sums ?? {
+    fromMs,
     overS: (lines.at(-1)?.at_ms ?? 0) / 1000,
-    stored: total(lines.filter(isMeasured).map(({ items }) => items ?? {})).acked,
+    stored: total(measured.map(({ items }) => items ?? {})).acked,
     facts: {},
   }
   const { beside = [], facts: once, ...more } = known
   const added = withBeside({ window, whole, facts: once }, beside, fields)
-  const sections = summaryOf({ ...more, ...added, plan: parts.plan }, measures)
+  const times = Object.fromEntries(TIMES.flatMap((path) => (path in fields ? [[path, window[path]]] : [])))
+  const sections = summaryOf(
+    sums?.own ? sumsWith(sums, times, parts.plan, measures) : { ...more, ...added, plan: parts.plan },
+    measures,
+  )
   if (sums) return documentWith(facts, sections)
   return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
 }
@@ -109,10 +118,10 @@ const writtenIn = ({ plan }, lines, seconds) => {
     fromMs: warmUpMs,
     toMs: Number.POSITIVE_INFINITY,
   })
-  const { rate = document.rate, latency_us = {}, server = {}, writers = null } = window?.document ?? {}
+  const { rate = document.rate, server = {}, writers = null } = window?.document ?? {}
   return {
     commands: { errors_by: {}, repeated_by: {} },
-    ...{ measuredS, warmUpS, rate, latency_us, server, writers },
+    ...{ measuredS, warmUpS, rate, server, writers },
     items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - settled, failed_by: {} },
   }
 }

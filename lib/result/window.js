@@ -1,7 +1,6 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
 import { netBytesBeside, netCost } from '../measure/idle-cost.js'
-import { mergedPercentiles } from '../measure/latency.js'
 import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
@@ -168,15 +167,6 @@ const judgedAgain = (document) => {
   return ruling(others, absentWriters(/** @type {any} */ (document)))
 }
 
-/** Percentiles over the lines, as whole runs have them. @param {readonly Line[]} all @param {(line: Line) => any} of */
-const timesOver = (all, of) => {
-  const seconds = all.flatMap((line) => of(line) ?? [])
-  const count = seconds.reduce((sum, { samples }) => sum + samples, 0)
-  const times = mergedPercentiles(seconds.map(({ hdr }) => hdr))
-  // Lines of earlier versions do not count their samples.
-  return times && { ...times, ...(count > 0 && { count }) }
-}
-
 /**
  * What measures make of the lines of all runs. What is known once is that of the whole runs.
  * @param {readonly Run[]} runs
@@ -277,10 +267,6 @@ export const windowOf = (runs, window) => {
     rate: {
       nominal: nominals.includes(null) ? null : nominals.reduce((sum, rate) => sum + rate, 0),
       achieved,
-    },
-    latency_us: {
-      intended: timesOver(all, (line) => line.latency_us?.intended),
-      service: timesOver(all, (line) => line.latency_us?.service),
     },
     ...measuredOver(runs, perRun, items.acked),
     server: serversOver(runs, lines, stored),

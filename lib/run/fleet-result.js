@@ -7,8 +7,7 @@ import { partsOfFleet } from '../fleet/merged.js'
 import { fleetPresence } from '../fleet/presence.js'
 import { readersOfFleet } from '../fleet/readers.js'
 import { nodeSampler } from '../measure/node-sampler.js'
-import { resultDocument } from '../result/document.js'
-import { withThresholds } from '../result/thresholds.js'
+import { documentWith } from '../result/facts.js'
 import { strategyOf } from '../workloads/of-plan.js'
 import { sleep } from './settlement.js'
 import { untilStopped } from './start-up.js'
@@ -16,7 +15,8 @@ import { untilStopped } from './start-up.js'
 /**
  * @typedef {import('../fleet/member.js').Member} Member
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../result/document.js').RunDocument} RunDocument
+ * @typedef {{ document: import('../result/document.js').RunDocument, facts: import('../result/facts.js').Facts }} Shared the result of
+ *   all, and what it is made of beside the seconds
  */
 
 // A control that is away at the end is waited for so long.
@@ -39,7 +39,7 @@ export const pagesOfSeconds = async function* (control) {
 const parsed = (texts) =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
 
-/** @param {ReturnType<typeof partsOfFleet>} parts @param {ReturnType<typeof readersOfFleet>} reading */
+/** @param {Omit<ReturnType<typeof partsOfFleet>, 'sections' | 'sums'>} parts @param {ReturnType<typeof readersOfFleet>} reading */
 const withReaders = (parts, reading) => {
   if (!reading) return parts
   const { notes, events, ...readers } = reading
@@ -60,7 +60,7 @@ const withReaders = (parts, reading) => {
  * @param {string} needs.run
  * @param {(checkpoint: import('../fleet/fold.js').Checkpoint) => any} [needs.sampledBy]
  * @param {import('../measure/memory-cost.js').Held | null} [needs.after]
- * @returns {Promise<RunDocument | null>} null: another box leads
+ * @returns {Promise<Shared | null>} null: another box leads
  */
 export const makeResult = async ({ control, address, box, run, sampledBy = sampledIn, after = null }) => {
   const fields = await control.run()
@@ -80,7 +80,7 @@ export const makeResult = async ({ control, address, box, run, sampledBy = sampl
   const runCommands = readingPlan
     ? new Set([...strategy.runCommands, ...strategy.consumerCommands.all])
     : strategy.runCommands
-  const parts = partsOfFleet({
+  const { sections, sums, ...parts } = partsOfFleet({
     ...{ plan, slotTable, after, checkpoint, control: address, startMs: Number(fields.start) },
     strategy: { ...strategy, runCommands },
     cards: cardsIn(cards),
@@ -94,16 +94,16 @@ export const makeResult = async ({ control, address, box, run, sampledBy = sampl
     ...{ cards: cardsIn(cards), ends: parsed(ends), checkpoint },
     plan: readingPlan,
   })
-  const whole = resultDocument(
-    /** @type {any} */ ({ ...about, ...withReaders(parts, reading), kind: 'producer', run }),
-  )
-  const document = withThresholds(whole, thresholds)
-  await control.finish(gzipSync(JSON.stringify(document)))
-  return document
+  const known = { ...about, ...withReaders(parts, reading), kind: 'producer', run }
+  /** @type {import('../result/facts.js').Facts} */
+  const facts = { schema: 1, parts: known, thresholds, sums }
+  const document = documentWith(facts, sections)
+  await control.finish(gzipSync(JSON.stringify({ document, facts })))
+  return { document, facts }
 }
 
-/** @param {Buffer | null} result @returns {RunDocument | null} */
-export const documentIn = (result) => (result === null ? null : JSON.parse(String(gunzipSync(result))))
+/** @param {Buffer | null} result @returns {Shared | null} */
+export const sharedIn = (result) => (result === null ? null : JSON.parse(String(gunzipSync(result))))
 
 /** What another box knew of the nodes when it last said so. @param {import('../fleet/fold.js').Checkpoint} checkpoint */
 const sampledIn = ({ sampler }) => {
@@ -142,14 +142,14 @@ const endOf = (parts, warnings) => {
     const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]
     return { ...common, from_ms: fromMs, end_ms: endMs, fetches, live, uniqueness }
   }
-  const { latency_us, clocks, written, measuredS } = parts
+  const { clocks, written, measuredS, sections } = parts
   return {
     ...common,
     sums: own.sums,
     end_ms: durationS * 1000,
     measured_s: measuredS,
     behind_ms: own.behindMs,
-    ...{ latency_us, clocks, written },
+    ...{ latency_us: sections.latency_us, clocks, written },
   }
 }
 
@@ -181,7 +181,7 @@ const leaderOfEnd = (fleet, { own, nodes }, say) => {
       if (fleet.silentMs() === 0 && error.code === undefined) throw error
       return null
     })
-  /** @returns {Promise<RunDocument | null>} null: not yet */
+  /** @returns {Promise<Shared | null>} null: not yet */
   return async () => {
     const waited = await look().catch(() => null)
     if (waited?.length === 0) {
@@ -207,7 +207,7 @@ const leaderOfEnd = (fleet, { own, nodes }, say) => {
  * @param {readonly import('../result/ruling.js').Warning[]} ending.warnings
  * @param {(line: string) => void} ending.say
  * @param {import('./settlement.js').Signals} ending.signals
- * @returns {Promise<RunDocument | null>} null: this box left before
+ * @returns {Promise<Shared | null>} null: this box left before
  */
 export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) => {
   fleet.end(endOf(parts, warnings))
@@ -223,8 +223,8 @@ export const resultOfFleet = async (fleet, { parts, signals, say, warnings }) =>
       return null
     }
     if (fleet.answer()?.state === 'done') {
-      const document = documentIn(await unlessStopped(fleet.control.result().catch(() => null)))
-      if (document) return document
+      const shared = sharedIn(await unlessStopped(fleet.control.result().catch(() => null)))
+      if (shared) return shared
     }
     if (fleet.isDone() && hasLeft()) return null
     if (fleet.isDone() && fleet.isHeadless()) {

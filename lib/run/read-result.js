@@ -20,6 +20,6 @@ export const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
     nodes: run.sampler.summary().nodes,
     events: journal.events,
     sections: run.instruments.summary(0, durationS),
-    sums: { stored: 0, overS: durationS, facts: run.instruments.facts() },
+    sums: run.instruments.sums(0, durationS),
   }
 }

@@ -34,7 +34,7 @@ const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
  * @param {object} needs
  * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
  * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second' | 'sums'>} needs.instruments
+ * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second' | 'sofar'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {ReturnType<typeof commandsByRole>} needs.roles
  * @param {{ watch: () => void }} needs.driver
@@ -63,8 +63,8 @@ export const everyReadSecond = ({
     roles.add(nodes)
     write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...line, nodes })
     if (isRest(overS)) return
-    const { failed, overrun } = sectionOf(instruments.sums, 'fetches')
-    const found = sectionOf(instruments.sums, 'verify')
+    const { failed, overrun } = sectionOf(instruments.sofar, 'fetches')
+    const found = sectionOf(instruments.sofar, 'verify')
     show({
       ...shownOf(atMs, line.duration_us, nodes),
       totalMs: plan.durationMs,

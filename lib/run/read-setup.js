@@ -176,7 +176,7 @@ export const setUpReading = async (needs) => {
   const uniqueness = plan.count ? counted() : null
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
   const instruments = await instrumentsOf(ofReaders, {
-    ...{ plan, clock, target, judge: verifier.judge },
+    ...{ plan, clock, elapsed, target, judge: verifier.judge },
     shared: joined && sharedBy(joined),
   })
   const watcher = samplerOf(target, { elapsed, onRows: data.look })

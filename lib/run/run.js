@@ -50,7 +50,7 @@ import { writeRun } from './write-run.js'
  * @property {(line: object) => void} interval
  * @property {(line: object) => void} event
  *
- * @typedef {{ document: import('../result/document.js').RunDocument, seconds: () => AsyncIterable<any[]> }} Merged
+ * @typedef {import('./fleet-result.js').Shared & { seconds: () => AsyncIterable<any[]> }} Merged
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program
@@ -239,6 +239,6 @@ export const runOn = (settings, needs) =>
     const { warnings } = observer
     const all = await resultOfFleet(fleet, { parts: made, warnings, say: observer.say, signals: needs })
     const seconds = () => pagesOfSeconds(fleet.control)
-    await needs.onMerged?.(document, all && { document: all, seconds })
-    return all ?? document
+    await needs.onMerged?.(document, all && { ...all, seconds })
+    return all?.document ?? document
   })

@@ -123,7 +123,6 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {object} needs
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
- * @param {ReturnType<typeof import('../measure/latency.js').latencyOf>} needs.latency
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
  * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
@@ -137,7 +136,6 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
 export const everySecond = ({
   plan,
   ledger,
-  latency,
   instruments,
   sampler,
   presence,
@@ -153,8 +151,6 @@ export const everySecond = ({
   const second = async () => {
     driver.watch()
     const { atMs, epochMs, now, overS, perS: achieved, counts } = changes()
-    const intended = latency.intended.turn()
-    const service = latency.service.turn()
     const nowIn = phase()
     const line = instruments.second(nowIn !== 'warm-up')
     const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
@@ -164,14 +160,13 @@ export const everySecond = ({
       phase: nowIn,
       items: counts,
       achieved,
-      latency_us: { intended, service },
       ...line,
       writers,
       nodes,
     })
     if (isRest(overS)) return
     show({
-      ...shownOf(atMs, intended, nodes),
+      ...shownOf(atMs, line.latency_us.intended, nodes),
       totalMs: lengthMs(plan),
       phase: nowIn,
       nominalRate: plan.nominalHz,

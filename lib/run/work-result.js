@@ -136,6 +136,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
     nodes: run.sampler.summary().nodes,
     events: journal.events,
     sections: run.instruments.summary(counts.done, durationMs / 1000, beside),
-    sums: { stored: counts.done, overS: durationMs / 1000, facts: run.instruments.facts(), beside },
+    sums: { ...run.instruments.sums(counts.done, durationMs / 1000), beside },
   }
 }

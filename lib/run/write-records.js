@@ -66,7 +66,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
     /** How late the very first byte was. */
     firstBehindMs: () => firstBehindMs,
     lateTurn: lateness.turn,
-    lateTicks: () => ({ late: late.count(), lateness_us: lateness.whole() ?? null }),
+    lateTicks: late.count,
     /** The measured window begins anew, while nothing is under way. */
     restart() {
       Object.assign(ledger.measured, noCounts())
@@ -96,5 +96,5 @@ export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
   commands: { sent: ledger.commands.sent, repeated: ledger.commands.repeated, carried: window.carried() },
   errors_by: { ...ledger.errorsBy },
   repeated_by: { ...ledger.repeatedBy },
-  ticks: { count: writing.measuredTicks(), late: lateTicks().late, next: writing.nextTick() },
+  ticks: { count: writing.measuredTicks(), late: lateTicks(), next: writing.nextTick() },
 })

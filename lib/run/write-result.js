@@ -83,7 +83,6 @@ const nominalOf = (plan, course, fromMs, endMs) =>
 export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
   const { endMs, interrupted, sampled, after, slotTable, chunks } = ending
-  const { latency } = records
   const { nodes, totals } = sampled
   const { ledger } = records
   const stored = storedIn(run)
@@ -118,12 +117,8 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
       nominal: nominalOf(plan, course, window.fromMs(), endMs),
       achieved: rateIn(run, endMs, { stored, measuredS }),
     },
-    latency_us: {
-      intended: latency.intended.whole(),
-      service: latency.service.whole(),
-      ...(plan.flow === 'ticks' && { commands: latency.commands() }),
-    },
-    ticks: { count: writing.measuredTicks(), ...records.lateTicks() },
+    ...(plan.flow === 'ticks' && { latency_us: { commands: records.latency.commands() } }),
+    ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
     server: serverCosts(known),
     counts: run.counts(),
     ...(load && run.strategy.loads && { load }),
@@ -135,6 +130,6 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     nodes,
     events: journal.events,
     sections: run.instruments.summary(stored),
-    sums: { stored, facts: run.instruments.facts() },
+    sums: run.instruments.sums(stored),
   }
 }

@@ -95,7 +95,7 @@ const aheadOf = (target) =>
 const watchersOf = async ({
   plan,
   target,
-  records: { ledger },
+  records,
   journal,
   clock,
   elapsed,
@@ -111,12 +111,18 @@ const watchersOf = async ({
       onAsking()
       return target.reporting()
     },
-    carried: () => ledger.commands.itemsCarried,
+    carried: () => records.ledger.commands.itemsCarried,
   })
   const sampler = fleet ? ledSampler(ownSampler, fleet) : ownSampler
-  const window = windowOf({ plan, ledger, onOpen: () => instruments.startWindow(), sampler, elapsed })
+  const window = windowOf({
+    plan,
+    ledger: records.ledger,
+    onOpen: () => instruments.startWindow(),
+    sampler,
+    elapsed,
+  })
   const instruments = await instrumentsOf(ofWriters, {
-    ...{ plan, clock, elapsed, load },
+    ...{ plan, clock, elapsed, load, records },
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     access: target.access,
     covers: window.covers,
@@ -145,7 +151,6 @@ const secondsTo = ({ plan, results, fleet, records, watchers: { window, sampler 
       ...line,
       writers: plan.agents.length,
       epoch_ms: Math.round(fleet.clock.now()),
-      lateness_us: records.lateTurn(),
       ...sumsOf(records, window, writing()),
       ...(fleet.leads() && { sampler: sampler.state() }),
     })

@@ -1,11 +1,12 @@
 // Boxes of a fleet as a user starts them: processes that meet on a control server and give one result.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
 import { eachRecorded, histogramSum, mergedPercentiles } from '../../lib/measure/latency.js'
 import { runText } from '../../lib/report/text.js'
+import { remadeIn } from '../../lib/result/record.js'
 import {
   assertIdentity,
   assertStoppedAsOne,
@@ -80,6 +81,14 @@ test('eight boxes whose clocks differ start together and give one result of all'
     seconds.reduce((sum, { items: own }) => sum + own.acked, 0),
     items.acked,
   )
+  // It is made of its seconds and facts, and so it is made again, byte for byte; so is that of a box.
+  for (const folder of [join(out, 'eight'), ended[0].folder]) {
+    const path = join(folder, 'run.json')
+    const text = readFileSync(path, 'utf8')
+    rmSync(path)
+    assert.equal(await remadeIn(folder), true)
+    assert.equal(readFileSync(path, 'utf8'), text)
+  }
   assert.ok(seconds.filter(({ nodes }) => nodes.length > 0).length >= 3, 'the leader samples the nodes')
 
   /** @type {number[][]} */
@@ -94,7 +103,7 @@ test('eight boxes whose clocks differ start together and give one result of all'
     assert.ok(buckets.length > 100, `${buckets.length} buckets`)
     const bySecond = histogramSum()
     for (const { latency_us: second } of seconds) if (second[name]) bySecond.add(second[name].hdr)
-    assert.deepEqual(bucketsOf(sums[name].hdr), buckets)
+    assert.deepEqual(bucketsOf(sums[`latency_us.${name}`].hdr), buckets)
     assert.deepEqual(bucketsOf(String(bySecond.encoded())), buckets)
     bySecond.close()
     const longest = Math.max(...samples.map((sample) => sample[at]))

@@ -11,7 +11,7 @@ import { refuseWords } from '../../options/command-line.js'
 import { fleetScreen } from '../../report/fleet-live.js'
 import { runText } from '../../report/text.js'
 import { controlPlace } from '../../run/fleet.js'
-import { documentIn, makeResult, pagesOfSeconds } from '../../run/fleet-result.js'
+import { makeResult, pagesOfSeconds, sharedIn } from '../../run/fleet-result.js'
 import { answerOf } from '../../target/control.js'
 import { disconnect } from '../../target/disconnect.js'
 import { openPage } from '../dashboard.js'
@@ -58,17 +58,17 @@ const watch = async (asking) => {
   return status.refused ? ExitCode.target : conclude(asking, false)
 }
 
-/** @param {Asking} asking @param {import('../../result/document.js').RunDocument} document */
-const stored = async ({ control, settings, run, redact }, document) => {
+/** @param {Asking} asking @param {import('../../run/fleet-result.js').Shared} shared */
+const stored = async ({ control, settings, run, redact }, shared) => {
   const warn = (/** @type {import('../../result/ruling.js').Warning} */ { message }) =>
     void process.stderr.write(`${message}\n`)
   const seconds = () => pagesOfSeconds(control)
   const results = await mergedResults(
-    { outDir: settings.out, run, strategy: document.plan.strategy },
-    { all: { document, seconds }, redact: redact.data, warn },
+    { outDir: settings.out, run, strategy: shared.document.plan.strategy },
+    { all: { ...shared, seconds }, redact: redact.data, warn },
   )
   if (!results) throw new OptionError(`--out ${settings.out}: results of ${run} exist there`)
-  await results.finish(redact.data(document))
+  await results.finish(redact.data(shared.document))
   await results.discard()
   const { reportRun } = await import('../../report/write-report.js')
   await reportRun(results.folder)
@@ -78,9 +78,10 @@ const stored = async ({ control, settings, run, redact }, document) => {
 /** @param {Asking} asking @param {boolean} store the files of the run too */
 const conclude = async (asking, store) => {
   const { control, settings } = asking
-  const document = documentIn(await control.result())
-  if (!document) throw new TargetError(`the result of ${asking.run} is no longer on the control`)
-  const folder = store ? await stored(asking, document) : undefined
+  const shared = sharedIn(await control.result())
+  if (!shared) throw new TargetError(`the result of ${asking.run} is no longer on the control`)
+  const { document } = shared
+  const folder = store ? await stored(asking, shared) : undefined
   const { columns, isTTY } = process.stdout
   process.stdout.write(
     settings.json

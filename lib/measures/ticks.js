@@ -1,0 +1,14 @@
+// How late batches were begun: from when each was due to its first byte, in us.
+import { times } from './fields.js'
+import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
+
+/** @type {import('./measure.js').Measure} */
+export const ticks = {
+  name: 'ticks',
+  record: { lateness_us: times() },
+  by: 'each',
+  open: ({ records }) => ({ second: () => ({ lateness_us: records.lateTurn() }) }),
+  summary: ({ window }) => ({ 'ticks.lateness_us': percentilesIn(window.lateness_us) }),
+  result: { 'ticks.lateness_us': { ...percentiles, type: 'object' } },
+  metrics: percentileMetrics('ticks.lateness', 'lateness', ['p50', 'p99']),
+}
