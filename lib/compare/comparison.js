@@ -136,14 +136,14 @@ const refuseKinds = (all) => {
  * @param {Side} baseline
  * @param {Side} other
  * @param {readonly Threshold[]} thresholds
- * @param {{ effect?: number, allowInvalid?: boolean }} [asked]
+ * @param {{ effect?: number, allowInvalid?: boolean, sides?: number }} [asked] sides: how many are compared with the baseline, and it
  * @returns {Comparison}
  */
 export const comparisonOf = (
   baseline,
   other,
   thresholds,
-  { effect = smallestEffect, allowInvalid = false } = {},
+  { effect = smallestEffect, allowInvalid = false, sides = 2 } = {},
 ) => {
   refuseKinds([...baseline.series, ...other.series])
   const pairs = other.series.flatMap((b) => {
@@ -166,7 +166,7 @@ export const comparisonOf = (
     )
   const rows = pairs.flatMap(({ label, a, b }) =>
     rowsOf(label, { a: a.samples, b: b.samples }, thresholds, (figure, ofA, ofB) =>
-      separateOf(ofA, ofB, { better: figure.better, effect }),
+      separateOf(ofA, ofB, { better: figure.better, effect, sides }),
     ),
   )
   if (rows.length === 0)

@@ -1,9 +1,10 @@
 // More than two sides: each against the first, and which of them are best. Pure.
 import { MEASURES } from '../result/measures.js'
-import { comparisonOfRounds } from './comparison.js'
+import { comparisonOf, comparisonOfRounds } from './comparison.js'
 import { middleOf } from './gates.js'
 import { pairedOf } from './paired.js'
 import { roundsOf } from './rounds.js'
+import { separateOf } from './separate.js'
 
 /**
  * @typedef {import('./comparison.js').Comparison} Comparison
@@ -69,13 +70,6 @@ export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, c
       criticals: criticals(rounds.length),
     }),
   }))
-  const labelled = compared.map(({ side: { name }, comparison }) => ({
-    rows: comparison.rows.map((row) => ({ ...row, label: name })),
-    rulings: comparison.rulings.map((ruling) => ({ ...ruling, label: name })),
-    runs: /** @type {const} */ ([name, comparison.runs['']]),
-    warnings: comparison.warnings.map(({ code, message }) => ({ code, message: `${name}: ${message}` })),
-  }))
-  const rows = labelled.flatMap((each) => each.rows)
   const lost = found.flatMap(({ side, warnings }) =>
     warnings.map(({ code, message }) => ({
       code,
@@ -89,69 +83,144 @@ export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, c
     counted: [...new Set(found.flatMap(({ rounds }) => rounds.map(({ round }) => round)))].sort(
       (a, b) => a - b,
     ),
-    comparison: {
+    comparison: joined({
       design: 'paired',
       baseline: { name: baseline.name, invalid: [] },
-      other: { name: others.map(({ name }) => name).join(', '), invalid: [] },
-      runs: Object.fromEntries(labelled.map((each) => each.runs)),
+      compared: compared.map(({ side: { name }, comparison }) => ({ name, comparison })),
       effect,
-      rows,
-      rulings: labelled.flatMap((each) => each.rulings),
-      unmatched: [],
       settings,
-      // A round that was lost by the baseline was lost by all.
-      warnings: [
-        ...new Map(
-          [...lost, ...labelled.flatMap((each) => each.warnings)].map((each) => [each.message, each]),
-        ).values(),
-      ],
-      ranks: ranksOf({
-        sides: ranked.length > 0 ? [baseline, ...ranked] : [],
-        rows,
-        pairOf,
-        effect,
-        criticals,
-      }),
-    },
+      lost,
+      ranked: ranked.length > 0 ? [baseline, ...ranked] : [],
+      samplesOf: (side, name) => {
+        const other = sides.find((each) => each !== side) ?? side
+        return pairOf(side, other).rounds.flatMap(({ a }) => a[name] ?? [])
+      },
+      verdictOf: (a, b, { name, better }) => {
+        const { rounds } = pairOf(a, b)
+        const pairs = rounds
+          .map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
+          .filter((pair) => pair.a !== undefined && pair.b !== undefined)
+        return pairs.length === 0
+          ? 'unclear'
+          : pairedOf(pairs, { better, effect, criticals: criticals(rounds.length) }).verdict
+      },
+    }),
   }
 }
 
 /**
+ * Finished runs of more than two sides, all of them with repeats.
+ * @param {readonly import('./sides.js').Side[]} sides the first is the baseline
+ * @param {readonly import('../result/thresholds.js').Threshold[]} thresholds
+ * @param {{ effect: number, allowInvalid?: boolean }} asked
+ * @returns {Comparison}
+ */
+export const comparisonOfFinished = (sides, thresholds, { effect, allowInvalid }) => {
+  const [baseline, ...others] = sides
+  const compared = others.map((side) => ({
+    name: side.name,
+    comparison: comparisonOf(baseline, side, thresholds, { effect, allowInvalid, sides: sides.length }),
+  }))
+  const named = sides.map(({ name }) => ({ id: name, name }))
+  const samplesOf = (/** @type {Named} */ side, /** @type {string} */ name) =>
+    sides.find((each) => each.name === side.name)?.series[0].samples[name] ?? []
+  const settings = new Set(compared.flatMap(({ comparison }) => comparison.settings.map(({ name }) => name)))
+  const valuesOf = (/** @type {import('./sides.js').Side} */ side, /** @type {string} */ name) =>
+    (side.series[0].settings[name] ?? ['none']).join(' and ')
+  return joined({
+    design: 'separate',
+    baseline: compared[0].comparison.baseline,
+    compared,
+    effect,
+    settings: [...settings].map((name) => ({
+      name,
+      baseline: [valuesOf(baseline, name)],
+      other: others.map((side) => valuesOf(side, name)),
+    })),
+    lost: [],
+    ranked: named,
+    samplesOf,
+    verdictOf: (a, b, { name, better }) => {
+      const [ofA, ofB] = [samplesOf(a, name), samplesOf(b, name)]
+      return ofA.length === 0 || ofB.length === 0
+        ? 'unclear'
+        : separateOf(ofA, ofB, { better, effect, sides: sides.length }).verdict
+    },
+  })
+}
+
+/**
+ * Each side against the baseline as one comparison, with their order.
  * @param {object} found
- * @param {readonly Named[]} found.sides with valid rounds
- * @param {Comparison['rows']} found.rows
- * @param {ReturnType<typeof pairsOf>} found.pairOf
+ * @param {Comparison['design']} found.design
+ * @param {Comparison['baseline']} found.baseline
+ * @param {readonly { name: string, comparison: Comparison }[]} found.compared
  * @param {number} found.effect
- * @param {import('./plan.js').RoundsPlan['criticals']} found.criticals
+ * @param {Comparison['settings']} found.settings
+ * @param {Comparison['warnings']} found.lost
+ * @param {readonly Named[]} found.ranked sides that have a place, the baseline among them
+ * @param {SamplesOf} found.samplesOf
+ * @param {VerdictOf} found.verdictOf
+ * @returns {Comparison}
+ */
+const joined = ({ design, baseline, compared, effect, settings, lost, ...ranking }) => {
+  const labelled = compared.map(({ name, comparison }) => ({
+    rows: comparison.rows.map((row) => ({ ...row, label: name })),
+    rulings: comparison.rulings.map((ruling) => ({ ...ruling, label: name })),
+    runs: /** @type {const} */ ([name, comparison.runs['']]),
+    warnings: comparison.warnings.map(({ code, message }) => ({ code, message: `${name}: ${message}` })),
+  }))
+  const rows = labelled.flatMap((each) => each.rows)
+  return {
+    design,
+    baseline,
+    other: {
+      name: compared.map(({ name }) => name).join(', '),
+      invalid: compared.flatMap(({ comparison }) => comparison.other.invalid),
+    },
+    runs: Object.fromEntries(labelled.map((each) => each.runs)),
+    effect,
+    rows,
+    rulings: labelled.flatMap((each) => each.rulings),
+    unmatched: [],
+    settings,
+    // A round that was lost by the baseline was lost by all.
+    warnings: [
+      ...new Map(
+        [...lost, ...labelled.flatMap((each) => each.warnings)].map((each) => [each.message, each]),
+      ).values(),
+    ],
+    ranks: ranksOf({ ...ranking, rows }),
+  }
+}
+
+/**
+ * @typedef {(side: Named, metric: string) => readonly number[]} SamplesOf
+ * @typedef {(a: Named, b: Named, figure: import('./comparison.js').Figure) => import('./verdict.js').Verdict} VerdictOf
+ *
+ * @param {object} found
+ * @param {readonly Named[]} found.ranked
+ * @param {Comparison['rows']} found.rows
+ * @param {SamplesOf} found.samplesOf
+ * @param {VerdictOf} found.verdictOf
  * @returns {Rank[]}
  */
-const ranksOf = ({ sides, rows, pairOf, effect, criticals }) => {
+const ranksOf = ({ ranked, rows, samplesOf, verdictOf }) => {
   const figures = [...new Map(rows.map((row) => [row.figure.name, row])).values()]
   return figures.map(({ figure, primary }) => {
     const { name, better } = figure
-    /** @param {Named} a @param {Named} b */
-    const verdictOf = (a, b) => {
-      const { rounds } = pairOf(a, b)
-      const pairs = rounds
-        .map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
-        .filter((pair) => pair.a !== undefined && pair.b !== undefined)
-      return pairs.length === 0
-        ? 'unclear'
-        : pairedOf(pairs, { better, effect, criticals: criticals(rounds.length) }).verdict
-    }
-    const samples = (/** @type {Named} */ side) => {
-      const other = sides.find((each) => each !== side) ?? side
-      return pairOf(side, other).rounds.flatMap(({ a }) => a[name] ?? [])
-    }
+    const sides = ranked.filter((side) => samplesOf(side, name).length > 0)
     const order = sides
-      .map((side) => ({ name: side.name, centre: middleOf(samples(side)).value }))
+      .map((side) => ({ name: side.name, centre: middleOf(samplesOf(side, name)).value }))
       .sort((a, b) => (better === 'more' ? b.centre - a.centre : a.centre - b.centre))
-    const isRanked = primary && better !== 'neither'
-    const best = isRanked
-      ? sides.filter((side) => sides.every((other) => other === side || verdictOf(side, other) !== 'better'))
-      : []
+    const best =
+      primary && better !== 'neither'
+        ? sides.filter((side) =>
+            sides.every((other) => other === side || verdictOf(side, other, figure) !== 'better'),
+          )
+        : []
     const alike = best.every((side, at) =>
-      best.slice(at + 1).every((other) => verdictOf(side, other) === 'same'),
+      best.slice(at + 1).every((other) => verdictOf(side, other, figure) === 'same'),
     )
     const places = order.map((each) => each.name)
     return {

@@ -1,7 +1,7 @@
 // Two sets of runs that are no pairs: Welch's t-test, of logarithms. Pure.
 import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
-import { judged, missed, smallestEffect, unjudged } from './verdict.js'
+import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
 
 /**
  * On logarithms the interval is one of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of
@@ -9,10 +9,10 @@ import { judged, missed, smallestEffect, unjudged } from './verdict.js'
  * to run.
  * @param {readonly number[]} a samples of the baseline, at least one
  * @param {readonly number[]} b
- * @param {{ better?: 'less' | 'more' | 'neither', effect?: number }} [asked]
+ * @param {{ better?: 'less' | 'more' | 'neither', effect?: number, sides?: number }} [asked] sides: of the comparison
  * @returns {import('./verdict.js').Difference}
  */
-export const separateOf = (a, b, { better = 'less', effect = smallestEffect } = {}) => {
+export const separateOf = (a, b, { better = 'less', effect = smallestEffect, sides = 2 } = {}) => {
   const relative = [...a, ...b].every((value) => value > 0)
   const scaled = (/** @type {readonly number[]} */ values) => (relative ? values.map(Math.log) : [...values])
   const [ofA, ofB] = [scaled(a), scaled(b)]
@@ -25,8 +25,9 @@ export const separateOf = (a, b, { better = 'less', effect = smallestEffect } = 
   const error = Math.sqrt(va + vb)
   const freedom =
     error === 0 ? 1 : Math.max(1, (va + vb) ** 2 / (va ** 2 / (a.length - 1) + vb ** 2 / (b.length - 1)))
-  const half = error * studentQuantile(0.025, freedom)
-  const narrow = error * studentQuantile(0.05, freedom)
+  const { difference, equivalence } = levelsOf(sides)
+  const half = error * studentQuantile(difference / 2, freedom)
+  const narrow = error * studentQuantile(equivalence / 2, freedom)
   const reach = half + error * studentQuantile(missed, freedom)
   return { ...centres, ...judged({ relative, middle, half, narrow, reach }, { better, effect }) }
 }

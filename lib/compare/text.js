@@ -141,11 +141,13 @@ const notes = {
 
 /** @param {Comparison} comparison @param {number} columns @param {boolean} all @returns {string[][]} */
 const rankedTables = (comparison, columns, all) => {
-  const { baseline, runs, ranks = [] } = comparison
+  const { baseline, runs, ranks = [], design } = comparison
   const whole = (/** @type {string[]} */ lines) => lines.flatMap((line) => wrapped(line, columns))
   const shown = all ? ranks : ranks.filter(({ primary }) => primary)
   const blocks = rankBlocks(comparison, shown, columns)
-  const sides = Object.entries(runs).map(([name, { b }]) => `${plainText(name)} (${several(b, 'round')})`)
+  const sides = Object.entries(runs).map(
+    ([name, { b }]) => `${plainText(name)} (${several(b, design === 'paired' ? 'round' : 'run')})`,
+  )
   const hidden = ranks.length - shown.length
   return [
     whole([
@@ -154,7 +156,7 @@ const rankedTables = (comparison, columns, all) => {
     ]),
     ...blocks,
     whole([
-      `geometric means; changes within the rounds, against ${plainText(baseline.name)}; the intervals of a metric hold together for all ${several(sides.length, 'side')}${detectableWords(blocks.flat())}`,
+      `${notes[design]}, against ${plainText(baseline.name)}; those of a metric hold together for all ${several(sides.length, 'side')}${detectableWords(blocks.flat())}`,
       ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
     ]),
   ]

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { comparisonOf } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
 import { exitCodeOf } from '../../lib/compare/gates.js'
+import { comparisonOfFinished } from '../../lib/compare/many.js'
 import { separateOf } from '../../lib/compare/separate.js'
 import { sideNames, sideOf, sidesOf } from '../../lib/compare/sides.js'
 import { comparisonText } from '../../lib/compare/text.js'
@@ -381,6 +382,39 @@ const named = /** @type {[string[][], string[]][]} */ ([
 ])
 for (const [sides, names] of named)
   test(`sides ${JSON.stringify(sides)} are called ${names}`, () => assert.deepEqual(sideNames(sides), names))
+
+test('three sides of repeated runs are ranked, with wider intervals than two have', async () => {
+  const [a, b, c] = await Promise.all(
+    Object.entries({ many: [5, 5.05, 4.95], few: [3, 3.03, 2.97], alike: [3.01, 3.02, 2.98] }).map(
+      ([name, cpus]) => Promise.all(cpus.map((cpuUs, n) => store(`rank-${name}-${n}`, cpuUs))).then(sideOf),
+    ),
+  )
+  const sides = [a, b, c].map((side, at) => ({ ...side, name: ['many', 'few', 'alike'][at] }))
+  const comparison = comparisonOfFinished(sides, [thresholdOf('server.cpu_us_per_item<+5%')], { effect: 0.1 })
+  const cpu = comparison.ranks?.find(({ figure }) => figure.name === 'server.cpu_us_per_item')
+  assert.deepEqual(
+    [cpu?.order.map(({ name }) => name), cpu?.best, cpu?.alike],
+    [['few', 'alike', 'many'], ['few', 'alike'], true],
+  )
+  const [two, row] = [comparisonOf(sides[0], sides[1], [], { effect: 0.1 }), comparison].map(
+    ({ rows }) => rows[0],
+  )
+  assert.ok(Number(row.difference.low) < Number(two.difference.low))
+  assert.equal(row.difference.change, two.difference.change)
+  assert.deepEqual(
+    comparison.rulings.map(({ label, outcome }) => [label, outcome]),
+    [
+      ['few', 'passed'],
+      ['alike', 'passed'],
+    ],
+  )
+  const text = comparisonText(comparison, { columns: 80 })
+  assert.match(text, /^few \(3 runs\), alike \(3 runs\), each against many; the best is above$/m)
+  assert.match(
+    text.replace(/\n/g, ' '),
+    /intervals are Welch's, of the logarithms, against many; those of a metric hold together for all 2 sides/,
+  )
+})
 
 test('a writer is not compared with a reader, nor a run that is not valid unless asked', async () => {
   const plain = await store('plain', 5)

@@ -4,6 +4,7 @@ import { ownOptions } from '../../../settings.js'
 import { comparisonOf } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { exitCodeOf } from '../../compare/gates.js'
+import { comparisonOfFinished } from '../../compare/many.js'
 import { sidesOf } from '../../compare/sides.js'
 import { comparisonText } from '../../compare/text.js'
 import { OptionError } from '../../errors.js'
@@ -21,6 +22,9 @@ const patternsOf = (words, separator) => {
 /** @param {import('../../compare/sides.js').Side} side */
 const isOneRun = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats === 1)
 
+/** @param {import('../../compare/sides.js').Side} side */
+const isRepeated = ({ series }) => series.every(({ label, repeats }) => label === '' && repeats > 1)
+
 /** @type {import('../commands.js').Command} */
 export const command = {
   about: {
@@ -30,7 +34,7 @@ export const command = {
       ['two runs, or two experiments', 'results/before results/after'],
       ['several runs of each side', "'results/set-*' 'results/list-*'"],
     ],
-    more: `Each of A, B ... is a side: the folder of a run, of an experiment, or one that contains the runs of several repeats, such as cells/CELL of an experiment; or a pattern in quotes. The first is the baseline. Where the shell expands a pattern into several words, put -- between two sides:  millrace diff results/set-* -- results/list-*
+    more: `Each of A, B ... is a side: the folder of a run, of an experiment, or one that contains the runs of several repeats, such as cells/CELL of an experiment; or a pattern in quotes. The first is the baseline. Several sides of repeated runs are ranked, as millrace compare does. Where the shell expands a pattern into several words, put -- between two sides:  millrace diff results/set-* -- results/list-*
 Runs of one side after runs of the other also measure what changed on the machine in between: 'millrace compare' runs both, in turn.`,
   },
   options: [
@@ -46,9 +50,11 @@ Runs of one side after runs of the other also measure what changed on the machin
   work: async ({ settings: values, typed: { words, separator } }) => {
     const { thresholds, gate, effect } = readGate(values)
     const [baseline, ...others] = await sidesOf(patternsOf(words, separator))
-    const comparisons = others.map((other) =>
-      comparisonOf(baseline, other, thresholds, { effect, allowInvalid: values.invalid }),
-    )
+    const asked = { effect, allowInvalid: values.invalid }
+    const comparisons =
+      others.length > 1 && [baseline, ...others].every(isRepeated)
+        ? [comparisonOfFinished([baseline, ...others], thresholds, asked)]
+        : others.map((other) => comparisonOf(baseline, other, thresholds, asked))
     if (others.length > 1 && [baseline, ...others].every(isOneRun))
       process.stderr.write(
         `each of the ${others.length + 1} runs is a side of its own; to compare series, put -- between them or patterns in quotes\n`,
