@@ -60,9 +60,10 @@ const judgedThresholds = (thresholds, { find }) =>
     return { threshold: text, value, passed: value !== null && relations[relation](value, limit) }
   })
 
-/** @param {import('../answers/find/answer.js').FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged */
-export const exitCodeOfFind = ({ state }, judged) => {
-  if (state === 'stopped') return ExitCode.interrupted
+/** @param {import('../answers/find/answer.js').FindAnswer} answer @param {ReturnType<typeof judgedThresholds>} judged @param {boolean} [isInterrupted] */
+export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
+  // A guard ends a search too.
+  if (state === 'stopped') return isInterrupted ? ExitCode.interrupted : ExitCode.invalid
   if (state === 'changed' || state === 'unsteady') return ExitCode.unclear
   if (judged.some(({ passed }) => !passed)) return ExitCode.threshold
   return state === 'found' ? ExitCode.done : ExitCode.invalid
@@ -185,5 +186,5 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       for (const { threshold, passed } of judged)
         process.stdout.write(`${passed ? 'kept' : 'FAILED'}: ${threshold}\n`)
     }
-    return exitCodeOfFind(answer, judged)
+    return exitCodeOfFind(answer, judged, stop.aborted)
   })

@@ -21,7 +21,7 @@ import { sleep } from './settlement.js'
  * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
  *
  * @typedef {object} Conducted of the run
- * @property {{ elapsed: () => number, stop: () => void }} writing
+ * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
  * @property {Pick<import('./write-records.js').Records, 'ledger' | 'restart'>} records
  * @property {{ reopen: () => Promise<unknown> }} window
  */
@@ -71,6 +71,8 @@ export const conductorOf = ({
   let now = { fromMs: 0, toMs: 0 }
   /** When the run began, by the clock. */
   let originMs = 0
+  /** Somebody stopped it, or a guard did. */
+  let isOver = stop.aborted
 
   /** @param {number} dueMs after the start */
   const slotAt = (dueMs) =>
@@ -86,7 +88,7 @@ export const conductorOf = ({
     course.add({ ...now, rateHz: rate })
     /** @type {{ counts: Record<string, number>, client: SecondRecord['client'] }[]} */
     const marks = []
-    for (let i = 1; i <= n && !stop.aborted; i++) {
+    for (let i = 1; i <= n && !isOver; i++) {
       await wait(fromMs + i * 1000 - writing.elapsed())
       marks.push({ counts: { ...ledger.whole }, client: health.sample() })
     }
@@ -97,7 +99,7 @@ export const conductorOf = ({
     const deadline = writing.elapsed() + settleMs
     // A turn of the loop at least: what the stretch left is dropped.
     do await wait(lookMs)
-    while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !stop.aborted)
+    while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !isOver)
     const settled = { ...ledger.whole }
     return marks.map(({ counts, client }, i) => {
       const first = i === 0 ? before : marks[i - 1].counts
@@ -144,21 +146,27 @@ export const conductorOf = ({
     async conduct(run) {
       originMs = clock() - run.writing.elapsed()
       health.startRun()
+      const end = () => {
+        isOver = true
+      }
+      stop.addEventListener('abort', end)
+      run.writing.offered.then(end)
       try {
         let next = machine.next()
-        while (!next.done && !stop.aborted) {
+        while (!next.done && !isOver) {
           onStep(next.value, seconds.at(-1))
           if (next.value.phase === 'confirm') {
             run.records.restart()
             await run.window.reopen()
           }
           const records = await played(run, next.value)
-          if (stop.aborted || records.length < next.value.seconds) return null
+          if (isOver || records.length < next.value.seconds) return null
           seconds.push(...records)
           next = machine.next(records.map(judge))
         }
         return next.done ? next.value : null
       } finally {
+        stop.removeEventListener('abort', end)
         run.writing.stop()
         health.stop()
         for (const { intended, service, bystander } of slots)

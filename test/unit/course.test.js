@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.js'
+import { conductorOf } from '../../lib/run/conductor.js'
 import { coursePacing } from '../../lib/run/course-pacing.js'
 
 const open = Number.POSITIVE_INFINITY
@@ -107,4 +108,43 @@ test('a stretch without a rate begins a tick whenever there is room', () => {
   const ticks = playedTicks(courseOf([{ fromMs: 10, toMs: 110, rateHz: open }]), 200, () => true)
   assert.equal(ticks.length, 100)
   assert.ok(ticks.every(({ dueMs, atMs, begun }) => begun && Math.abs(dueMs - atMs) < 0.001))
+})
+
+test('a search ends without an answer when its run is stopped, by a guard or by hand', async () => {
+  let nowMs = 0
+  let stopRun = () => {}
+  let asked = 0
+  function* endless() {
+    for (;;) {
+      asked++
+      yield/** @type {const} */ ({ rate: 100, seconds: 5, phase: 'measure', between: null })
+    }
+  }
+  const conductor = conductorOf({
+    machine: /** @type {any} */ (endless()),
+    judge: () => ({ passed: true, achieved: 0 }),
+    stop: new AbortController().signal,
+    onStep: () => {},
+    clock: () => nowMs,
+    wait: async (ms) => {
+      nowMs += ms
+      if (nowMs > 12_000) stopRun()
+    },
+  })
+  const whole = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
+  let stops = 0
+  const answer = await conductor.conduct({
+    writing: {
+      elapsed: () => nowMs,
+      stop: () => {
+        stops++
+      },
+      offered: new Promise((resolve) => {
+        stopRun = () => resolve(undefined)
+      }),
+    },
+    records: /** @type {any} */ ({ ledger: { whole }, restart() {} }),
+    window: { reopen: async () => {} },
+  })
+  assert.deepEqual([answer, asked, conductor.seconds.length, stops], [null, 3, 10, 1])
 })

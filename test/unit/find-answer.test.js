@@ -124,7 +124,7 @@ test('other outcomes have words and exit codes of their own', () => {
   assert.match(findSentence(always), /^none at or above 1,000 items\/s meets/)
   const stopped = answered({ ...conducted('always'), answer: /** @type {any} */ (null) })
   assert.deepEqual(
-    [never, always, stopped].map((answer) => exitCodeOfFind(answer, [])),
+    [never, always, stopped].map((answer) => exitCodeOfFind(answer, [], true)),
     [4, 4, 130],
   )
   const changed = answered(conducted('step'))

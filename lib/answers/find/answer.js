@@ -26,7 +26,9 @@ const messageOf = ({ code, value }, { confirmed }, share) =>
 
 /** Failures near the answer that came of this client, not of the target. @param {readonly SecondRecord[]} failed @param {SearchAnswer} answer */
 const causesNear = (failed, { low, high }) => {
-  const near = failed.filter(({ rate }) => rate !== null && rate >= low * 0.97 && rate <= Number(high) * 1.3)
+  const near = failed.filter(
+    ({ rate }) => rate !== null && (high === null || (rate >= low * 0.97 && rate <= high * 1.3)),
+  )
   const part = (/** @type {(second: SecondRecord) => boolean} */ is) =>
     near.length === 0 ? 0 : near.filter(is).length / near.length
   return { client: part(isClientLimited), contended: part(isContended) }
@@ -75,7 +77,7 @@ const stateOf = (answer, causes, isMissed) => {
   if (answer === null) return 'stopped'
   if (answer.state === 'none' || answer.state === 'at-least') return answer.state
   // A rate that only this client limits is no limit of the target.
-  if (causes.client >= 0.5) return 'at-least'
+  if (answer.fit && causes.client >= 0.5) return 'at-least'
   return isMissed && answer.state === 'found' ? 'none' : answer.state
 }
 
