@@ -96,6 +96,9 @@ const remoteBench = async (where) => ({
       await clearLeavings({
         ...{ target, prefix, remove: true, nowMs: Date.now(), onProgress: () => {} },
         signal: new AbortController().signal,
+      }).catch((error) => {
+        // A run that was refused has written nothing.
+        if (error.code !== 'NO_PLAN') throw error
       })
       await untilSteady(target)
     }),
@@ -157,7 +160,8 @@ export const calibrate = async (asked, say, stop) => {
   const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most, out } = asked
   const startedMs = Date.now()
   const open = () => (where === null ? localBench(serverBin) : remoteBench(where))
-  const first = await open()
+  // Nothing is written there yet, so nothing is removed.
+  const first = where === null ? await localBench(serverBin) : { where, close: async () => {} }
   const server = await serverFacts(first.where)
   await first.close()
   const within = /** @type {import('../answers/plan/cells.js').Ranges} */ (

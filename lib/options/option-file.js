@@ -66,7 +66,8 @@ const ofLines = (document, path, options) => {
   const texts = {}
   for (const [name, value] of Object.entries(document)) {
     const option = options.find((one) => name.length > 1 && namesOf(one).includes(name))
-    if (!option || option.env === null) {
+    // Options that a command has for itself have no variable either.
+    if (!option || option.name === 'file' || (option.env === null && option.for.length > 0)) {
       const like = nearest(name, known)
       throw new OptionError(`${where}: unknown option ${shown(name)}${like ? `; did you mean ${like}?` : ''}`)
     }

@@ -4,8 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { optionsIn } from '../../lib/options/option-file.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
+import { ownOptions } from '../../settings.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-file-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -120,4 +122,16 @@ test('an option of another workload is refused, as on the command line', () => {
     const path = fileOf(String(text))
     assert.throws(() => read(`-f ${path}`), { name: 'OptionError', message: sentence })
   }
+})
+
+test('options that a command has for itself come from a file too, but not another file', () => {
+  const options = ownOptions('Own', [
+    { name: 'peak', type: 'text', help: 'a text' },
+    { name: 'file', type: 'path', help: 'these from a file' },
+  ])
+  const path = join(folder, 'own.yaml')
+  writeFileSync(path, 'peak: 300k\n')
+  assert.deepEqual(optionsIn(path, options), { origin: 'file', texts: { peak: '300k' } })
+  writeFileSync(path, 'file: other.yaml\n')
+  assert.throws(() => optionsIn(path, options), /unknown option file/)
 })

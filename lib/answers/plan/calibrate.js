@@ -141,7 +141,9 @@ const measureCell = async (needs, strategy, cell, idle) => {
   const known = (/** @type {string} */ name) => runs.flatMap(({ server }) => server[name] ?? [])
   // A server's own tables may grow by a tenth of less.
   const memory = known('memory_bytes_per_item').filter((each) => each * cell.items >= leastDataBytes)
-  const bytes = known('net_bytes_per_item')
+  // Masters that feed replicas send more than replies.
+  const feeds = runs.some(({ nodes }) => nodes.some((/** @type {any} */ { role }) => role !== 'master'))
+  const bytes = feeds ? [] : known('net_bytes_per_item')
   const pct = seconds.length > 0 ? seconds : runs.map(({ nodes }) => byRole(nodes))
   const roles = Object.fromEntries(
     Object.keys(pct[0]).map((role) => [role, median(pct.map((one) => one[role]))]),

@@ -26,6 +26,13 @@ export const calibrationOptions = ownOptions('Calibration', [
   },
   { name: 'cluster', type: 'flag', help: 'the server at --url is one of a cluster' },
   {
+    name: 'allow',
+    type: 'choices',
+    default: 'none',
+    choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'none'],
+    help: 'calibrate although the server at --url has keys of other applications (foreign-keys), and others as with millrace write',
+  },
+  {
     name: 'server-bin',
     key: /** @type {any} */ ('serverBin'),
     type: 'path',
@@ -36,13 +43,17 @@ export const calibrationOptions = ownOptions('Calibration', [
 ])
 
 /** @param {any} settings @param {import('../../options/command-line.js').Typed} typed @param {NodeJS.ProcessEnv} env */
-export const calibrationRequest = ({ models, ownModel, url, cluster, serverBin, seed, out }, typed, env) => {
+export const calibrationRequest = (
+  { models, ownModel, url, cluster, allow, serverBin, seed, out },
+  typed,
+  env,
+) => {
   const files = ownModel === undefined ? {} : { [ownModel]: String(typed.options.get('model')?.text) }
   const password = env.REDIS_PASSWORD
   return {
     strategies: strategiesIn(models, files),
     files,
-    where: url === undefined ? null : { url, cluster, ...(password && { password }) },
+    where: url === undefined ? null : { url, cluster, allow, ...(password && { password }) },
     ...{ serverBin, seed, out },
   }
 }
