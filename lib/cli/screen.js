@@ -1,5 +1,6 @@
 // What a person sees of a run: the log and the live line on stderr, the result on stdout.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytes, period } from '../base/units.js'
@@ -13,6 +14,12 @@ import { logLine, logTo } from './log.js'
 const patienceMs = 1000
 // For a second look at a command that was probably not meant so.
 const stopMs = 5000
+
+/** Why there is no run.json, and how to have one; undefined: there is. @param {Error | null} fault @param {string} folder */
+const notStoredWords = (fault, folder) =>
+  fault
+    ? `${fault.message}${existsSync(join(folder, 'facts.json')) ? `; when there is room, 'millrace report ${folder}' makes run.json of what was stored` : ''}`
+    : undefined
 
 /**
  * @param {Pick<import('../../settings.js').Settings, 'logLevel' | 'quiet' | 'json'> & { verbose?: boolean, report?: boolean }} settings
@@ -90,7 +97,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
           color: stdout.isTTY === true,
           verbose,
           report: stored,
-          notStored: fault()?.message,
+          notStored: notStoredWords(fault(), folder),
         }
         // A live line has gone over the log; lines of a file stay.
         const all = /** @type {(Warning & { invalidates: boolean })[]} */ (document.warnings)

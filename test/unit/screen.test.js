@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { screenOf } from '../../lib/cli/screen.js'
@@ -51,4 +54,27 @@ test('without a terminal a warning is printed once: as it comes, or in the resul
     [1, 1],
     [0, 1],
   ])
+})
+
+test('what could not be stored is the first line, with what makes run.json of the rest', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-screen-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const printed = () => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    const screen = screenOf(
+      { logLevel: 'info', quiet: false, json: false },
+      /** @type {any} */ ({ stdout: Object.assign(stdout, { columns: 400 }), stderr }),
+    )
+    screen.result(resultDocument(sampleParts()), {
+      folder,
+      fault: () => /** @type {any} */ (new Error('the disk is full')),
+    })
+    return String(stdout.read()).split('\n')[0]
+  }
+  assert.equal(printed(), 'NOT STORED: the disk is full')
+  writeFileSync(join(folder, 'facts.json'), '{}')
+  assert.equal(
+    printed(),
+    `NOT STORED: the disk is full; when there is room, 'millrace report ${folder}' makes run.json of what was stored`,
+  )
 })
