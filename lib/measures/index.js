@@ -4,6 +4,7 @@ import { client } from './client.js'
 import { collection } from './collection.js'
 import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
+import { jobs } from './jobs.js'
 import { latency } from './latency.js'
 import { reconnects } from './reconnects.js'
 import { replication } from './replication.js'
@@ -20,12 +21,14 @@ import { verify } from './verify.js'
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
   ...[latency, bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify, ticks],
+  ...[fetches, replication, verify, ticks, jobs],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([latency, ticks, bystander, client, collection, reconnects, replies])
-export const ofWorkers = Object.freeze([client, collection])
+export const ofWorkers = Object.freeze([client, collection, jobs])
+/** Of a process of workers that another has started, which counts their jobs. */
+export const ofCrews = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
 
 /** @param {readonly Measure[]} measures @param {any} plan */

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { eachRecorded } from '../measure/latency.js'
 import { at } from '../measures/fold.js'
-import { MEASURES, ofReaders, ofWriters } from '../measures/index.js'
+import { MEASURES, ofReaders, ofWorkers, ofWriters } from '../measures/index.js'
 
 /** @typedef {import('../result/record.js').Second} Second */
 
@@ -151,7 +151,8 @@ export const metricsOf = ({ run, kind, nominal }) => {
     name: 'millrace_latency_seconds',
     help: 'of items or operations: from the due time, and from the first send',
   })
-  const takeMeasures = measureMetrics(registry, kind === 'producer' ? ofWriters : ofReaders)
+  const ofKind = kind === 'producer' ? ofWriters : [...ofReaders, ...ofWorkers]
+  const takeMeasures = measureMetrics(registry, ofKind)
   const nodes = nodeGauges(registry)
   // A counter that begins with its first event hides that event from rate() and increase().
   if (kind === 'producer') for (const outcome of outcomes) items.inc({ outcome }, 0)

@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { bytes, count, dash, micros, percent, plainData } from '../base/units.js'
 import { at } from '../measures/fold.js'
-import { factsIn, ofReaders, ofWriters, toldBeside } from '../measures/index.js'
+import { factsIn, ofReaders, ofWorkers, ofWriters, toldBeside } from '../measures/index.js'
 import { kindOf } from '../result/kind.js'
 import { grossCost, leftOutWords, measureNamed, measuresOf, netCost } from '../result/measures.js'
 import { stateWords } from '../result/ruling.js'
@@ -219,11 +219,8 @@ const factsOf = (run) =>
 const timesOfWorkers = (run) =>
   timesTable('Times', [
     { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
-    { name: 'production to taken', figures: run.waiting_us, unit: 'us' },
     { name: 'taken to done', figures: run.latency_us.service, unit: 'us' },
-    { name: 'work of a job', figures: run.work_us, unit: 'us' },
-    { name: 'a take that found jobs', figures: run.take_us, unit: 'us' },
-    { name: 'a confirmation', figures: run.confirm_us, unit: 'us' },
+    ...timesOfMeasures(ofWorkers, run),
   ])
 
 /** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */

@@ -147,8 +147,6 @@ const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
   return {
     jobs: {
       ...known,
-      ...{ taken: 0, done: 0, duplicates: 0, reclaimed: 0 },
-      ...jobs,
       settled: false,
       account: null,
     },
@@ -157,7 +155,6 @@ const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
       intended: timesIn(lines, 'latency_us.intended'),
       service: timesIn(lines, 'latency_us.service'),
     },
-    waiting_us: timesIn(lines, 'waiting_us'),
     commands: { refused_by: {}, lost_replies: {} },
     workers: crewOf(work.workers),
     stages: work.outputs && {

@@ -3,7 +3,7 @@
 import { deserialize } from 'node:v8'
 import { fromParent } from '../child.js'
 import { steadyClock } from '../measure/clocks.js'
-import { instrumentsOf, ofWorkers } from '../measures/index.js'
+import { instrumentsOf, ofCrews } from '../measures/index.js'
 import { endpointOf } from '../target/address.js'
 import { dial } from '../target/dial.js'
 import { crewOf } from './work-crew.js'
@@ -33,7 +33,7 @@ const { plan, names, first, stepsPerUs, offsetMs, address, access, journal } = /
 )
 const steady = steadyClock()
 const writer = journalWriter(journal)
-const instruments = await instrumentsOf(ofWorkers, { plan, clock })
+const instruments = await instrumentsOf(ofCrews, { plan, clock })
 const ofAll = (/** @type {number} */ worker) => worker + first
 const crew = await crewOf({
   plan,

@@ -22,7 +22,7 @@ export const workRecords = (workers) => {
   const whole = { batches: 0, busyMs: 0, labourUs: 0, processesLost: 0, renewed: 0 }
   // When the first job was taken, and the last one done, by the clock of the queue's server.
   const span = { fromUs: Number.POSITIVE_INFINITY, toUs: 0 }
-  const future = { jobs: 0, max_us: 0 }
+  let ahead = { jobs: 0, maxUs: 0 }
   /** @type {Record<string, number>} */
   const refusedBy = {}
 
@@ -35,8 +35,7 @@ export const workRecords = (workers) => {
       span.toUs = Math.max(span.toUs, doneUs)
       whole.labourUs += labourUs
       if (waitUs < -aheadUs) {
-        future.jobs++
-        future.max_us = Math.max(future.max_us, -waitUs)
+        ahead = { jobs: ahead.jobs + 1, maxUs: Math.max(ahead.maxUs, -waitUs) }
       } else {
         times.whole.record(Math.max(0, wholeUs))
         times.waiting.record(Math.max(0, waitUs))
@@ -78,7 +77,12 @@ export const workRecords = (workers) => {
     lostReplies,
     whole,
     span,
-    future,
+    /** Jobs from the future, since the call before. */
+    aheadTurn() {
+      const found = ahead
+      ahead = { jobs: 0, maxUs: 0 }
+      return found
+    },
     refusedBy,
     sink,
     close: () => {

@@ -81,7 +81,7 @@ const serverOf = ({ sampler, strategy, roles }, done) => {
 export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
   const { plan, card, crew, last, second, clocks, journal, elapsed, strategy } = run
   const [{ records: first }] = crew.stages
-  const { jobs, times, future } = last
+  const { jobs, times } = last
   const durationMs = elapsed()
   const beside = crew.measured()
   const { counts } = jobs
@@ -93,12 +93,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
     plan,
     writing: card,
     jobs: {
-      ...{
-        taken: counts.taken,
-        done: counts.done,
-        duplicates: counts.duplicates,
-        reclaimed: crew.stages.reduce((sum, { records }) => sum + records.jobs.counts.reclaimed, 0),
-      },
       settled: whole,
       ...(counts.done > 0 && {
         first_ms: (last.span.fromUs - run.startUs()) / 1000,
@@ -106,14 +100,9 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
       }),
       promise: strategy.workers()?.promise,
       account,
-      ...(future.jobs > 0 && { from_future: future }),
     },
     rate: { nominal: null, achieved: rateOf(last) },
     latency_us: { intended: times.whole.whole(), service: times.service.whole() },
-    waiting_us: times.waiting.whole(),
-    work_us: first.times.labour.whole(),
-    take_us: first.times.take.whole(),
-    confirm_us: first.times.confirm.whole(),
     backlog: { ...second.waits[0], queue_bytes_max: second.bytesMax() },
     workers: {
       ...workersOf(first, durationMs),

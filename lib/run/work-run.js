@@ -147,7 +147,7 @@ const setUp = async (needs) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const instruments = await instrumentsOf(ofWorkers, { plan, clock })
+  const instruments = await instrumentsOf(ofWorkers, { plan, clock, stages })
   const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const onGone = () =>
     warn({

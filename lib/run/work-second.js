@@ -43,11 +43,10 @@ export const everyWorkSecond = (needs) => {
   let bytesMax = 0
 
   const second = async () => {
-    const { atMs, epochMs, now, overS, perS: achieved, counts } = turn()
+    const { atMs, epochMs, now, overS, perS: achieved } = turn()
     const { perS: filteredPerS } = filtered()
     const intended = records.times.whole.turn()
     const service = records.times.service.turn()
-    const waiting_us = records.times.waiting.turn()
     const line = instruments.second(true)
     const [nodes, waiting, queue_bytes] = await Promise.all([
       sampler.sample(),
@@ -67,13 +66,11 @@ export const everyWorkSecond = (needs) => {
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
-      jobs: counts,
       achieved,
       backlog: waiting?.[0] ?? null,
       ...(stages.length > 1 && { filtered: filteredPerS, between: waiting?.[1] ?? null }),
       queue_bytes,
       latency_us: { intended, service },
-      waiting_us,
       ...line,
       nodes,
     })

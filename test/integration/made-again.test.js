@@ -121,5 +121,6 @@ describe('a result made again', () => {
       lines.reduce((sum, { jobs }) => sum + jobs.done, 0),
     )
     assert.deepEqual([cut.valid, cut.warnings[0].code], [false, 'killed'])
+    assert.ok(cut.waiting_us.p50 > 0 && cut.take_us.max > 0 && cut.jobs.taken >= cut.jobs.done)
   })
 })

@@ -71,6 +71,17 @@ test('seconds of a consumer', async () => {
   assert.ok(value(text, 'millrace_fetch_seconds_count{part="whole"') > 0)
 })
 
+test('seconds of workers', async () => {
+  const [, second] = sampleRecord().seconds
+  const { registry, take } = metricsOf({ run: 'a', kind: 'consumer', nominal: null })
+  const line = { at_ms: 1000, over_ms: 1000, phase: '', jobs: { taken: 9, done: 8 } }
+  for (const one of [line, line]) take(/** @type {any} */ ({ ...one, waiting_us: second.bystander_us }))
+  const text = await registry.metrics()
+  assert.equal(value(text, 'millrace_jobs_total{outcome="done"'), 16)
+  assert.equal(value(text, 'millrace_jobs_total{outcome="duplicates"'), 0)
+  assert.ok(value(text, 'millrace_job_seconds_count{part="waiting"') > 0)
+})
+
 test('counters are there from the start at 0, and a rate that nobody asked for is not', async () => {
   const text = (/** @type {'producer' | 'consumer'} */ kind) =>
     metricsOf({ run: 'a', kind, nominal: null }).registry.metrics()
