@@ -107,6 +107,24 @@ const stepsOn = ({ seconds }, say) => {
 }
 
 /**
+ * A second of the live line: the rate that is offered now, what it is for, and between which rates the answer is.
+ * @param {import('../report/live.js').Snapshot} snapshot
+ * @param {import('../answers/find/bracket.js').Step | null} step
+ */
+const searching = (snapshot, step) => {
+  if (step === null) return snapshot
+  const { phase, rate, between } = step
+  const where = between ? ` ${rounded(between[0])}..${rounded(between[1])}` : ''
+  return {
+    ...snapshot,
+    phase: /** @type {any} */ (`${phase}${where}`),
+    nominalRate: Number.isFinite(rate) ? rate : null,
+    // An overload drops what it has no room for: that is no trouble.
+    lost: {},
+  }
+}
+
+/**
  * @param {Request} request
  * @param {import('./signals.js').Guidance & { as: string }} guidance
  */
@@ -130,12 +148,23 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: true, anyServer }))
     undo(() => untilStopped(stopNow, target.close(), undefined))
     redact.learn(target.access.password)
+    /** @type {import('../answers/find/bracket.js').Step | null} */
+    let step = null
+    const tell = stepsOn(request, say)
     const conductor = conductorOf({
       machine: search(termsOf(request)),
       judge: judgeOf(objectives),
       stop,
-      onStep: stepsOn(request, say),
+      onStep: (next) => {
+        step = next
+        tell(next)
+      },
     })
+    const { show } = screen.progress
+    const progress = {
+      ...screen.progress,
+      show: (/** @type {import('../report/live.js').Snapshot} */ snapshot) => show(searching(snapshot, step)),
+    }
     /** @type {import('../answers/find/search.js').SearchAnswer | null} */
     let found = null
     /** @type {any[]} */
@@ -146,7 +175,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       target,
       run: results.run,
       commandLine,
-      observer: { ...screen, mayStop: async () => {} },
+      observer: { ...screen, progress, mayStop: async () => {} },
       linesOf: () => ({
         ...results,
         interval: (line) => {
