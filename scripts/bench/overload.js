@@ -1,4 +1,5 @@
-// What a rate far beyond the servers' limit stores, beside a run that asks for no rate, with the same items.
+// What a rate far beyond the servers' limit stores, beside a run that asks for no rate, with the same items, and how long another
+// client waits then.
 import { digits, median, start } from './room.js'
 
 /** @typedef {import('./room.js').Case} Case */
@@ -9,6 +10,7 @@ const loads = [
   ['-c 10', ['-q', '400000', '-c', '10']],
   ['-c 100', ['-q', '400000', '-c', '100']],
   ['-t 8 -a all', ['-q', '48000', '-t', '8', '-a', 'all']],
+  ['an even rate', ['-q', '50000']],
 ]
 /** @type {[string, string[]][]} */
 const targets = [
@@ -25,24 +27,25 @@ const overload = (where, target, what, load) => ({
     const play = async (/** @type {string[]} */ pace) => {
       const seconds = ['--warm-up', '1', '--duration', String(room.seconds(6) + 1)]
       const args = [...load, ...target, ...pace, ...seconds, '--idle-cost', 'never']
-      const { rate: done, items, commands } = await start(room, 'producer.js', args).ended
-      return {
-        hz: done.achieved,
-        commands: commands.sent / items.acked,
-      }
+      const { rate: done, items, commands, bystander_us: wait } = await start(room, 'producer.js', args).ended
+      return { hz: done.achieved, commands: commands.sent / items.acked, waitUs: wait.p99 }
     }
     const most = await play(['--rate', 'max'])
-    const faster = (/** @type {number} */ times) =>
-      play(['-p', String(Math.max(1, Math.round((1000 * quantity) / (times * most.hz))))])
+    const paceOf = (/** @type {number} */ hz) =>
+      what === 'an even rate'
+        ? ['--rate', String(Math.round(hz))]
+        : ['-p', String(Math.max(1, Math.round((1000 * quantity) / hz)))]
+    const faster = (/** @type {number} */ times) => play(paceOf(times * most.hz))
     const twice = await faster(2)
     const tenfold = await faster(10)
     return {
       twice: twice.hz / most.hz,
       tenfold: tenfold.hz / most.hz,
       waste: Math.max(twice.commands, tenfold.commands) / most.commands,
+      wait: Math.max(twice.waitUs, tenfold.waitUs) / most.waitUs,
     }
   },
-  rows: ({ twice, tenfold, waste }) => [
+  rows: ({ twice, tenfold, waste, wait }) => [
     ...[
       { times: 'twice', ratio: median(twice) },
       { times: 'ten times', ratio: median(tenfold) },
@@ -57,6 +60,12 @@ const overload = (where, target, what, load) => ({
       limit: '1.02 or less',
       figure: digits(median(waste), 3),
       met: median(waste) <= 1.02,
+    },
+    {
+      name: `${where}, ${what}: p99 of another client's wait, by that beside --rate max`,
+      limit: '1 or less',
+      figure: digits(median(wait)),
+      met: median(wait) <= 1,
     },
   ],
 })
