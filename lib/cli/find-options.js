@@ -11,20 +11,38 @@ import { strategyNamed } from '../workloads/index.js'
 
 // The search decides these, or they belong to a run at one rate.
 const decided = [
-  ...['rate', 'ramp', 'duration', 'intervals', 'warm-up', 'pacing', 'chunks', 'period', 'once', 'arrivals'],
+  ...[
+    'rate',
+    'ramp',
+    'quantity',
+    'duration',
+    'intervals',
+    'warm-up',
+    'pacing',
+    'chunks',
+    'period',
+    'once',
+    'arrivals',
+  ],
   ...['threshold', 'dry-run', 'file', 'idle-cost', 'snapshot', 'requests', 'report', 'verbose'],
   ...['control', 'join-within', 'partial', 'stagger', 'all', 'writers', 'agents', 'agent', 'total-agents'],
   ...['cloudwatch', 'aws-region', 'replication-group', 'cache-clusters', 'dashboard', 'metrics'],
   ...['metrics-linger', 'otlp', 'flow'],
 ]
+/** @type {Record<string, Partial<import('../../settings.js').Option>>} */
+const otherwise = {
+  json: { help: 'print find.json on stdout, and nothing else', brief: 'print find.json on stdout' },
+  items: {
+    default: '100k',
+    otherwise: '100k',
+    help: 'number of different items or keys, which are written or read again and again: the rate depends on it',
+    brief: 'different items (100k): the rate depends on it',
+  },
+}
 /** Options of the producer that a search takes as they are. */
 export const loadOptions = optionsOf('producer')
   .filter(({ name }) => !decided.includes(name))
-  .map((option) =>
-    option.name === 'json'
-      ? { ...option, help: 'print find.json on stdout, and nothing else', brief: 'print find.json' }
-      : option,
-  )
+  .map((option) => ({ ...option, ...otherwise[option.name] }))
 
 const group = 'What is searched for'
 export const findOptions = ownOptions(group, [
