@@ -1,5 +1,5 @@
-// How long items take from their due time, and from when they were sent (service time), in us; a command weighs as much as
-// the items that it carries. Of those that were due in the measured window.
+// How long items take from their due time, and from when they were sent (service time), to their last answer, in us. Of those
+// that were due in the measured window; each counts once.
 import { times } from './fields.js'
 import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
 

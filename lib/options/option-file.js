@@ -83,7 +83,7 @@ const ofLines = (document, path, options) => {
 
 /** How a value of the settings is typed. @param {Option} option @param {any} value */
 const typedValue = ({ type, values = {} }, value) => {
-  if (type === 'duration') return `${value}ms`
+  if (type === 'duration' || (type === 'warmUp' && typeof value === 'number')) return `${value}ms`
   if (type === 'bytes' || (type === 'sizes' && typeof value === 'number')) return `${value}B`
   if (type === 'ratio') return value.join(':')
   return Object.keys(values).find((choice) => values[choice] === value) ?? String(value)
@@ -125,6 +125,7 @@ const settingsIn = (plan) => {
       ? { pacing: null, totalAgents: null, once: null, ...(clients.expires ? {} : { ttlS: null }) }
       : {}),
     valueBytes: plan.valueSizes ?? plan.valueBytes,
+    ...(plan.settles && { warmUpMs: 'auto' }),
     sortedSets: sets?.length,
     extraSortedSets: extraSets?.length || null,
     maxMembers: maxMembers === DEFAULT_MAX_MEMBERS && scriptMembers === 0 ? null : maxMembers,

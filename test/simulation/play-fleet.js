@@ -178,10 +178,8 @@ const brokenInFleet = ({ boxes, model, checkpoint, forgot }) => {
     }
   }
   check(sum === expected, `the seconds have ${sum} items, the boxes ${expected}`)
-  check(
-    checkpoint.sums.intended?.samples === samples,
-    `${checkpoint.sums.intended?.samples} samples, not ${samples}`,
-  )
+  const { samples: counted } = checkpoint.sums['latency_us.intended'] ?? {}
+  check(counted === samples, `${counted} samples, not ${samples}`)
   check(model.left() === 0, `${model.left()} entries were left in the stream`)
   check(forgot || model.seconds().length > 0 || samples === 0, 'no second was given out')
   return broken

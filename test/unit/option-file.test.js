@@ -84,6 +84,7 @@ for (const line of [
   '',
   '-q 3000 -p 500 -c 3 --ttl 9 --sets 3 --placement spread --extra-sorted-sets 2 --prefix a: --once --stamp',
   '--rate 300k --items 10k --duration 20 --warm-up 2',
+  '--rate 300k --items 10k --duration 20 --warm-up auto',
   '--rate max --max-members 0 --driver ioredis',
   '--pacing closed --ws --max-members 50',
   '--pacing smooth -q 5000 --payload sparse --value-size 3kB',
