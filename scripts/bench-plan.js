@@ -138,7 +138,8 @@ const publishedTable = async (models) => {
         {
           title: 'published point',
           left: true,
-          cell: ({ id, node, strategy }) => `${id}, ${node}, ${strategy}`,
+          cell: ({ id, node, strategy, extra }) =>
+            `${id}, ${node}, ${strategy}${extra ? ' and one more' : ''}`,
         },
         {
           title: 'writers',

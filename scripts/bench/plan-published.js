@@ -15,6 +15,7 @@ import { plannedRun } from '../../lib/cli/calibration.js'
  * @property {number} [intervalMs]
  * @property {number} [chunks]
  * @property {number} [shards] the published CPU is that of the busiest
+ * @property {number} [extra] further sorted sets
  * @property {number} cpuPct published, of the master
  * @property {true} [anchor]
  */
@@ -36,6 +37,7 @@ export const published = [
   { id: 'increasing-load-r6g', ...r6g, writers: 6, each: 50_000, cpuPct: 50 },
   { id: 'instance-types', ...r6g, writers: 8, each: 25_000, cpuPct: 40 },
   { id: 'more-writers', ...r6g, writers: 8, each: 25_000, cpuPct: 45 },
+  { id: 'extra-sorted-set', ...r6g, writers: 8, each: 25_000, extra: 1, cpuPct: 52 },
   { id: 'batch-interval', ...r6g, writers: 4, each: 50_000, intervalMs: 1500, cpuPct: 28.5 },
   { id: 'batch-interval', ...r6g, writers: 4, each: 50_000, intervalMs: 2000, cpuPct: 22.5 },
   { id: 'chunks', ...r6g, writers: 4, each: 50_000, chunks: 2, cpuPct: 36 },
@@ -59,7 +61,7 @@ export const published = [
 
 /** Seconds of a main thread each second, on the machine of the calibration. @param {any} model @param {Point} point */
 const busyOf = async (model, point) => {
-  const { strategy, writers, each, intervalMs = 1000, chunks = 1, shards = 1 } = point
+  const { strategy, writers, each, intervalMs = 1000, chunks = 1, shards = 1, extra = 0 } = point
   const items = writers * each
   const load = {
     strategy,
@@ -67,6 +69,7 @@ const busyOf = async (model, point) => {
     valueSize: '128',
     ttl: '30s',
     maxMembers: Math.ceil(each / chunks),
+    ...(extra > 0 && { extraSortedSets: extra }),
   }
   const plan = plannedRun({ ...load, period: `${intervalMs}ms`, chunks: writers * chunks }, null)
   const wire = await wireOf(plan)
