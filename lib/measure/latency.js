@@ -22,15 +22,15 @@ const percentiles = (h) => {
   return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
 }
 
-/** A histogram that is read a second at a time and as a whole. */
-export const series = () => {
-  const total = histogram()
+/** A histogram that is read a second at a time, and as a whole unless a fold of its seconds has that. @param {{ isFolded?: boolean }} [how] */
+export const series = ({ isFolded = false } = {}) => {
+  const total = isFolded ? null : histogram()
   let current = histogram()
   let last = histogram()
   let recorded = 0
   let folded = 0
   const fold = () => {
-    total.add(current)
+    total?.add(current)
     ;[current, last] = [last, current]
     current.reset()
     folded = recorded
@@ -58,29 +58,29 @@ export const series = () => {
     },
     whole() {
       fold()
-      const found = percentiles(total)
+      const found = total && percentiles(total)
       return found && { ...found, count: recorded }
     },
     /** Nothing was recorded so far. */
     restart() {
-      total.reset()
+      total?.reset()
       current.reset()
       recorded = 0
       folded = 0
     },
     /** WASM memory is not collected by itself. */
     close() {
-      total.destroy()
+      total?.destroy()
       current.destroy()
       last.destroy()
     },
   }
 }
 
-/** Both histograms of a run's items, and one of each of its commands. */
-export const latencyOf = () => {
-  const intended = series()
-  const service = series()
+/** Both histograms of a run's items, and one of each of its commands. @param {Parameters<typeof series>[0]} [how] */
+export const latencyOf = (how) => {
+  const intended = series(how)
+  const service = series(how)
   /** @type {Map<string, ReturnType<typeof histogram>>} */
   const commands = new Map()
   return {

@@ -20,7 +20,7 @@ export const bystander = {
       import('../measure/bystander-thread.js'),
       import('../measure/latency.js'),
     ])
-    const latency = series()
+    const latency = series({ isFolded: true })
     const thread = bystanderThread({
       masters,
       access,

@@ -12,7 +12,7 @@ export const replication = {
       import('../measure/replication-delay.js'),
       import('../measure/latency.js'),
     ])
-    const delays = series()
+    const delays = series({ isFolded: true })
     const probe = replicationDelay({
       nodes: target.nodes,
       replication: async (address) => String(await target.control(address).call('INFO', 'replication')),

@@ -32,7 +32,7 @@ const tickCounter = () => {
  * @param {{ answered: (dueMs: number, sentMs: number, nowMs: number, items: number) => void }} [tap] is given all latencies as well
  */
 export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
-  const own = latencyOf()
+  const own = latencyOf({ isFolded: true })
   const latency = tap
     ? {
         ...own,
@@ -43,7 +43,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
         },
       }
     : own
-  const lateness = series()
+  const lateness = series({ isFolded: true })
   const late = tickCounter()
   /** @type {number | null} */
   let firstBehindMs = null
