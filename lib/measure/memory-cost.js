@@ -72,7 +72,8 @@ const storedItems = (strategy, before, after, elapsedMs) => {
  * @param {number | null} grown
  * @returns {Apart | null}
  */
-const apartOf = ({ once }, strategy, before, after, stored, grown) => {
+const apartOf = (plan, strategy, before, after, stored, grown) => {
+  const { once } = plan
   const { countedBy, counts } = strategy.holders()
   const { gathered: ids, holderBytes: bytes } = after
   if (stored === null || grown === null || !before.holderBytes || !bytes || !ids?.length) return null
@@ -81,9 +82,11 @@ const apartOf = ({ once }, strategy, before, after, stored, grown) => {
   if (own <= 0 || !isEachOnce || counts(0).some(({ isMinutely }) => isMinutely)) return null
   const items = countedBy === 'keys' ? stored : own
   const [there = 0] = before.gathered ?? []
-  // Nothing to take apart, or ids of items that are written again and again, which are not those of the keys.
+  // Nothing to take apart.
   if (items <= 0 || (there === 0 && Math.abs(items - own) <= own * idsShare)) return null
-  if (!once && Math.abs(items - own) > own * keysShare) return null
+  // Of items that came more often than others a list has several; a limit may keep fewer ids than there are items.
+  if (!once && (own < items * (1 - keysShare) || (own > items * (1 + keysShare) && isDrawn(plan))))
+    return null
   const values = grown - sum(bytes) + sum(before.holderBytes)
   const perId = sum(bytes) / own
   return { items, grown: values + perId * items, perItem: values / items + perId }

@@ -17,13 +17,16 @@ const sampleAheadMs = 300
  */
 
 /**
- * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, or of items that
- * have expired and are not collected yet.
+ * Whether keys that gather items may hold others than those that are there at the end: of an earlier run, of items that
+ * have expired and are not collected yet, or of a box that ended before.
  * @param {WriteRun['plan']} plan
  * @param {import('../measure/memory-cost.js').Held} before
  */
-const isOfOthersToo = ({ once, agents }, { keys, gathered }) =>
-  once || Number(keys) > agents.length + 1 || Boolean(gathered?.some((n) => n > 0))
+const isOfOthersToo = ({ once, agents, totalAgents }, { keys, gathered }) =>
+  once ||
+  totalAgents > agents.length ||
+  Number(keys) > agents.length + 1 ||
+  Boolean(gathered?.some((n) => n > 0))
 
 /** @type {import('../measure/memory-cost.js').Held} */
 const notHeld = { dataBytes: null, keys: null, gathered: null, holderBytes: null }

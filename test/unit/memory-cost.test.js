@@ -86,6 +86,13 @@ describe('what gathers the items is taken apart', () => {
     assert.equal(bytes, 100)
     assert.match(String(note), /^by MEMORY USAGE/)
   })
+  test('ids of a box that ended before, whose items have expired', () => {
+    const third = { data: 3_000_000, keys: 6669, ids: [10_000], holders: [1_000_000] }
+    const { memory_bytes_per_item: bytes } = memory({}, third, { holders: [0] })
+    assert.ok(Math.abs(Number(bytes) - 400) < 1, `${bytes} B`)
+    const drawn = memory({ order: 'uniform', strategy: 'list' }, third, { holders: [0] })
+    assert.notEqual(drawn.memory_bytes_per_item, bytes)
+  })
   test('not where the keys hold other ids than those of the items', () => {
     const before = { keys: 2, ids: [10_000], holders: [1_000_000] }
     const end = { ...full, ids: [5000], holders: [500_000] }
