@@ -26,7 +26,7 @@ export const MEASURES = Object.freeze([
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([latency, ticks, bystander, client, collection, reconnects, replies])
-export const ofWorkers = Object.freeze([client, collection, jobs])
+export const ofWorkers = Object.freeze([latency, client, collection, jobs])
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])

@@ -220,7 +220,10 @@ const timesOfWorkers = (run) =>
   timesTable('Times', [
     { name: 'production to done', figures: run.latency_us.intended, unit: 'us' },
     { name: 'taken to done', figures: run.latency_us.service, unit: 'us' },
-    ...timesOfMeasures(ofWorkers, run),
+    ...timesOfMeasures(
+      ofWorkers.filter(({ name }) => name !== 'latency'),
+      run,
+    ),
   ])
 
 /** Of a consumer, or of all readers of a fleet. @param {string} title @param {any} run @returns {Table[]} */

@@ -53,7 +53,6 @@ import { validityOf } from './validity.js'
  */
 
 const written = unmeasured(ofWriters)
-const percentiles = { p50: null, p90: null, p99: null, p999: null, max: null }
 const server = {
   share: null,
   cpu_us_per_item: null,
@@ -92,7 +91,7 @@ const shapes = /** @type {const} */ ({
     writing: null,
     jobs: null,
     rate: { nominal: null, achieved: null },
-    latency_us: { intended: percentiles, service: percentiles },
+    latency_us: null, // as published, this is its place
     backlog: null,
     workers: null,
     stages: null,

@@ -1,8 +1,7 @@
 // run.json as a function of what lies beside it: facts.json has what is known once, intervals.ndjson the seconds. A run that
 // was killed, or whose disk was full, has the facts of its beginning only, and its result is that of the seconds it wrote.
 import { sums as total } from '../base/sums.js'
-import { mergedPercentiles } from '../measure/latency.js'
-import { at, folded } from '../measures/fold.js'
+import { folded } from '../measures/fold.js'
 import { measuresOfRun, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { withThresholds } from './thresholds.js'
@@ -85,14 +84,6 @@ const partsOfLines = (parts, lines) => {
   }
 }
 
-/** @param {Lines} lines @param {string} path */
-const timesIn = (lines, path) => {
-  const seconds = lines.flatMap((line) => at(line, path) ?? [])
-  const found = mergedPercentiles(seconds.map(({ hdr }) => hdr))
-  if (!found) return null
-  return { ...found, count: seconds.reduce((sum, { samples }) => sum + samples, 0) }
-}
-
 /** @param {Record<string, any>} parts @param {Lines} lines @param {Lines} seconds */
 const writtenIn = ({ plan }, lines, seconds) => {
   const counts = total(lines.map(({ items }) => items))
@@ -151,10 +142,6 @@ const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
       account: null,
     },
     rate: { nominal: null, achieved: rate },
-    latency_us: {
-      intended: timesIn(lines, 'latency_us.intended'),
-      service: timesIn(lines, 'latency_us.service'),
-    },
     commands: { refused_by: {}, lost_replies: {} },
     workers: crewOf(work.workers),
     stages: work.outputs && {

@@ -81,7 +81,7 @@ const serverOf = ({ sampler, strategy, roles }, done) => {
 export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
   const { plan, card, crew, last, second, clocks, journal, elapsed, strategy } = run
   const [{ records: first }] = crew.stages
-  const { jobs, times } = last
+  const { jobs } = last
   const durationMs = elapsed()
   const beside = crew.measured()
   const { counts } = jobs
@@ -102,7 +102,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
       account,
     },
     rate: { nominal: null, achieved: rateOf(last) },
-    latency_us: { intended: times.whole.whole(), service: times.service.whole() },
     backlog: { ...second.waits[0], queue_bytes_max: second.bytesMax() },
     workers: {
       ...workersOf(first, durationMs),

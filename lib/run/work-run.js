@@ -147,7 +147,10 @@ const setUp = async (needs) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
-  const instruments = await instrumentsOf(ofWorkers, { plan, clock, stages })
+  const instruments = await instrumentsOf(ofWorkers, {
+    ...{ plan, clock, stages },
+    records: { latency: { intended: last.times.whole, service: last.times.service } },
+  })
   const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const onGone = () =>
     warn({

@@ -45,8 +45,6 @@ export const everyWorkSecond = (needs) => {
   const second = async () => {
     const { atMs, epochMs, now, overS, perS: achieved } = turn()
     const { perS: filteredPerS } = filtered()
-    const intended = records.times.whole.turn()
-    const service = records.times.service.turn()
     const line = instruments.second(true)
     const [nodes, waiting, queue_bytes] = await Promise.all([
       sampler.sample(),
@@ -70,13 +68,12 @@ export const everyWorkSecond = (needs) => {
       backlog: waiting?.[0] ?? null,
       ...(stages.length > 1 && { filtered: filteredPerS, between: waiting?.[1] ?? null }),
       queue_bytes,
-      latency_us: { intended, service },
       ...line,
       nodes,
     })
     if (isRest(overS)) return
     show({
-      ...shownOf(atMs, intended, nodes),
+      ...shownOf(atMs, line.latency_us.intended, nodes),
       totalMs: plan.durationMs,
       phase: 'measuring',
       nominalRate: null,
