@@ -199,8 +199,9 @@ export const calibrate = async (asked, say, stop) => {
       },
       ...{ seed, ranges: within, idle, references, models },
     }
-    await writeFiles(folder, { [calibrationName]: `${JSON.stringify(document, null, 2)}\n` })
+    await written()
   }
+  const written = () => writeFiles(folder, { [calibrationName]: `${JSON.stringify(document, null, 2)}\n` })
   await calibration(strategies, {
     open,
     planOf: (strategy, cell, variant) =>
@@ -211,5 +212,7 @@ export const calibrate = async (asked, say, stop) => {
     if (!stop.aborted) throw error
   })
   if (document === undefined) throw new InterruptedError()
+  // Held-out cells that were measured before it was stopped are in it.
+  if (stop.aborted) await written()
   return { folder, document }
 }
