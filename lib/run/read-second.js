@@ -1,4 +1,5 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
+import { addCommands } from '../measure/node-figures.js'
 import { sectionOf } from '../measures/fold.js'
 import { isRest, momentsOf, onceASecond, shownOf } from './second.js'
 
@@ -14,13 +15,7 @@ export const commandsByRole = () => {
   return {
     /** @param {readonly NodeRow[]} rows */
     add(rows) {
-      for (const { role, commands = {} } of rows) {
-        for (const [name, { calls, usec }] of Object.entries(commands)) {
-          sums[role][name] ??= { calls: 0, usec: 0 }
-          sums[role][name].calls += calls
-          sums[role][name].usec += usec
-        }
-      }
+      for (const { role, commands = {} } of rows) addCommands(sums[role], commands)
     },
     sums,
   }
