@@ -4,26 +4,14 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { known } from './node-figures.js'
 
 /**
- * @typedef {object} ClientRow a second of this process; percent of one core
- * @property {number | null} cpu_pct all its threads
- * @property {number | null} thread_cpu_pct this thread alone: the one that sends
- * @property {number | null} busy_pct of the time in which this thread's loop was not waiting: above 90 it is the limit,
- *   unless its CPU is far below
+ * @typedef {object} ClientRow a second of this process
+ * @property {number} over_s how long the second was
+ * @property {number} cpu_s all its threads
+ * @property {{ over_s: number, busy_s: number | null, cpu_s: number | null }} thread this one alone, which sends; busy: its
+ *   loop was not waiting
  * @property {number} rss_mb
  * @property {number} loop_delay_ms_p99
  * @property {number} [stopped_ms] the longest time in which this thread did not run at all, from a second on
- * @property {number} over_s how long the second was
- * @property {number} cpu_s
- * @property {{ over_s: number, busy_s: number | null, cpu_s: number | null }} thread this thread alone
- *
- * @typedef {object} ClientSummary
- * @property {number} cpu_s
- * @property {number | null} cpu_pct
- * @property {number | null} thread_cpu_pct
- * @property {number | null} busy_pct
- * @property {number} rss_mb_max
- * @property {number} loop_delay_ms_p99
- * @property {number} stopped_ms the longest time of the run in which this thread did not run at all; 0: never a second
  *
  * @typedef {{ user: number, system: number }} CpuUse us
  */
@@ -67,7 +55,6 @@ const wakeMs = 250
  */
 export const stoppedMs = (pauseMs, cpuMs) =>
   pauseMs >= stoppedFromMs && cpuMs < pauseMs * stoppedShare ? Math.round(pauseMs) : 0
-const megabytes = (/** @type {number} */ bytes) => bytes / 1e6
 
 /**
  * @param {object} needs
@@ -92,17 +79,14 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
       read: () => {
         const now = read()
         const overS = (now.atMs - start.atMs) / 1000
-        const cpuS = now.cpuS - start.cpuS
-        const threadS = known(now.threadS - start.threadS)
         return {
-          overS,
-          cpuS,
-          threadS,
-          busyS: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
-          threadMs: (threadS ?? cpuS) * 1000,
-          cpu_pct: known((cpuS / overS) * 100),
-          thread_cpu_pct: threadS === null ? null : known((threadS / overS) * 100),
-          busy_pct: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * 100),
+          over_s: overS,
+          cpu_s: now.cpuS - start.cpuS,
+          thread: {
+            over_s: overS,
+            busy_s: known(performance.eventLoopUtilization(now.loop, start.loop).utilization * overS),
+            cpu_s: known(now.threadS - start.threadS),
+          },
         }
       },
     }
@@ -145,42 +129,25 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
   }
 
   const second = { use: meter(), delay: delays(), pause: pauses() }
-  const window = { use: meter(), delay: delays() }
-  let rssMax = 0
-  let stoppedMax = 0
-  const rss = () => {
-    const bytes = process.memoryUsage.rss()
-    rssMax = Math.max(rssMax, bytes)
-    return bytes
-  }
+  const windowDelay = delays()
 
   return {
-    /** What came before is no part of the first second, nor of the stops. */
+    /** What came before is no part of the first second. */
     startRun: () => {
       second.use.restart()
       second.delay.reset()
       second.pause.restart()
-      stoppedMax = 0
     },
 
-    startWindow: () => {
-      window.use.restart()
-      window.delay.reset()
-      rssMax = 0
-    },
+    startWindow: () => windowDelay.reset(),
 
     /** Since the sample before. @returns {ClientRow} */
     sample: () => {
-      const { overS, cpuS, threadS, busyS, threadMs, ...use } = second.use.read()
-      const stopped = stoppedMs(second.pause.longestMs(), threadMs)
-      stoppedMax = Math.max(stoppedMax, stopped)
-      const thread = { over_s: overS, busy_s: busyS, cpu_s: threadS }
+      const use = second.use.read()
+      const stopped = stoppedMs(second.pause.longestMs(), (use.thread.cpu_s ?? use.cpu_s) * 1000)
       const row = {
-        over_s: overS,
-        cpu_s: cpuS,
-        thread,
         ...use,
-        rss_mb: megabytes(rss()),
+        rss_mb: process.memoryUsage.rss() / 1e6,
         loop_delay_ms_p99: second.delay.p99Ms(),
       }
       second.use.restart()
@@ -189,23 +156,13 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
       return { ...row, ...(stopped > 0 && { stopped_ms: stopped }) }
     },
 
-    /** Since startWindow(). @returns {ClientSummary} */
-    summary: () => {
-      const { overS, cpuS, threadS, busyS, threadMs, ...use } = window.use.read()
-      rss()
-      return {
-        cpu_s: cpuS,
-        ...use,
-        rss_mb_max: megabytes(rssMax),
-        loop_delay_ms_p99: window.delay.p99Ms(),
-        stopped_ms: Math.max(stoppedMax, stoppedMs(second.pause.longestMs(), second.use.read().threadMs)),
-      }
-    },
+    /** Since startWindow(). */
+    windowDelayMs: windowDelay.p99Ms,
 
     stop: () => {
       second.delay.disable()
       second.pause.stop()
-      window.delay.disable()
+      windowDelay.disable()
     },
   }
 }

@@ -2,6 +2,7 @@
 // a record of what was due in it, once all of that has an outcome.
 import { clientHealth } from '../measure/client-health.js'
 import { series } from '../measure/latency.js'
+import { usesOf } from '../measures/client.js'
 import { courseOf } from '../plan/course.js'
 import { sleep } from './settlement.js'
 
@@ -90,7 +91,7 @@ export const conductorOf = ({
     const marks = []
     for (let i = 1; i <= n && !isOver; i++) {
       await wait(fromMs + i * 1000 - writing.elapsed())
-      marks.push({ counts: { ...ledger.whole }, client: health.sample() })
+      marks.push({ counts: { ...ledger.whole }, client: usesOf(health.sample()) })
     }
     const isOpen = () => {
       const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
@@ -119,7 +120,7 @@ export const conductorOf = ({
         items: { ...items, open: i === n - 1 && isOpen() ? 1 : 0 },
         latency_us: { intended: timesIn(intended), service: timesIn(service) },
         bystander_us: timesIn(bystander),
-        client: { busy_pct: client.busy_pct, thread_cpu_pct: client.thread_cpu_pct, cpu_pct: client.cpu_pct },
+        client,
       }
     })
   }
