@@ -1,6 +1,7 @@
 // The seconds of a run in a fixed number of points, however long it lasts: older seconds are merged with their
 // neighbours. Counts are summed, rates weighted by time, percentiles read off merged buckets, never averaged.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { sums } from '../base/sums.js'
 import { bucketsIn } from '../measure/latency.js'
 import { TIMES } from '../measures/index.js'
 
@@ -85,12 +86,6 @@ const weighted = (a, b, [ofA, ofB]) => {
   return typeof b === 'number' ? (a * ofA + b * ofB) / (ofA + ofB) : a
 }
 
-/** @param {Record<string, number>} a @param {Record<string, number>} b */
-const summed = (a, b) =>
-  Object.fromEntries(
-    [...new Set(Object.keys({ ...a, ...b }))].map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]),
-  )
-
 /** @param {Point['nodes'][number]} a @param {Point['nodes'][number]} b */
 const mergedNode = (a, b) => {
   if (a.gap || b.gap) return a.gap ? b : a
@@ -119,7 +114,7 @@ export const mergedPoints = (a, b) => {
   return {
     ...b,
     over_ms: a.over_ms + b.over_ms,
-    ...(a.items && b.items && { items: summed(a.items, b.items) }),
+    ...(a.items && b.items && { items: sums([a.items, b.items]) }),
     ...(b.achieved !== undefined && { achieved: weighted(a.achieved, b.achieved, weights) }),
     ...(b.items_per_s !== undefined && { items_per_s: weighted(a.items_per_s, b.items_per_s, weights) }),
     ...(b.latency_us && {
