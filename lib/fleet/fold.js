@@ -1,9 +1,10 @@
 // The fold of a run's stream: intervals of boxes in, seconds of the whole fleet and one checkpoint out. Pure but for its
 // histograms: no clock, no server. The same interval twice counts once, so that a box may send again what it is not sure of.
+import { sums as total } from '../base/sums.js'
 import { histogramSum } from '../measure/latency.js'
 import { foldOf as secondsOf } from '../measures/fold.js'
-import { ownOfBoxes, upgraded } from '../measures/index.js'
-import { addCounts, mergedSecond, secondOf, seriesOfInterval } from './interval.js'
+import { ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
+import { mergedSecond, secondOf } from './interval.js'
 
 /**
  * @typedef {import('./interval.js').Interval} Interval
@@ -84,7 +85,7 @@ export const foldOf = (from = null) => {
   /** @type {Record<string, BoxFold>} */
   const boxes = { ...from?.boxes }
   const sums = new Map(
-    seriesOfInterval.map(([name]) => {
+    TIMES.map((name) => {
       const known = from?.sums[name]
       return [name, { sum: histogramSum(known?.hdr ?? null), samples: known?.samples ?? 0 }]
     }),
@@ -177,14 +178,14 @@ export const foldOf = (from = null) => {
 /** All of a fleet's writers: items, causes and commands, added up. @param {readonly (import('./interval.js').Sums | undefined)[]} boxes */
 export const sumOfBoxes = (boxes) => {
   const all = boxes.flatMap((sums) => sums ?? [])
-  /** @param {(sums: import('./interval.js').Sums) => Record<string, number>} of @returns {Record<string, number>} */
-  const total = (of) => all.reduce((sum, one) => addCounts(sum, of(one)), {})
+  const sumOf = (/** @type {keyof import('./interval.js').Sums} */ name) =>
+    total(all.map((sums) => /** @type {any} */ (sums[name])))
   return {
-    whole: total(({ whole }) => /** @type {any} */ (whole)),
-    measured: total(({ measured }) => /** @type {any} */ (measured)),
-    failed_by: total(({ failed_by: by }) => by),
-    commands: total(({ commands }) => commands),
-    errors_by: total(({ errors_by: by }) => by),
-    repeated_by: total(({ repeated_by: by }) => by),
+    whole: sumOf('whole'),
+    measured: sumOf('measured'),
+    failed_by: sumOf('failed_by'),
+    commands: sumOf('commands'),
+    errors_by: sumOf('errors_by'),
+    repeated_by: sumOf('repeated_by'),
   }
 }

@@ -1,6 +1,7 @@
 // One box's second as it travels to the control server: the line of its intervals.ndjson, and sums since the box began,
 // so that the last interval of a box that died says what became of its items. Milliseconds since the run's start;
 // histograms are encoded and merge bucket by bucket.
+import { sums } from '../base/sums.js'
 import { histogramSum } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
 import { at, secondOfSources } from '../measures/fold.js'
@@ -41,11 +42,6 @@ import { lineOf, ownOfBoxes, TIMES, upgraded } from '../measures/index.js'
  *   fetches: Record<string, number>, client: Record<string, number | null>, [measured: string]: any }} ReadInterval of a box that reads
  */
 
-/** Histograms of an interval: how each is called in a fold. @type {readonly (readonly [name: string, of: (interval: any) => Latency | null])[]} */
-export const seriesOfInterval = [
-  ...TIMES.map((path) => /** @type {const} */ ([path, (/** @type {any} */ interval) => at(interval, path)])),
-]
-
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
 export const secondOf = (atMs) => Math.round(atMs / 1000)
 
@@ -67,12 +63,6 @@ export const decodeInterval = (text) => {
   }
 }
 
-/** Adds each count of one to the other. @param {Record<string, number>} sum @param {Record<string, number>} more */
-export const addCounts = (sum, more) => {
-  for (const [name, n] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + n
-  return sum
-}
-
 /**
  * One second of all boxes, which come one at a time and in any order.
  * @param {any} [kept] what `kept()` gave
@@ -91,13 +81,13 @@ export const mergedSecond = (kept = null) => {
   }
   const measured = secondOfSources(ownOfBoxes, kept?.measured)
   /** @type {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} */
-  const sums = new Map()
+  const series = new Map()
   for (const [name, { hdr, samples }] of Object.entries(kept?.sums ?? {}))
-    sums.set(name, { sum: histogramSum(hdr), samples })
+    series.set(name, { sum: histogramSum(hdr), samples })
 
   /** @param {string} name @returns {Latency | null} */
   const latencyIn = (name) => {
-    const known = sums.get(name)
+    const known = series.get(name)
     const found = known?.sum.percentiles()
     if (!known || !found) return null
     return { ...found, count: known.sum.count(), samples: known.samples, hdr: String(known.sum.encoded()) }
@@ -108,7 +98,7 @@ export const mergedSecond = (kept = null) => {
       line.at_ms = Math.max(line.at_ms, interval.at_ms)
       line.epoch_ms = Math.max(line.epoch_ms, interval.epoch_ms)
       if (line.phase !== 'measuring') line.phase = interval.phase ?? line.phase
-      addCounts(line.items, interval.items ?? {})
+      line.items = sums([line.items, interval.items ?? {}])
       if (interval.achieved != null) line.achieved = (line.achieved ?? 0) + interval.achieved
       // The client of a second is that of the writers.
       const { client, ...rest } = upgraded(interval, 1)
@@ -116,19 +106,19 @@ export const mergedSecond = (kept = null) => {
       line.writers += interval.writers ?? 0
       line.boxes += interval.boxes ?? 1
       if (interval.nodes?.length) line.nodes = interval.nodes
-      for (const [name, of] of seriesOfInterval) {
-        const one = of(interval)
+      for (const path of TIMES) {
+        const one = at(interval, path)
         if (!one) continue
-        const known = sums.get(name) ?? { sum: histogramSum(), samples: 0 }
+        const known = series.get(path) ?? { sum: histogramSum(), samples: 0 }
         known.sum.add(one.hdr)
         known.samples += one.samples ?? 0
-        sums.set(name, known)
+        series.set(path, known)
       }
     },
     boxes: () => line.boxes,
     /** Its histograms, added to those of the whole run. @param {Map<string, { sum: ReturnType<typeof histogramSum>, samples: number }>} whole */
     addTo(whole) {
-      for (const [name, { sum, samples }] of sums) {
+      for (const [name, { sum, samples }] of series) {
         const known = whole.get(name)
         if (!known) continue
         known.sum.addSum(sum)
@@ -148,11 +138,11 @@ export const mergedSecond = (kept = null) => {
       line,
       measured: measured.sum,
       sums: Object.fromEntries(
-        [...sums].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
+        [...series].map(([name, { sum, samples }]) => [name, { hdr: sum.encoded(), samples }]),
       ),
     }),
     close() {
-      for (const { sum } of sums.values()) sum.close()
+      for (const { sum } of series.values()) sum.close()
     },
   }
 }

@@ -17,7 +17,6 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  * @property {number} seq its last interval
  * @property {import('./interval.js').Sums} sums
  * @property {number} end_ms of its part
- * @property {number} measured_s
  * @property {boolean} interrupted
  * @property {import('./measured.js').Measured} measured what its measures come to
  * @property {{ intended: any, service: any }} latency_us

@@ -1,9 +1,9 @@
 // How a run of a fleet is going, from what its control has: plain data, for people and programs.
 
+import { sums } from '../base/sums.js'
 import { sectionOf } from '../measures/fold.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
-import { addCounts } from './interval.js'
 
 // A box that has not been heard of for longer than this is shown as silent.
 const silentMs = 2500
@@ -116,10 +116,7 @@ export const statusOf = async (control, run) => {
     nominal: plan.nominalHz,
     leader: await control.client.get(control.keys.leader),
     items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
-    fetches: known.reduce(
-      (sum, { measured }) => addCounts(sum, sectionOf(measured, 'fetches')),
-      /** @type {Record<string, number>} */ ({}),
-    ),
+    fetches: sums(known.map(({ measured }) => sectionOf(measured, 'fetches'))),
     second: last && {
       at_s: last.at_ms / 1000,
       achieved: last.achieved,

@@ -142,12 +142,11 @@ const endOf = (parts, warnings) => {
     const [fromMs, endMs] = [own.fromMs, own.fromMs + durationS * 1000]
     return { ...common, from_ms: fromMs, end_ms: endMs, fetches, live, uniqueness }
   }
-  const { clocks, written, measuredS, sections } = parts
+  const { clocks, written, sections } = parts
   return {
     ...common,
     sums: own.sums,
     end_ms: durationS * 1000,
-    measured_s: measuredS,
     behind_ms: own.behindMs,
     ...{ latency_us: sections.latency_us, clocks, written },
   }
