@@ -35,7 +35,7 @@ const otherwise = {
   items: {
     default: '100k',
     otherwise: '100k',
-    help: 'number of different items or keys, which are written or read again and again: the rate depends on it',
+    help: 'number of different items or keys, which are written or read repeatedly: the rate depends on it',
     brief: 'different items (100k): the rate depends on it',
   },
 }
@@ -59,14 +59,14 @@ export const findOptions = ownOptions(group, [
     type: 'text',
     place: 'MIN..MAX',
     otherwise: 'from what the target achieves at the limit',
-    help: 'rates between which is searched, as in 10k..500k; the target is never offered more',
-    brief: 'rates between which is searched, as in 10k..500k',
+    help: 'lowest and highest rate of the search, as in 10k..500k; the target is never offered more',
+    brief: 'lowest and highest rate, as in 10k..500k',
   },
   {
     name: 'share',
     type: 'text',
     default: '90%',
-    help: 'of the seconds that must meet all objectives, from 50% to 99%',
+    help: 'share of the seconds that must meet all objectives, from 50% to 99%',
   },
   {
     name: 'time',
@@ -74,38 +74,38 @@ export const findOptions = ownOptions(group, [
     range: ['60s', '1h'],
     unit: 's',
     default: '180s',
-    help: 'seconds of load, with the confirmation',
-    brief: 'of load, with the confirmation',
+    help: 'how long the load lasts, confirmation included',
+    brief: 'how long the load lasts, confirmation included',
   },
   {
     name: 'yes',
     type: 'flag',
-    help: 'overload servers that are not local, without --within: to overload them is what a search does',
-    brief: 'overload servers that are not local, without --within',
+    help: 'search on servers that are not local without --within: a search overloads them',
+    brief: 'allow overload of servers that are not local',
   },
   {
     name: 'threshold',
     type: 'text',
     repeatable: '\n',
     place: 'LIMIT',
-    help: "exit code 99 unless the answer keeps it, as in 'find.low>150k'; also find.middle and find.high; may be repeated",
-    brief: "exit code 99 unless the answer keeps it: 'find.low>150k'",
+    help: "exit code 99 unless the answer meets it, as in 'find.low>150k'; also find.middle and find.high; may be repeated",
+    brief: "exit code 99 unless the answer meets it: 'find.low>150k'",
   },
 ])
 
 /** @type {Omit<import('../options/help.js').About, 'as'>} */
 export const findAbout = {
   words: '[STRATEGY]',
-  does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, with a 95 % interval, in one run of about three and a half minutes.',
+  does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, and its 95 % interval, in one run of about three and a half minutes.',
   examples: [
     ['on a local server', "sorted-set --slo 'latency.p99<20ms'"],
     [
-      'of your own model, between two rates',
+      'your own model, between two rates',
       "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST",
     ],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],
-  more: `Exit codes: 0 found (and every --threshold kept), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/finding.md says how it searches, and how sure that is.`,
+  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/finding.md says how it searches, and how sure that is.`,
 }
 
 /** @param {string} text @returns {[number, number]} */
@@ -197,7 +197,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
   const objectives = objectivesOf(slos)
   if (objectives.bySecond.length === 0)
     throw new OptionError(
-      `--slo ${slos[0]}: a second does not have it; add a limit of latency, as in --slo 'latency.p99<20ms'`,
+      `--slo ${slos[0]}: this is not measured each second; add a limit of latency, as in --slo 'latency.p99<20ms'`,
     )
   const range = within === undefined ? null : withinOf(within)
   const thresholds = threshold === undefined ? [] : String(threshold).split('\n').map(thresholdOf)

@@ -76,16 +76,16 @@ const noticedAs = ({ code, message }) => ({
 })
 
 const phaseWords = {
-  'warm-up': 'warms up',
-  limit: 'asks for the most',
-  bracket: 'narrows down',
-  measure: 'measures',
-  recover: 'waits until a second passes',
-  confirm: 'confirms',
+  'warm-up': 'warming up',
+  limit: 'measuring the maximum',
+  bracket: 'narrowing down',
+  measure: 'measuring',
+  recover: 'waiting until a second passes',
+  confirm: 'confirming',
 }
 const everyS = 10
 
-/** What is shown as it goes on. @param {Request} request @param {(line: string) => void} say */
+/** Prints the phases of the search as they begin. @param {Request} request @param {(line: string) => void} say */
 const stepsOn = ({ seconds }, say) => {
   let played = 0
   let toldPhase = ''
@@ -119,7 +119,7 @@ const searching = (snapshot, step) => {
     ...snapshot,
     phase: /** @type {any} */ (`${phase}${where}`),
     nominalRate: Number.isFinite(rate) ? rate : null,
-    // An overload drops what it has no room for: that is no trouble.
+    // An overload drops items on purpose: the line does not warn of it.
     lost: {},
   }
 }

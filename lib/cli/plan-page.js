@@ -40,7 +40,7 @@ export const writePlanPage = async (answer, calibration, path) => {
   const [{ best, strategy }] = models
   const sections = {
     title: `Plan for ${perSecond(asked.rate)} items/s`,
-    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${asked.replicas} replicas a shard; ${region}, ${currency}.`,
+    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${asked.replicas} replicas per shard; ${region}, ${currency}.`,
     verdict: {
       good: best !== null,
       neutral: true,
@@ -62,7 +62,7 @@ export const writePlanPage = async (answer, calibration, path) => {
     warnings: [
       ...warnings,
       ...models.flatMap((model) =>
-        model.outside.map((line) => `${model.strategy}: beyond what was calibrated: ${line}`),
+        model.outside.map((line) => `${model.strategy}: outside the calibrated range: ${line}`),
       ),
     ].map((text) => ({ text: plainText(text), serious: false })),
   }

@@ -169,7 +169,7 @@ test('what cannot be searched is refused in one line', () => {
     ['list --slo latency.p99<20', /^$/],
     ['list --slo latency.p99<20parsec', /^--slo latency.+is not measured in parsec/],
     ['list --slo latency.p98<20ms', /^--slo/],
-    ['list --slo server.memory_bytes_per_item<1kB', /^--slo .+a second does not have it/],
+    ['list --slo server.memory_bytes_per_item<1kB', /^--slo .+this is not measured each second/],
     ['list --slo latency.p99<2ms --within 500k..10k', /^--within 500k\.\.10k: must be two rates/],
     ['list --slo latency.p99<2ms --within 10k', /^--within 10k: must be two rates/],
     ['list --slo latency.p99<2ms --share 30%', /^--share 30%: must be from 50% to 99%/],

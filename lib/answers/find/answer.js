@@ -15,13 +15,13 @@ const percentOf = (/** @type {number} */ part) => `${(part * 100).toFixed(part <
 /** @param {SearchAnswer['warnings'][number]} warning @param {SearchAnswer} answer @param {number} share */
 const messageOf = ({ code, value }, { confirmed }, share) =>
   ({
-    changed: 'the target changed during the search: the interval is about the time since then',
-    'recovers-slowly': `after a second that failed it took ${value} s until one passed: rates shortly after an overload look lower than they are`,
-    drifts: `the capacity drifts: by ${percentOf(value)} (standard deviation) over the search`,
-    wide: `between the rate that half of the seconds meet and this one lie ${percentOf(value)}: the limit is not sharp`,
+    changed: 'the target changed during the search: the interval is for the time since then',
+    'recovers-slowly': `after a failed second it took ${value} s until one passed: measured shortly after an overload, rates look lower than they are`,
+    drifts: `the capacity drifts by ${percentOf(value)} (standard deviation) over the search`,
+    wide: `the rate at which half of the seconds pass is ${percentOf(value)} higher than this one: the limit is not sharp`,
     'bad-seconds': `${percentOf(value)} of the seconds fail at any rate: look for other load on the servers or this box`,
-    'not-held': `the confirmation met the objectives in ${value} of ${confirmed?.seconds} s only`,
-    'no-rate': `with a probability of ${percentOf(value)} there is no rate that ${percentOf(share)} of the seconds meet`,
+    'not-held': `the confirmation met the objectives in only ${value} of ${confirmed?.seconds} s`,
+    'no-rate': `with a probability of ${percentOf(value)} there is no rate at which ${percentOf(share)} of the seconds pass`,
   })[code]
 
 /** Failures near the answer that came of this client, not of the target. @param {readonly SecondRecord[]} failed @param {SearchAnswer} answer */
@@ -76,7 +76,7 @@ const curveOf = ({ fit, low, high }) => {
 const stateOf = (answer, causes, isMissed) => {
   if (answer === null) return 'stopped'
   if (answer.state === 'none' || answer.state === 'at-least') return answer.state
-  // A rate that only this client limits is no limit of the target.
+  // Where the client was the limit, the rate says nothing about the target.
   if (answer.fit && causes.client >= 0.5) return 'at-least'
   return isMissed && answer.state === 'found' ? 'none' : answer.state
 }

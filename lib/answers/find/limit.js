@@ -80,6 +80,6 @@ export const limitOf = ({ seconds, lines, clients }) => {
   return {
     part: 'unknown',
     value: null,
-    words: `no part that is measured is full (${seen.join(', ')}): the network, the memory bandwidth or bursts`,
+    words: `no measured part is full (${seen.join(', ')}): it may be the network, the memory bandwidth or bursts`,
   }
 }

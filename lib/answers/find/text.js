@@ -4,7 +4,7 @@ import { micros, rate as perSecond, plainText, several } from '../../base/units.
 
 /** @typedef {import('./answer.js').FindAnswer & { unit?: string }} FindAnswer */
 
-/** To what is known of it: four digits. @param {number | null} rate */
+/** A rate to four digits, as more are not known. @param {number | null} rate */
 export const rounded = (rate) => perSecond(rate === null ? null : Number(rate.toPrecision(4)))
 
 /** @param {FindAnswer} answer */
@@ -35,10 +35,10 @@ export const findSentence = (answer) => {
     case 'at-least':
       return limit === null
         ? `at least ${rounded(find.low)} ${unit}/s: the highest rate of --within (${rounded(within?.[1] ?? null)}) meets the objectives`
-        : `at least ${rounded(find.low)} ${unit}/s: the client was the limit, not the servers; use more connections or a faster box for it`
+        : `at least ${rounded(find.low)} ${unit}/s: the client was the limit, not the servers; use more connections or a faster box`
     case 'none':
       return missed.length > 0
-        ? `none: at the rate that the seconds sustain, ${missed.map(({ threshold }) => threshold).join(' and ')} fails`
+        ? `none: at the highest rate whose seconds pass, ${missed.map(({ threshold }) => threshold).join(' and ')} fails`
         : `none at or above ${rounded(none)} ${unit}/s meets the objectives in ${shareWords(answer.share)}`
     case 'changed':
       return `the target changed: ${rounded(change?.before ?? null)} ${unit}/s until ${Math.round((change?.at_ms ?? 0) / 1000)} s, then ${rounded(change?.after ?? null)} (${sustainedWords(answer)}${intervalWords(answer)} since then)`

@@ -23,9 +23,9 @@ export const proofWords = ({ cpu, memory, network }) =>
 const termNames = /** @type {Record<string, string>} */ ({
   command: 'a command',
   byte: 'a kilobyte',
-  log2_items: 'twice the items',
+  log2_items: 'a doubling of the items',
   member: 'an item in a command',
-  first_byte: 'of the first two kilobytes, each besides',
+  first_byte: 'an extra for each of the first two kilobytes',
 })
 const ofKilobyte = new Set(['byte', 'first_byte'])
 
@@ -37,7 +37,7 @@ const cpuWords = (role, { terms, left_out: leftOut }) => {
   })
   const out = leftOut.map((/** @type {any} */ { name, why }) => `${termNames[name]} (${why})`)
   return [
-    `CPU of a ${role}, an item: ${words.join(' + ')}.`,
+    `CPU of a ${role} per item: ${words.join(' + ')}.`,
     ...(out.length > 0 ? [`Left out: ${out.join('; ')}.`] : []),
   ]
 }
@@ -47,7 +47,7 @@ const driftWords = (references, strategy) => {
   const costs = references.filter((one) => one.strategy === strategy).map(({ cpu_us: cpu }) => cpu.master)
   if (costs.length < 2) return []
   const apart = (Math.max(...costs) / Math.min(...costs) - 1) * 100
-  return [`The reference cell was measured ${several(costs.length, 'time')}: ${percent(apart)} apart.`]
+  return [`The reference cell was measured ${several(costs.length, 'time')}: up to ${percent(apart)} apart.`]
 }
 
 /** @param {any} document @param {{ columns?: number }} [look] */
@@ -62,7 +62,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
         `${plainText(strategy).toUpperCase()}, ${several(cells.length, 'cell')}`,
         ...Object.entries(cpu).flatMap(([role, model]) => cpuWords(role, model)),
         ...(memory === null
-          ? ['Memory was not measured: as computed.']
+          ? ['Memory was not measured; it is as computed.']
           : [
               `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B an item`)).join(' + ')}.`,
             ]),
@@ -70,7 +70,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
         `${proofWords(scoresOf(proof))}.`,
       ].flatMap((line) => wrapped(line, columns)),
     ),
-    ...(complete ? [] : [['Stopped before its end.']]),
+    ...(complete ? [] : [['Stopped before the end.']]),
   ])
 
 /** `$ 368 a month`, with the currency where it is another. @param {number} amount @param {string} currency */
@@ -81,7 +81,7 @@ export const moneyWords = (amount, currency) =>
 const bestWords = ({ strategy, best, candidates }, currency) => {
   if (best === null || best.shards === null) {
     const [first] = candidates
-    return `${plainText(strategy)} on none of these nodes: ${first.why}`
+    return `${plainText(strategy)} fits none of these nodes: ${first.why}`
   }
   const busy = percent(100 * Number(best.used['main thread']))
   const money = best.monthly === null ? 'no price is known' : moneyWords(best.monthly, currency)
@@ -144,7 +144,7 @@ const tableOf = ({ models, currency, region, asked }, columns) =>
 /** @param {import('./plan-answer.js').PlanAnswer} answer @param {number} columns */
 const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
   [
-    `By a calibration of ${calibration.started.slice(0, 10)} on server ${plainText(calibration.server)}, ${plainText(calibration.machine)}.`,
+    `Predicted from a calibration of ${calibration.started.slice(0, 10)} on server ${plainText(calibration.server)}, ${plainText(calibration.machine)}.`,
     ...models.flatMap(
       ({
         strategy,
@@ -153,7 +153,7 @@ const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
         outside,
       }) => [
         `${plainText(strategy)}: an item takes ${micros(cpu.value)} of a main thread (${micros(cpu.low)} to ${micros(cpu.high)}), ${bytes(memory)} of memory, ${bytes(into)} in and ${bytes(out)} out; ${proofWords(proof)}.`,
-        ...outside.map((line) => `${plainText(strategy)}: beyond what was calibrated: ${line}.`),
+        ...outside.map((line) => `${plainText(strategy)}: outside the calibrated range: ${line}.`),
       ],
     ),
     ...prices.map(
@@ -168,7 +168,7 @@ export const planText = (answer, { columns = 100 } = {}) => {
   return blocksText([
     wrapped(`${models.map((model) => bestWords(model, currency)).join('; ')}.`, columns),
     wrapped(
-      `${perSecond(asked.rate)} items/s of ${bytes(asked.value_bytes)}, ${count(asked.items)} of them alive; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} a shard.`,
+      `${perSecond(asked.rate)} items/s of ${bytes(asked.value_bytes)}, ${count(asked.items)} of them alive; ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard.`,
       columns,
     ),
     tableOf(answer, columns).slice(1),

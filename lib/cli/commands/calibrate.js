@@ -22,15 +22,15 @@ export const calibrationOptions = ownOptions('Calibration', [
     type: 'text',
     place: 'URL',
     otherwise: 'local servers',
-    help: 'calibrate on this server: of the node type that you consider. Writes under the prefix millrace-calibrate: and removes it',
+    help: 'calibrate on this server, best of the node type you consider; keys get the prefix millrace-calibrate: and are removed',
   },
-  { name: 'cluster', type: 'flag', help: 'the server at --url is one of a cluster' },
+  { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },
   {
     name: 'allow',
     type: 'choices',
     default: 'none',
     choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'none'],
-    help: 'calibrate although the server at --url has keys of other applications (foreign-keys), and others as with millrace write',
+    help: 'checks of the server at --url to skip, as in millrace write; foreign-keys: it has keys of other applications',
   },
   {
     name: 'server-bin',
@@ -38,8 +38,8 @@ export const calibrationOptions = ownOptions('Calibration', [
     type: 'path',
     help: 'redis-server or valkey-server of local servers',
   },
-  { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'of the cells' },
-  { name: 'out', type: 'path', default: 'results', help: 'where its folder goes' },
+  { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the cells' },
+  { name: 'out', type: 'path', default: 'results', help: 'folder of the results' },
 ])
 
 /** @param {any} settings @param {import('../../options/command-line.js').Typed} typed @param {NodeJS.ProcessEnv} env */
@@ -62,10 +62,10 @@ export const calibrationRequest = (
 export const command = {
   about: {
     words: '',
-    does: 'Measures about a dozen cells of each data model (sizes of values, items, items in a command, connections) and fits what a command, an item and a byte cost. Then it predicts further cells, drawn by seed, writes the predictions down, and measures them: how well it did is in the result, with which millrace plan predicts your workload.',
+    does: 'Measures about a dozen cells of each data model (sizes of values, items, items in a command, connections) and fits what a command, an item and a byte cost. Then it predicts further cells, drawn by seed, writes the predictions down, and measures them: how close the predictions were is in the result, from which millrace plan predicts your workload.',
     examples: [
       ['three models on local servers, about six minutes', '--strategy sorted-set,list,stream'],
-      ['on the node type that you consider', '--url redis://my-cache:6379 --strategy list'],
+      ['on a server of the node type that you consider', '--url redis://my-cache:6379 --strategy list'],
     ],
   },
   options: [
@@ -76,16 +76,16 @@ export const command = {
         type: 'text',
         place: 'NAMES',
         default: usualStrategies,
-        help: 'data models, or all of which it is known what they store',
+        help: 'data models; all: every one whose stored data can be computed',
       },
-      { name: 'cells', type: 'integer', range: ['6', '60'], default: '12', help: 'of each model' },
+      { name: 'cells', type: 'integer', range: ['6', '60'], default: '12', help: 'cells of each model' },
       {
         name: 'held-out',
         key: /** @type {any} */ ('heldOut'),
         type: 'integer',
         range: ['1', '200'],
         default: '6',
-        help: 'further cells of each model, whose costs are predicted before they are measured',
+        help: 'further cells of each model, predicted before they are measured',
       },
       {
         name: 'cell-time',
@@ -93,7 +93,7 @@ export const command = {
         type: 'duration',
         range: ['1s', '10m'],
         default: '12s',
-        help: 'a cell is repeated until its interval is under 5 %, for so long at most',
+        help: 'a cell is repeated until its interval is under 5 %, at most for this time',
       },
       {
         name: 'seconds',
@@ -101,7 +101,7 @@ export const command = {
         type: 'integer',
         range: ['1', '60'],
         default: '3',
-        help: 'measured in each run of a cell',
+        help: 'seconds measured in each run of a cell',
       },
       {
         name: 'most-items',
@@ -109,7 +109,7 @@ export const command = {
         type: 'integer',
         range: ['10k', '10M'],
         default: '1M',
-        help: 'in the structure',
+        help: 'most items in the structure',
       },
       {
         name: 'most-value-size',
@@ -117,7 +117,7 @@ export const command = {
         type: 'bytes',
         range: ['100B', '1MB'],
         default: '10kB',
-        help: 'of an item',
+        help: 'largest value of an item',
       },
       {
         name: 'most-members',
@@ -125,7 +125,7 @@ export const command = {
         type: 'integer',
         range: ['10', '10k'],
         default: '1000',
-        help: 'items in a command',
+        help: 'most items in a command',
       },
     ]),
     ...calibrationOptions,

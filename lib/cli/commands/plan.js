@@ -18,7 +18,7 @@ import { calibrationOptions, calibrationRequest } from './calibrate.js'
 // A rate and a lifetime may make more items than one cache can hold.
 const mostItems = 1e10
 const tickMs = 100
-// What has no replica in another zone is lost with its node.
+// A shard without a replica is lost with its node or zone.
 const leastReplicas = /** @type {const} */ ({ none: 0, node: 1, zone: 1 })
 
 const options = [
@@ -33,12 +33,12 @@ const options = [
     },
     {
       name: 'value-size',
-      brief: 'of an item: 200B',
+      brief: 'size of a value: 200B',
       key: /** @type {any} */ ('valueSize'),
       type: 'text',
       place: 'SIZE',
       default: '128B',
-      help: 'of an item: 200B, or lognormal:p50=200B,p99=4kB',
+      help: 'size of a value: 200B, or lognormal:p50=200B,p99=4kB',
     },
     {
       name: 'ttl',
@@ -51,11 +51,11 @@ const options = [
     },
     {
       name: 'items',
-      brief: 'that are there at once; else the rate times the ttl',
+      brief: 'items alive at once; else the rate times the ttl',
       type: 'integer',
       range: ['1', '10000M'],
       otherwise: 'the rate times the ttl',
-      help: 'that are there at once, where they are written again before they expire',
+      help: 'items alive at once, if they are rewritten before they expire',
     },
     {
       name: 'max-members',
@@ -63,7 +63,7 @@ const options = [
       type: 'integer',
       range: ['1', '10k'],
       default: '1000',
-      help: 'items in a command, where it takes several; never more than a tenth of a second has',
+      help: 'items in a command that takes several; at most those of a tenth of a second',
     },
     {
       name: 'sorted-sets',
@@ -71,7 +71,7 @@ const options = [
       type: 'integer',
       range: ['1', '1000'],
       default: '1',
-      help: 'over which ids are spread: one is on one shard',
+      help: 'number of sorted sets over which ids are spread; each is on one shard',
     },
     {
       name: 'strategy',
@@ -87,34 +87,34 @@ const options = [
       brief: 'these options from a file, YAML or JSON',
       also: ['from'],
       type: 'path',
-      help: 'these options from a file: YAML or JSON by their names',
+      help: 'a YAML or JSON file with these options by their names',
     },
   ]),
   ...ownOptions('Nodes and money', [
     {
       name: 'nodes',
-      brief: 'types that are considered: cache.r7g.*',
+      brief: 'node types to consider: cache.r7g.*',
       type: 'text',
       place: 'PATTERN',
       default: '*',
-      help: "types that are considered: 'cache.r7g.*'",
+      help: "node types to consider: 'cache.r7g.*'",
     },
     {
       name: 'headroom',
-      brief: 'of main thread and network that stays free',
+      brief: 'share of main thread and network that stays free',
       type: 'text',
       place: 'PERCENT',
       default: '40%',
-      help: 'of main thread and network that stays free',
+      help: 'share of main thread and network that stays free',
     },
     {
       name: 'replicas',
-      brief: 'of each shard',
+      brief: 'replicas of each shard',
       key: /** @type {any} */ ('replicasEach'),
       type: 'integer',
       range: ['0', '5'],
       default: '0',
-      help: 'of each shard',
+      help: 'replicas of each shard',
     },
     {
       name: 'survive',
@@ -126,11 +126,11 @@ const options = [
     },
     {
       name: 'growth',
-      brief: 'of the load a month: 5%/month',
+      brief: 'growth of the load: 5%/month',
       type: 'text',
       place: 'PERCENT',
       default: '0%/month',
-      help: 'of the load a month: when the next size is due',
+      help: 'growth of the load, as in 5%/month: prints when the next size is due',
     },
     {
       name: 'fork-time',
@@ -138,23 +138,23 @@ const options = [
       type: 'duration',
       range: ['0s', '1h'],
       default: '30s',
-      help: 'how long a fork lasts while a replica is synchronized: what is written meanwhile takes memory twice',
+      help: 'how long a fork lasts while a replica is synchronized: data written meanwhile takes memory twice',
     },
     {
       name: 'speed',
-      brief: 'of a main thread, in that of the calibrated server',
+      brief: 'speed of a main thread relative to the calibrated server',
       type: 'number',
       range: ['0.05', '20'],
       default: '1',
-      help: "a node's main thread, in that of the calibrated server: 2 is twice as fast",
+      help: "speed of a node's main thread relative to the calibrated server: 2 is twice as fast",
     },
-    { name: 'region', brief: 'of prices', type: 'text', default: 'us-east-1', help: 'of prices' },
+    { name: 'region', brief: 'AWS region of the prices', type: 'text', default: 'us-east-1', help: 'AWS region of the prices' },
     {
       name: 'engine',
       type: 'choice',
       choices: ['Valkey', 'Redis OSS'],
       default: 'Valkey',
-      help: 'of the prices in --prices',
+      help: 'engine of the prices in --prices',
     },
     {
       name: 'prices',
@@ -166,10 +166,10 @@ const options = [
   ...ownOptions('Calibration to use', [
     {
       name: 'calibration',
-      brief: 'of millrace calibrate; else it makes one',
+      brief: 'result of millrace calibrate; else it makes one',
       type: 'path',
       otherwise: 'makes one',
-      help: 'folder or file of millrace calibrate',
+      help: 'folder or file that millrace calibrate wrote',
     },
     {
       name: 'server-version',
@@ -286,10 +286,10 @@ const pricesIn = ({ prices, region, engine }) => {
 export const command = {
   about: {
     words: '--rate RATE',
-    does: 'Predicts what data models cost at a rate that was not measured, by a calibration: CPU of the main threads, memory and network, each with how sure it is; then on how many shards of which node type that runs, which limit binds, and what it costs a month.',
+    does: 'Predicts from a calibration what data models cost at a rate that was not measured: CPU of the main threads, memory and network, each with its uncertainty; then how many shards of which node type that needs, which limit binds, and what it costs a month.',
     examples: [
       ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
-      ['from a file, for some nodes', "--from workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
+      ['from a file, for some nodes', "--file workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
     ],
   },
   options,
