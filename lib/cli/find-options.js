@@ -99,10 +99,7 @@ export const findAbout = {
   does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, and its 95 % interval, in one run of about three and a half minutes.',
   examples: [
     ['on a local server', "sorted-set --slo 'latency.p99<20ms'"],
-    [
-      'your own model, between two rates',
-      "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST",
-    ],
+    ['your own model, between two rates', "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST"],
     ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
   ],
   more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the client was the limit. docs/finding.md says how it searches, and how sure that is.`,

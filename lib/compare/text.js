@@ -156,7 +156,7 @@ const rankedTables = (comparison, columns, all) => {
     ]),
     ...blocks,
     whole([
-      `${notes[design]}, against ${plainText(baseline.name)}; those of a metric hold together for all ${several(sides.length, 'side')}${detectableWords(blocks.flat())}`,
+      `${notes[design]}, against ${plainText(baseline.name)}; those of a metric hold together for all sides${detectableWords(blocks.flat())}`,
       ...(hidden > 0 ? [`${several(hidden, 'more metric')} without a verdict: --all`] : []),
     ]),
   ]

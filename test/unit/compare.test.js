@@ -412,7 +412,7 @@ test('three sides of repeated runs are ranked, with wider intervals than two hav
   assert.match(text, /^few \(3 runs\), alike \(3 runs\), each against many; the best is above$/m)
   assert.match(
     text.replace(/\n/g, ' '),
-    /intervals are Welch's, of the logarithms, against many; those of a metric hold together for all 2 sides/,
+    /intervals are Welch's, of the logarithms, against many; those of a metric hold together for all sides/,
   )
 })
 

@@ -136,7 +136,7 @@ test('other outcomes have words and exit codes of their own', () => {
   })
   assert.match(
     findSentence(missed),
-    /^none: at the rate that the seconds sustain, server.memory_bytes_per_item<10B fails/,
+    /^none: at the highest rate whose seconds pass, server.memory_bytes_per_item<10B fails/,
   )
 })
 

@@ -70,7 +70,7 @@ test('terms that are the same in all cells are left out, and said', () => {
   )
   assert.deepEqual(leftOut, [
     { name: 'd', why: 'it is 0 in every cell' },
-    { name: 'b', why: 'the cells cannot tell it apart from the others' },
+    { name: 'b', why: 'the cells cannot separate it from the others' },
   ])
   const [one] = modelOf(
     rows,

@@ -99,8 +99,8 @@ export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
     leftOut.push({
       name,
       why: isApart([...used, name])
-        ? 'with it the cells are explained no better'
-        : 'the cells cannot tell it apart from the others',
+        ? 'it does not improve the fit'
+        : 'the cells cannot separate it from the others',
     })
   const at = studentQuantile(tail, fit.freedom)
   return {

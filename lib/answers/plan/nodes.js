@@ -1,5 +1,6 @@
 // From the cost of an item to nodes and money: the fewest shards on which the hottest one keeps every limit, and which limit
 // binds. Pure.
+import { count } from '../../base/units.js'
 import { clusterLimits, slotsOver } from '../staffing.js'
 import { hoursAMonth } from './prices.js'
 
@@ -160,11 +161,11 @@ export const serverlessOf = (demand, { engine, millionEcpu, gbHour, leastGb }) =
   const gb = Math.max(leastGb, ((memory.spread + memory.fixed) * items) / 1e9)
   const why =
     slot > slotEcpu.most
-      ? `${Math.round(slot)} ECPU/s in one slot, which has ${slotEcpu.most} at most`
+      ? `it needs ${count(Math.round(slot))} ECPU/s in one slot, which has at most ${count(slotEcpu.most)}`
       : ecpu > cacheEcpu
-        ? `${Math.round(ecpu)} ECPU/s, and a cache has ${cacheEcpu}`
+        ? `it needs ${count(Math.round(ecpu))} ECPU/s, and a cache has at most ${count(cacheEcpu)}`
         : slotBytes > slotGib * gib
-          ? `a key of ${Math.round(slotBytes / gib)} GiB in one slot, which has ${slotGib}`
+          ? `a key takes ${count(Math.round(slotBytes / gib))} GiB of one slot, which has at most ${slotGib}`
           : null
   return {
     engine,
@@ -173,7 +174,7 @@ export const serverlessOf = (demand, { engine, millionEcpu, gbHour, leastGb }) =
     gb,
     note:
       why === null && slot > slotEcpu.first
-        ? `its slot begins with ${slotEcpu.first} ECPU/s, and needs ${Math.round(slot)}: raise the rate slowly`
+        ? `its slot begins with ${count(slotEcpu.first)} ECPU/s and needs ${count(Math.round(slot))}: raise the rate slowly`
         : null,
     why,
     monthly: why === null ? (ecpu * secondsAMonth * millionEcpu) / 1e6 + gb * gbHour * hoursAMonth : null,

@@ -1,5 +1,6 @@
 // The answer of `millrace plan`: what each model costs at the rate by a calibration, on which nodes, and for how much. Pure but
 // for the encoder.
+import { count } from '../../base/units.js'
 import { OptionError } from '../../errors.js'
 import { memoryOf } from './memory.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
@@ -40,7 +41,7 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
       throw new OptionError(
         `${Math.round(value)} ${names[name]} are more than twice beyond what was calibrated (${most}): millrace calibrate --${options[name]} ${Math.round(value)}`,
       )
-    return [`${Math.round(value)} ${names[name]}; calibrated were ${least} to ${most}`]
+    return [`${count(Math.round(value))} ${names[name]}; calibrated: ${count(least)} to ${count(most)}`]
   })
 }
 
@@ -162,7 +163,7 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     warnings.push('the calibration has no replicas: feeding them costs a master more than is planned here')
   if (machine.where === 'local' && asked.speed === 1)
     warnings.push(
-      `main threads count as fast as this machine's (${machine.cpu}): calibrate on the node type (--url), or give its --speed`,
+      `main threads are taken to be as fast as this machine's (${machine.cpu}): calibrate on the node type (--url), or give its --speed`,
     )
   if (!calibration.complete) warnings.push('the calibration was stopped before its end')
   models.sort(

@@ -148,7 +148,13 @@ const options = [
       default: '1',
       help: "speed of a node's main thread relative to the calibrated server: 2 is twice as fast",
     },
-    { name: 'region', brief: 'AWS region of the prices', type: 'text', default: 'us-east-1', help: 'AWS region of the prices' },
+    {
+      name: 'region',
+      brief: 'AWS region of the prices',
+      type: 'text',
+      default: 'us-east-1',
+      help: 'AWS region of the prices',
+    },
     {
       name: 'engine',
       type: 'choice',
