@@ -114,7 +114,7 @@ const rows = [
   ['rate.achieved', 'rate achieved', 'rate', 'more'],
   [netCost, 'server CPU per item, net of the idle cost', 'us', 'less'],
   [`${netCost}_uncertainty`, 'uncertainty of the net server CPU per item', 'us', 'less'],
-  [grossCost, 'server CPU per item', 'us', 'less'],
+  [grossCost, 'gross server CPU per item', 'us', 'less'],
   ['server.fixed_cpu_share', 'idle cost of the servers, of their CPU', 'ratio', 'neither'],
   [
     'server.operations_per_core',

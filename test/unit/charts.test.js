@@ -322,7 +322,7 @@ test('a chart for each figure of an experiment, beside what was published', () =
   const charts = experimentPictures(atRates(200_000, 200_000))
   assert.deepEqual(
     charts.map(({ title }) => title),
-    ['Ratios within the experiment', 'Server CPU per item', 'CPU of the masters'],
+    ['Ratios within the experiment', 'Gross server CPU per item', 'CPU of the masters'],
   )
   const [, ours, both] = charts.map(({ option }) => option)
   assert.deepEqual(named(ours)[0].data, [

@@ -208,7 +208,7 @@ test('runs, patterns and folders of runs are sides', async () => {
   assert.match(text, /latency\.intended\.p99 +30 ms +30 ms +0.0 %/)
   assert.match(
     text,
-    /^b-\? is better than a-\*: server CPU per item −35 % \(95 % interval −40 % to −31 %\)\./m,
+    /^b-\? is better than a-\*: gross server CPU per item −35 % \(95 % interval −40 % to −31 %\)\./m,
   )
   assert.match(text, /threshold FAILED: latency\.intended\.p99<20ms, measured 30 ms/)
   const [row] = JSON.parse(JSON.stringify(comparisonData(comparison))).metrics

@@ -194,7 +194,7 @@ test('JUnit has a test a threshold: failed, cannot tell, passed', () => {
 
 test('the JSON of github-action-benchmark has the values of the other side, by what is better', () => {
   const [first] = benchmarkData(comparisonOf(0.8), 'less')
-  assert.deepEqual([first.name, first.unit], ['server CPU per item', 'us'])
+  assert.deepEqual([first.name, first.unit], ['gross server CPU per item', 'us'])
   assert.ok(Math.abs(first.value - 8.08) < 0.01, String(first.value))
   assert.match(String(first.range), /^± 0\.0\d+$/)
   assert.deepEqual(
@@ -254,7 +254,7 @@ test('the page says first what was found, then shows it, and folds the rest', ()
   }
   const failed = comparisonSections(comparisonOf(1.3, ['server.cpu_us_per_item<+5%']), facts)
   assert.deepEqual([failed.verdict.good, failed.verdict.word], [false, 'Threshold failed'])
-  assert.match(failed.verdict.sentence, /^<list> is worse than a & b: server CPU per item \+30 %/)
+  assert.match(failed.verdict.sentence, /^<list> is worse than a & b: gross server CPU per item \+30 %/)
   const sections = comparisonSections(comparisonOf(0.8), facts)
   assert.equal(sections.verdict.good, true)
   assert.deepEqual(

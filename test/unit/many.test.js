@@ -134,12 +134,12 @@ test('the best are named, with those that cannot be told from them or are as goo
   assert.equal(isDecided(noisy), false)
   assert.match(
     comparisonText(noisy).replace(/\n/g, ' '),
-    /The best of 4 by server CPU per item is list or stream: .*; these runs cannot tell which\. More or longer/,
+    /The best of 4 by gross server CPU per item is list or stream: .*; these runs cannot tell which\. More or longer/,
   )
   const one = compared(turnsOf([10, 7, 9, 12], { noise: 0.002, next: normals(3) })).comparison
   assert.match(
     comparisonText(one).replace(/\n/g, ' '),
-    /list is the best of 4 by server CPU per item: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./,
+    /list is the best of 4 by gross server CPU per item: .* µs, −30 % \(95 % interval −\d+ % to −\d+ %\) against sorted-set\. Best by rate achieved: none, no two differ by more than 3 %\./,
   )
 })
 
@@ -229,12 +229,12 @@ test('compare.json of several sides is as its schema says, and the page has a ta
   const sections = comparisonSections(comparison, facts)
   assert.deepEqual(
     sections.tables.map(({ title }) => title),
-    ['server CPU per item', 'rate achieved', 'Rounds', 'latency p99'],
+    ['gross server CPU per item', 'rate achieved', 'Rounds', 'latency p99'],
   )
   assert.match(String(sections.tables[0].note), /^server\.cpu_us_per_item\. Best: list and stream, which/)
   assert.match(
     sections.verdict.sentence,
-    /^By server CPU per item, list and stream do not differ by more than 3 %, and are/,
+    /^By gross server CPU per item, list and stream do not differ by more than 3 %, and are/,
   )
   const pictures = comparisonPictures(comparison, facts)
   assert.deepEqual(

@@ -234,6 +234,6 @@ test('verdicts are for few metrics, and an alias of one has none of its own', ()
   )
   assert.match(
     conclusionOf(comparison, ''),
-    /^list is better than sorted set: server CPU per item −20 % \(95 % interval .*\)\. Also better: CPU of the busiest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: bystander p99\.$/,
+    /^list is better than sorted set: gross server CPU per item −20 % \(95 % interval .*\)\. Also better: CPU of the busiest master −19 %\. No difference beyond 3 %: memory per item\. Cannot tell: bystander p99\.$/,
   )
 })
