@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import { percent } from '../base/units.js'
 import { times } from './fields.js'
-import { percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
+import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
 // From here on its p99 is that of this machine.
 const lateLimit = 0.01
@@ -46,14 +46,7 @@ export const bystander = {
   summary: ({ window }) => ({ bystander_us: percentilesIn(window.bystander_us) }),
   result: { bystander_us: percentiles },
   metrics: percentileMetrics('bystander', 'bystander', ['p50', 'p90', 'p99', 'max']),
-  prometheus: [
-    {
-      name: 'bystander_seconds',
-      help: 'of one PING in each 20 ms to every master',
-      type: 'histogram',
-      path: 'bystander_us',
-    },
-  ],
+  prometheus: [histogram('bystander_seconds', 'of one PING in each 20 ms to every master', 'bystander_us')],
   times: [{ name: 'PING of another client', path: 'bystander_us', unit: 'us' }],
   part: 'beside',
   told: [contendedCode],

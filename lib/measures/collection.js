@@ -1,7 +1,7 @@
 // How long the client's engine collected garbage, in seconds of the process that sends: a pause of it is part of every latency.
 import { percent } from '../base/units.js'
 import { amount } from './fields.js'
-import { figure, metric, per } from './measure.js'
+import { counter, figure, metric, per } from './measure.js'
 
 /** @type {import('./measure.js').Measure} */
 export const collection = {
@@ -36,12 +36,7 @@ export const collection = {
     'client.gc_pct': metric('time in garbage collection', 'pct'),
   },
   prometheus: [
-    {
-      name: 'client_gc_seconds_total',
-      help: 'garbage collection of the process that sends',
-      type: 'counter',
-      path: 'client.gc_s',
-    },
+    counter('client_gc_seconds_total', 'garbage collection of the process that sends', 'client.gc_s'),
   ],
   fact: ({ client }) => ({
     label: 'collection',

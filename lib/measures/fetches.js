@@ -6,11 +6,13 @@ import { sectionOf } from './fold.js'
 import {
   counter,
   figure,
+  histogram,
   metric,
   per,
   percentileMetrics,
   percentiles,
   percentilesIn,
+  ranked,
   timesText,
 } from './measure.js'
 
@@ -118,7 +120,7 @@ export const fetches = {
       fetches: {
         ...Object.fromEntries(counted.map((name) => [name, all[name] ?? 0])),
         failed_by: failed_by ?? {},
-        items_p50: medianOf(sizes ?? {}),
+        items_p50: ranked(sizes ?? {})(0.5),
         ...Object.fromEntries(named.map((name) => [`${name}_ms`, percentilesIn(window[`${name}_us`], 1000)])),
         numbers: Object.fromEntries(
           Object.entries(numbers ?? {}).map(([name, { sum, count }]) => [
@@ -185,13 +187,13 @@ export const fetches = {
     ),
     counter('read_bytes_total', 'bytes of values', 'fetches.bytes'),
     ...Object.entries({ whole: 'duration', ids: 'ids', values: 'values', age: 'freshness' }).map(
-      ([part, name]) => ({
-        name: 'fetch_seconds',
-        help: 'of a whole fetch, its ids, its values, and the age of the newest item',
-        type: /** @type {const} */ ('histogram'),
-        path: `${name}_us`,
-        labels: { part },
-      }),
+      ([part, name]) =>
+        histogram(
+          'fetch_seconds',
+          'of a whole fetch, its ids, its values, and the age of the newest item',
+          `${name}_us`,
+          { part },
+        ),
     ),
   ],
   times: [
@@ -226,15 +228,4 @@ function noSums() {
 /** @param {Record<string, number>} sums @param {string} name @param {number} n */
 function plus(sums, name, n) {
   sums[name] = (sums[name] ?? 0) + n
-}
-
-/** Of the items of a fetch; null: there was none. @param {Record<string, number>} sizes how many fetches had so many items */
-function medianOf(sizes) {
-  const all = Object.entries(sizes).map(([size, n]) => /** @type {const} */ ([Number(size), n]))
-  let left = Math.ceil(all.reduce((sum, [, n]) => sum + n, 0) / 2)
-  for (const [size, n] of all.sort(([one], [other]) => one - other)) {
-    left -= n
-    if (left <= 0) return size
-  }
-  return null
 }

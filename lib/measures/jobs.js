@@ -3,7 +3,7 @@
 // is ahead of the server's has no known wait, and is counted apart.
 import { amount, times, worst } from './fields.js'
 import { sectionOf } from './fold.js'
-import { counter, metric, percentileMetrics, percentiles, percentilesIn } from './measure.js'
+import { counter, histogram, metric, percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
 const counted = /** @type {const} */ (['taken', 'done', 'duplicates', 'foreign', 'reclaimed'])
 const spans = {
@@ -77,13 +77,14 @@ export const jobs = {
     ...counted.map((outcome) =>
       counter('jobs_total', 'jobs of workers, by what became of them', `jobs.${outcome}`, { outcome }),
     ),
-    ...names.map((part) => ({
-      name: 'job_seconds',
-      help: 'of jobs: how long they waited, the work, a take that found some, a confirmation',
-      type: /** @type {const} */ ('histogram'),
-      path: `${part}_us`,
-      labels: { part },
-    })),
+    ...names.map((part) =>
+      histogram(
+        'job_seconds',
+        'of jobs: how long they waited, the work, a take that found some, a confirmation',
+        `${part}_us`,
+        { part },
+      ),
+    ),
   ],
   times: names.map((name) => ({
     name: spans[name].row,

@@ -95,6 +95,24 @@ export const percentilesIn = (sum, us = 1) => {
 /** @param {string} name @param {string} help @param {string} path @param {Record<string, string>} [labels] @returns {Prometheus} */
 export const counter = (name, help, path, labels) => ({ name, help, type: 'counter', path, labels })
 
+/** @param {string} name @param {string} help @param {string} path of times @param {Record<string, string>} [labels] @returns {Prometheus} */
+export const histogram = (name, help, path, labels) => ({ name, help, type: 'histogram', path, labels })
+
+/** The value of a rank from 0 to 1, of values and how often each was there; null: none was. @param {Readonly<Record<string, number>>} times */
+export const ranked = (times) => {
+  const values = Object.entries(times).map(([value, n]) => /** @type {const} */ ([Number(value), n]))
+  values.sort(([one], [other]) => one - other)
+  const all = values.reduce((sum, [, n]) => sum + n, 0)
+  return (/** @type {number} */ rank) => {
+    let left = Math.max(1, Math.ceil(all * rank - 1e-6))
+    for (const [value, n] of values) {
+      left -= n
+      if (left <= 0) return value
+    }
+    return null
+  }
+}
+
 /** @param {number | null | undefined} part @param {number | null | undefined} whole @param {number} [scale] */
 export const per = (part, whole, scale = 1) =>
   typeof part === 'number' && typeof whole === 'number' && whole > 0 ? (part * scale) / whole : null

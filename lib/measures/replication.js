@@ -1,6 +1,6 @@
 // How far the replicas are behind their masters, as a consumer sees it once a second: a line has us, run.json ms.
 import { times } from './fields.js'
-import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
+import { histogram, percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
 /** @type {import('./measure.js').Measure} */
 export const replication = {
@@ -30,12 +30,11 @@ export const replication = {
   result: { replication_ms: { ...percentiles, type: 'object' } },
   metrics: percentileMetrics('replication_ms', 'replication delay', undefined, 'ms'),
   prometheus: [
-    {
-      name: 'replication_delay_seconds',
-      help: 'until a replica has what its master had written',
-      type: 'histogram',
-      path: 'replication_us',
-    },
+    histogram(
+      'replication_delay_seconds',
+      'until a replica has what its master had written',
+      'replication_us',
+    ),
   ],
   times: [{ name: 'master to replica', path: 'replication_ms', unit: 'ms' }],
 }

@@ -2,7 +2,7 @@
 // them. A line has the numbers' sum, and how many were each, of three digits.
 import { count, percent } from '../base/units.js'
 import { counts } from './fields.js'
-import { counter, figure, metric, per } from './measure.js'
+import { counter, figure, metric, per, ranked } from './measure.js'
 
 const ranks = { p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999, max: 1 }
 
@@ -130,16 +130,7 @@ function kindOf(reply) {
 
 /** @param {{ sum: number, count: number, of: Record<string, number> }} known */
 function numberOf({ sum, count: all, of }) {
-  const values = Object.entries(of).map(([value, n]) => /** @type {const} */ ([Number(value), n]))
-  values.sort(([one], [other]) => one - other)
-  const at = (/** @type {number} */ rank) => {
-    let left = Math.max(1, Math.ceil(all * rank - 1e-6))
-    for (const [value, n] of values) {
-      left -= n
-      if (left <= 0) return value
-    }
-    return null
-  }
+  const at = ranked(of)
   const found = Object.entries(ranks).map(([name, rank]) => [name, at(rank)])
   return { count: all, mean: per(sum, all), ...Object.fromEntries(found) }
 }
