@@ -12,7 +12,7 @@ import { percent } from '../../base/units.js'
 const busyPct = 80
 
 /** @param {readonly number[]} list */
-const medianOf = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+export const medianOf = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
 /** Lines that lie within these seconds. @param {readonly Line[]} lines @param {readonly SecondRecord[]} seconds */
 const linesIn = (lines, seconds) => {

@@ -4,6 +4,7 @@ import { bracketOf, passesAtLimit } from './bracket.js'
 import { capacityFit } from './capacity-fit.js'
 import { likeliestChange } from './changes.js'
 import { kneesAround, onGrid } from './knees.js'
+import { medianOf } from './limit.js'
 import { shuffle, uniforms } from './random.js'
 
 /**
@@ -120,9 +121,6 @@ const settledFit = (measured, about) => {
   const since = { ...about, from: change.t, centre: change.after }
   return { fit: fitSince(measured, since), from: change.t, change }
 }
-
-/** @param {readonly number[]} list */
-const medianOf = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
 /**
  * What the user should know of an answer.

@@ -1,6 +1,8 @@
 // `millrace calibrate`: a few cells of each model are measured, in random order and with a reference cell between them; then
 // a model is fitted, further cells are predicted, and only then measured.
+import { median } from 'simple-statistics'
 import { studentQuantile } from '../../base/distributions.js'
+import { mean } from '../../base/sums.js'
 import { TargetError } from '../../errors.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
@@ -51,15 +53,6 @@ const idleMs = 1000
 const leastDataBytes = 1e6
 const prefix = 'millrace-calibrate:'
 const referenceEvery = 5
-
-const mean = (/** @type {readonly number[]} */ all) => all.reduce((sum, x) => sum + x, 0) / all.length
-
-/** What other programs add to some seconds is not in it. @param {readonly number[]} all */
-const median = (all) => {
-  const sorted = all.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return sorted.length % 2 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2
-}
 
 /** Half of the interval of a mean, in percent of it. @param {readonly number[]} values */
 const halfPct = (values) => {
@@ -169,7 +162,7 @@ export const computedOf = async ({ planOf, allocator }, strategy, cell, variant)
 }
 
 /** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof computedOf>>, measured: Measured })[]} cells */
-export const modelsOfCells = (cells) => {
+const modelsOfCells = (cells) => {
   const roles = [...new Set(cells.flatMap(({ measured }) => Object.keys(measured.cpu_us)))]
   const cpu = Object.fromEntries(
     roles.map((role) => {

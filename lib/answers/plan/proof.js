@@ -1,4 +1,5 @@
 // How well a calibration predicted the cells that were held out. Pure.
+import { median } from 'simple-statistics'
 
 /** @typedef {{ median_pct: number, p90_pct: number, largest_pct: number, inside: number, count: number }} Score */
 
@@ -16,9 +17,8 @@ export const scoreOf = (pairs) => {
     .sort((a, b) => a - b)
   const at = (/** @type {number} */ part) =>
     errors[Math.min(errors.length - 1, Math.ceil(part * errors.length) - 1)]
-  const middle = errors.length / 2
   return {
-    median_pct: errors.length % 2 ? errors[Math.floor(middle)] : (errors[middle - 1] + errors[middle]) / 2,
+    median_pct: median(errors),
     p90_pct: at(0.9),
     largest_pct: errors[errors.length - 1],
     inside: known.filter(({ low = 0, high = 0, measured }) => measured >= low && measured <= high).length,
