@@ -122,12 +122,10 @@ const boxFor = (agent) => {
           sums: sums(),
           ...{
             end_ms: seconds * 1000,
-            measured_s: seconds,
             interrupted: false,
             behind_ms: 0.4,
             warnings: [],
           },
-          client: { cpu_s: 1, cpu_pct: 9, busy_pct: 9, rss_mb_max: 80, loop_delay_ms_p99: 1, stopped_ms: 0 },
           ...{ latency_us: { intended: null, service: null }, events: [], clocks: [], written: null },
         }),
       ),
