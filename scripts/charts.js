@@ -24,7 +24,7 @@ const { buildSync } = createRequire(import.meta.url)('esbuild')
 const textOf = (path) => readFileSync(join(root, 'node_modules', path), 'utf8').trim()
 
 /** Both a script that sets `echarts` and a module that is required. */
-export const chartLibrary = () => {
+const chartLibrary = () => {
   const { version } = JSON.parse(textOf('echarts/package.json'))
   const { outputFiles } = buildSync({
     stdin: { contents: parts, resolveDir: root },

@@ -27,7 +27,7 @@ const words = {
 }
 
 /** @param {FindAnswer} answer @returns {import('../report/sections.js').Sections} */
-export const findSections = (answer) => {
+const findSections = (answer) => {
   const { state, objectives, share, find, warnings, limit, strategy, seconds } = answer
   const shown = (/** @type {number | null | undefined} */ us) =>
     cell(shownFigure({ unit: 'us' }, us), us ?? null)

@@ -15,7 +15,7 @@ const joined = (names, word) =>
   [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).map(plainText).join(` ${word} `)
 
 /** The row of a side; none of the baseline. @param {Comparison} comparison @param {Rank} rank @param {string} side @returns {Row | undefined} */
-export const rowOfSide = ({ rows }, { figure }, side) =>
+const rowOfSide = ({ rows }, { figure }, side) =>
   rows.find((row) => row.label === side && row.figure.name === figure.name)
 
 /** The sides of a metric, best first, as cells. @param {Comparison} comparison @param {Rank} rank */

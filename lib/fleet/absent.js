@@ -14,7 +14,7 @@ import { isScheduled } from '../plan/pacer.js'
  * @param {number} from
  * @param {number} to
  */
-export const plannedItems = ({ chunks }, share, from, to) => {
+const plannedItems = ({ chunks }, share, from, to) => {
   if (to <= from) return 0
   const upTo = (/** @type {number} */ ticks) => {
     let items = Math.floor(ticks / chunks) * share.count

@@ -34,7 +34,7 @@ import { scriptBody, scriptSha } from '../workloads/lua.js'
  */
 
 /** How long the lease of the leader lasts. */
-export const leaderMs = 3000
+const leaderMs = 3000
 /** How long the number of a writer is kept for a box that gives no sign of life. */
 export const boxMs = 5000
 /** Within this time every box has heard that the run stops. */
@@ -61,7 +61,7 @@ export const fleetKeys = (run) => {
 }
 
 /** The entry id behind another. @param {string} id */
-export const nextId = (id) => {
+const nextId = (id) => {
   const [ms, n] = id.split('-')
   return `${ms}-${BigInt(n) + 1n}`
 }

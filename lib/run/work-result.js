@@ -12,7 +12,7 @@ import { sums } from '../base/sums.js'
  */
 
 /** How evenly jobs are spread: 1 where all have as many, 1/n where one has all (Jain). @param {readonly number[]} counts */
-export const fairness = (counts) => {
+const fairness = (counts) => {
   const sum = counts.reduce((a, b) => a + b, 0)
   const squares = counts.reduce((a, b) => a + b * b, 0)
   return squares === 0 ? null : (sum * sum) / (counts.length * squares)

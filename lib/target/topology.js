@@ -16,7 +16,7 @@ import { addressOf, endpointOf, isDialable } from './address.js'
  * @typedef {{ nodes: TargetNode[], masters: string[], owners: Uint16Array | null }} Layout
  */
 
-export const nobody = 0xffff
+const nobody = 0xffff
 
 /** The master that owns a key. @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {string | Buffer} key */
 export const ownerOf = ({ masters, owners }, key) => masters[owners ? owners[slotOf(key)] : 0]

@@ -57,7 +57,7 @@ export const flows = Object.freeze({
 })
 
 /** Of consumers: what they count is what was written. */
-export const readingFlows = Object.freeze({
+const readingFlows = Object.freeze({
   /** Each fetches what is there, again and again. */
   fetches: flows.ticks,
   /** Each takes jobs out of a queue, does and confirms them. */

@@ -42,7 +42,7 @@ const isPossible = (cell) =>
   cell.items * (cell.valueBytes + besideValue) <= mostBytes && rateOfCell(cell) * roughS(cell) <= busiest
 
 /** A source of numbers in [0, 1). @param {number} seed */
-export const drawsFrom = (seed) => {
+const drawsFrom = (seed) => {
   const random = xoroshiro128plus(mix(seed))
   return () => (random.next() >>> 0) / 2 ** 32
 }

@@ -74,7 +74,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
   ])
 
 /** `$ 368 a month`, with the currency where it is another. @param {number} amount @param {string} currency */
-export const moneyWords = (amount, currency) =>
+const moneyWords = (amount, currency) =>
   `${currency === 'USD' ? '$' : currency} ${amount < 100 ? amount.toFixed(2) : count(amount)} a month`
 
 /** @param {import('./plan-answer.js').PlanAnswer['models'][number]} model @param {string} currency */

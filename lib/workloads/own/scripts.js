@@ -10,7 +10,7 @@ const runners = ['EVAL', 'EVAL_RO', 'EVALSHA', 'EVALSHA_RO', 'FCALL', 'FCALL_RO'
 const withText = ['EVAL', 'EVAL_RO']
 
 /** @param {string} name */
-export const isRunner = (name) => runners.includes(name)
+const isRunner = (name) => runners.includes(name)
 
 // What reaches other code or other names than those that are written.
 const reflection = /\b(?:_G|_ENV|loadstring|load|dofile|require|getfenv|setfenv|rawget|debug)\b/
