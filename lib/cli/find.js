@@ -1,7 +1,7 @@
 // A search as a program: one run whose rate the search decides, its folder, its screen and its exit code.
 import { join } from 'node:path'
 import { findAnswer } from '../answers/find/answer.js'
-import { judgeOf } from '../answers/find/objectives.js'
+import { graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { plainData, several } from '../base/units.js'
@@ -154,6 +154,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     const conductor = conductorOf({
       machine: search(termsOf(request)),
       judge: judgeOf(objectives),
+      graceMs: graceOf(objectives),
       stop,
       onStep: (next) => {
         step = next

@@ -10,14 +10,22 @@
  * @typedef {ReturnType<typeof courseOf>} Course
  */
 
-/** @param {readonly Stretch[]} [first] @param {boolean} [isWhole] no others will follow */
-export const courseOf = (first = [], isWhole = false) => {
+// Between rates that are known before.
+const pauseMs = 50
+
+/**
+ * @param {readonly Stretch[]} [first]
+ * @param {boolean} [isWhole] no others will follow
+ * @param {number} [graceMs] after the end of a stretch, in which what is left of it may still begin: a pause of the box drops nothing
+ */
+export const courseOf = (first = [], isWhole = false, graceMs = isWhole ? pauseMs : 0) => {
   const stretches = [...first]
   /** @type {(elapsedMs: number) => boolean} */
   let hasDue = () => false
   return {
     stretches: /** @type {readonly Stretch[]} */ (stretches),
     isWhole,
+    graceMs,
     /** @param {Stretch} stretch after the end of the last one */
     add(stretch) {
       stretches.push(stretch)
@@ -33,8 +41,6 @@ export const courseOf = (first = [], isWhole = false) => {
   }
 }
 
-// Between rates that are known before, a pause of the box so short drops nothing.
-const pauseMs = 50
 // A sum of two times may be later than it was before it was taken apart.
 const roundingMs = 1e-6
 
@@ -44,7 +50,6 @@ const roundingMs = 1e-6
  * @param {(rateHz: number) => number} spacingOf milliseconds between two events
  */
 export const duesOfCourse = (course, spacingOf) => {
-  const graceMs = course.isWhole ? pauseMs : 0
   let at = 0
   let k = 0
   const dues = {
@@ -56,7 +61,7 @@ export const duesOfCourse = (course, spacingOf) => {
         const { fromMs, toMs, rateHz } = course.stretches[at]
         const isOpen = rateHz === Number.POSITIVE_INFINITY
         const dueMs = isOpen ? Math.max(fromMs, elapsedMs - roundingMs) : fromMs + k * spacingOf(rateHz)
-        if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs + graceMs, isOpen }
+        if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs + course.graceMs, isOpen }
       }
       return null
     },

@@ -51,6 +51,7 @@ const timesIn = (one) => {
  * @param {(second: SecondRecord) => Verdict} needs.judge
  * @param {AbortSignal} needs.stop
  * @param {(step: Step, last: SecondRecord | undefined) => void} needs.onStep
+ * @param {number} [needs.graceMs] after a step, in which what found no room in it may still begin
  * @param {() => number} [needs.clock] ms
  * @param {(ms: number) => Promise<void>} [needs.wait]
  */
@@ -59,10 +60,11 @@ export const conductorOf = ({
   judge,
   stop,
   onStep,
+  graceMs = 0,
   clock = () => performance.now(),
   wait = sleep,
 }) => {
-  const course = courseOf()
+  const course = courseOf([], false, graceMs)
   const health = clientHealth({ clock })
   /** @type {SecondRecord[]} */
   const seconds = []

@@ -59,6 +59,23 @@ export const judgeOf = (objectives) => (second) => ({
 export const missedOverConfirmation = ({ overConfirmation }, confirmation) =>
   judgedBy(overConfirmation, confirmation).filter(({ passed }) => !passed)
 
+// What waits longer than this at the end of a second has failed it, whatever the limits.
+const mostGraceMs = 1000
+
+/**
+ * How long what is left at the end of a second may still wait: as long as the longest latency that is allowed. A pause at
+ * the boundary then fails no second that it would not have failed elsewhere.
+ * @param {Objectives} objectives
+ */
+export const graceOf = ({ bySecond }) =>
+  Math.min(
+    mostGraceMs,
+    Math.max(
+      0,
+      ...bySecond.flatMap(({ figure, limit }) => (figure.name.startsWith('latency.') ? [limit / 1000] : [])),
+    ),
+  )
+
 /** The client's thread was full with its own work. @param {SecondRecord} second */
 export const isClientLimited = ({ client }) => clientLimit(client) === 'saturated'
 
