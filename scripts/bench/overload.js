@@ -16,7 +16,7 @@ const loads = [
 const targets = [
   ['one server', []],
   ['3+3, one sorted set', ['--cluster']],
-  ['3+3, ten sorted sets', ['--cluster', '-s', '10', '--spread']],
+  ['3+3, ten sorted sets', ['--cluster', '--sets', '10', '--spread']],
 ]
 
 /** @param {string} where @param {string[]} target @param {string} what @param {string[]} load @returns {Case} */
