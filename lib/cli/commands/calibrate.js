@@ -53,7 +53,10 @@ export const calibrationRequest = (
   return {
     strategies: strategiesIn(models, files),
     files,
-    where: url === undefined ? null : { url, cluster, allow, ...(password && { password }) },
+    where:
+      url === undefined
+        ? null
+        : { url, cluster, ...(allow.length > 0 && { allow }), ...(password && { password }) },
     ...{ serverBin, seed, out },
   }
 }
@@ -91,6 +94,7 @@ export const command = {
         name: 'cell-time',
         key: /** @type {any} */ ('cellMs'),
         type: 'duration',
+        unit: 's',
         range: ['1s', '10m'],
         default: '12s',
         help: 'a cell is repeated until its interval is under 5 %, at most for this time',

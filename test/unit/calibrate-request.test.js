@@ -1,0 +1,32 @@
+// What a line of `millrace calibrate` asks for.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { calibrationRequest, command } from '../../lib/cli/commands/calibrate.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+
+/** @param {string} line */
+const requestOf = (line) => {
+  const typed = typedLine(line.split(' ').filter(Boolean), command.options)
+  const settings = settingsOf(typed, command.options, { env: {} })
+  return calibrationRequest(/** @type {any} */ (settings), typed, {})
+}
+
+test('a server of its own is asked for nothing but what was typed', () => {
+  assert.equal(requestOf('--strategy list').where, null)
+  assert.deepEqual(requestOf('--strategy list --url redis://127.0.0.1:1').where, {
+    url: 'redis://127.0.0.1:1',
+    cluster: false,
+  })
+  assert.deepEqual(
+    requestOf('--strategy list --url redis://127.0.0.1:1 --cluster --allow foreign-keys').where,
+    { url: 'redis://127.0.0.1:1', cluster: true, allow: ['foreign-keys'] },
+  )
+})
+
+test('a time without a unit is seconds', () => {
+  assert.throws(
+    () => requestOf('--strategy list --cell-time 0'),
+    /must be a time from 1s to 10m.*plain number is s/,
+  )
+})
