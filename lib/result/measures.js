@@ -167,7 +167,7 @@ const rows = [
         [`passes.${name}.rate`, `rate of ${name}`, 'rate', 'more', ofPass(name, (pass) => pass.rate)],
         [
           `passes.${name}.server_cpu_us`,
-          `server CPU per operation, ${name}`,
+          `gross server CPU per operation, ${name}`,
           'us',
           'less',
           ofPass(name, (pass) => pass.server_cpu_us),
@@ -253,7 +253,7 @@ const rows = [
   ['ticks.late', 'ticks late', 'count', 'less'],
   ['server.evicted', 'keys evicted', 'count', 'less'],
   ['server.share', 'our share of all items', 'ratio', 'neither'],
-  ['server.cpu_us_per_job', 'server CPU per job', 'us', 'less'],
+  ['server.cpu_us_per_job', 'gross server CPU per job', 'us', 'less'],
   ['server.net_bytes_per_job', 'network per job', 'bytes', 'less'],
   ['queue.refused', 'jobs refused by a full queue', 'count', 'less'],
   ['queue.full_ms', 'time until the queue was full', 'ms', 'more'],
