@@ -248,6 +248,7 @@ export const windowOf = (runs, window) => {
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
+  const measured = measuredOver(runs, perRun, items.acked)
   const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
     ...whole,
@@ -268,7 +269,8 @@ export const windowOf = (runs, window) => {
       nominal: nominals.includes(null) ? null : nominals.reduce((sum, rate) => sum + rate, 0),
       achieved,
     },
-    ...measuredOver(runs, perRun, items.acked),
+    ...measured,
+    ticks: { ...first.document.ticks, ...measured.ticks }, // they are counted over whole runs only
     server: serversOver(runs, lines, stored),
     nodes: ownWindows ? first.document.nodes : nodesOver(lines, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {

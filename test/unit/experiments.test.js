@@ -389,6 +389,12 @@ describe('a window of runs', () => {
     )
   })
 
+  test('what is counted over whole runs only stays beside what the lines make', () => {
+    const one = run([1000, 1000, 1000, 1000])
+    Object.assign(one.document, { ticks: { count: 4, late: 1 } })
+    assert.deepEqual(windowOf([one], whole(1, 3))?.document.ticks, { count: 4, late: 1, lateness_us: null })
+  })
+
   test('the CPU of the client is that of the seconds in the window; two writers add up', () => {
     const one = run([1000, 1000, 1000, 1000])
     Object.assign(one.document.client, { cpu_s: 0.5, tape_bytes: 100, stopped_ms: 0 })
