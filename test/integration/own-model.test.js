@@ -9,6 +9,7 @@ import { commandsOf } from '../helpers/markdown.js'
 import {
   assertDone,
   at,
+  faultsIn,
   linesOf,
   ownFolder,
   runProducer,
@@ -141,7 +142,9 @@ for (const driver of ['socket', 'ioredis'])
     const { code, document, folder, stdout, stderr } = await runProducer(t, `${load} ${limits}`, {
       env: at(server),
     })
-    assert.equal(code, 99, stderr)
+    // On a busy machine the rate may not be sustained, which outranks a limit.
+    assert.deepEqual(faultsIn(document), [])
+    assert.equal(code, document.valid ? 99 : 4, stderr)
     const { replies, thresholds, measures, items } = document
     assert.equal(items.acked, 1000)
     assert.deepEqual(replies.counts, { first: 50, again: 950 })
