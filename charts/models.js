@@ -1,5 +1,5 @@
-import { formatted } from '../lib/chart/look.js'
 import { axisLook, chart, lyingAxis } from '../lib/chart/parts.js'
+import { formatted } from '../lib/chart/theme.js'
 import { centreOf } from '../lib/result/statistics.js'
 
 /**

@@ -1,5 +1,5 @@
-import { formatted } from '../lib/chart/look.js'
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/chart/parts.js'
+import { formatted } from '../lib/chart/theme.js'
 import { measureNamed } from '../lib/result/measures.js'
 import { asSentence, isComparable, publishedWords } from '../lib/result/published-words.js'
 

@@ -2,7 +2,7 @@
 // node scripts/audit.js
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ExitCode } from '../lib/errors.js'
+import { ExitCode } from '../lib/base/errors.js'
 
 // A mirror that has no advisories says so, and would say so every time.
 const withoutAudits = [404, 405, 501]

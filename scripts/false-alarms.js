@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { clockTime } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { rulingOf } from '../lib/compare/gates.js'
 import { pairedOf } from '../lib/compare/paired.js'
-import { ExitCode, OptionError } from '../lib/errors.js'
 import { thresholdOf } from '../lib/result/thresholds.js'
 
 const usage = `Usage: node scripts/false-alarms.js aa [options]

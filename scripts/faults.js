@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Faults under load, one after the other, for both drivers, and a table of what each of them cost.
 import { availableParallelism } from 'node:os'
+import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { count, dash, period } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
-import { ExitCode, OptionError } from '../lib/errors.js'
 import { markdownText } from '../lib/report/markdown.js'
 import { faultCases, longPace, shortPace } from './faults/cases.js'
 import { playPlain } from './faults/plain.js'

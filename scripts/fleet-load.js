@@ -16,7 +16,7 @@ import { noCounts } from '../lib/measure/ledger.js'
 import { readSettings } from '../lib/options/read-settings.js'
 import { planOf } from '../lib/plan/plan.js'
 import { makeResult } from '../lib/run/fleet-result.js'
-import { disconnect } from '../lib/target/disconnect.js'
+import { disconnect } from '../lib/servers/disconnect.js'
 import { parseInfo } from '../lib/wire/info.js'
 
 const { values, positionals } = parseArgs({

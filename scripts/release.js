@@ -2,8 +2,8 @@
 // The tag is the version of package.json, and CHANGELOG.md has a dated part about it.
 import { readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../lib/base/errors.js'
 import { millraceVersion } from '../lib/base/version.js'
-import { ExitCode } from '../lib/errors.js'
 
 /**
  * @param {{ tag: string, version: string, changelog: string }} release

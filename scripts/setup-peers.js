@@ -18,11 +18,11 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../lib/base/errors.js'
 import { plainText } from '../lib/base/units.js'
-import { ExitCode } from '../lib/errors.js'
-import { modules, peerPath, peers, peersFolder, standIns } from '../lib/target/peers.js'
+import { modules, peerPath, peers, peersFolder, standIns } from '../lib/servers/peers.js'
 
-/** @typedef {import('../lib/target/peers.js').Peer} Peer */
+/** @typedef {import('../lib/servers/peers.js').Peer} Peer */
 
 const all = [...peers, ...modules, ...standIns]
 const fetchLimitMs = 300_000

@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { ExitCode, TargetError } from '../lib/errors.js'
-import { findServerBinary } from '../lib/target/embedded-binary.js'
+import { ExitCode, TargetError } from '../lib/base/errors.js'
+import { findServerBinary } from '../lib/servers/embedded-binary.js'
 
 /** @typedef {{ packages: Record<string, { version?: string, integrity?: string, optional?: boolean }> }} Lock */
 

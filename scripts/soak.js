@@ -3,9 +3,9 @@
 // and no server be left behind.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { count } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
-import { ExitCode, OptionError } from '../lib/errors.js'
 import { stageOf } from './faults/stage.js'
 
 /** @typedef {import('./faults/stage.js').Stage} Stage */

@@ -1,8 +1,8 @@
 // Measured loads out of files: the export of CloudWatch, or the seconds of a run.
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
-import { OptionError } from '../errors.js'
 import { readRecord } from '../result/record.js'
 import { aligned } from './staffing-series.js'
 

@@ -1,7 +1,7 @@
 // The answer of `millrace scale`: finished runs of workers by what they did, a law for each, and how many workers rates need.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { readRunFile } from '../result/record.js'
 import { fitOf, rateOf, workersFor } from './scaling.js'
 

@@ -2,7 +2,7 @@
 
 import { alignedTable, blocksText, wrapped } from '../base/layout.js'
 import { count, plainText } from '../base/units.js'
-import { formatted } from '../chart/look.js'
+import { formatted } from '../chart/theme.js'
 
 /** @typedef {import('./staffing-answer.js').StaffingAnswer} StaffingAnswer */
 

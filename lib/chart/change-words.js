@@ -1,6 +1,6 @@
 // How a change between two sides is written, in charts, tables and sentences alike. Pure.
 import { count, dash } from '../base/units.js'
-import { formatted } from './look.js'
+import { formatted } from './theme.js'
 
 /** @typedef {import('../compare/comparison.js').Row} Row */
 

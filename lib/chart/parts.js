@@ -1,5 +1,5 @@
 // What the charts have in common: axes with their units, legends, bars.
-import { colourCount } from './look.js'
+import { colourCount } from './theme.js'
 
 /**
  * @typedef {Record<string, any>} Option an echarts option; colours and formats as look.js names them

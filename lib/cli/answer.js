@@ -1,8 +1,8 @@
 // How an answer that was computed is given: as text or JSON, and as a picture in a file.
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { OptionError } from '../base/errors.js'
 import { plainData } from '../base/units.js'
-import { OptionError } from '../errors.js'
 
 /** @param {object} answer @param {boolean} json @param {(answer: any, look: { columns?: number }) => string} text */
 export const printAnswer = (answer, json, text) =>

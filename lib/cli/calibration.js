@@ -6,18 +6,18 @@ import { calibration, secondsOf } from '../answers/plan/calibrate.js'
 import { calibrationName } from '../answers/plan/calibration-file.js'
 import { optionsOfCell, ranges, referenceCell } from '../answers/plan/cells.js'
 import { allocatorIn, memoryOf } from '../answers/plan/memory.js'
+import { InterruptedError, OptionError } from '../base/errors.js'
 import { plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { InterruptedError, OptionError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { writeFiles } from '../report/write-report.js'
 import { madeWithParents, runName } from '../result/files.js'
 import { calibrationVersion } from '../result/plan-schemas.js'
-import { clearLeavings } from '../target/leavings.js'
-import { openTarget } from '../target/open.js'
+import { clearLeavings } from '../servers/left-keys.js'
+import { openTarget } from '../servers/open.js'
 import { parseInfo } from '../wire/info.js'
 import { isStrategy, strategyNamed, strategyNames } from '../workloads/index.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { run, startLocalServers } from './run-here.js'
 import { settingsOfRun } from './run-options.js'
 
@@ -75,7 +75,7 @@ const localBench = async (serverBin) => {
 const looks = 25
 const lookMs = 200
 
-/** Waits until memory that was freed in the background is free. @param {import('../target/open.js').Target} target */
+/** Waits until memory that was freed in the background is free. @param {import('../servers/open.js').Target} target */
 const untilSteady = async (target) => {
   let before = Number.NaN
   for (let look = 0; look < looks; look++) {
@@ -104,7 +104,7 @@ const remoteBench = async (where) => ({
     }),
 })
 
-/** @template T @param {any} where @param {(target: import('../target/open.js').Target) => Promise<T>} work */
+/** @template T @param {any} where @param {(target: import('../servers/open.js').Target) => Promise<T>} work */
 const onTarget = async (where, work) => {
   const target = await openTarget(settingsOfRun({ ...where }).settings, { say: () => {}, mayStart: false })
   try {

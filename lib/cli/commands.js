@@ -9,7 +9,7 @@
  * @property {import('../options/command-line.js').Typed} typed
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
  * @property {string | undefined} dotenvText
- * @property {import('../redact.js').Redactor} redact
+ * @property {import('../base/redact.js').Redactor} redact
  * @property {string} as what the user typed: `millrace write`, `node producer.js`
  * @property {Commands} commands all of them
  *

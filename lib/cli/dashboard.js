@@ -1,7 +1,7 @@
 // --dashboard: the live page of a run. Nothing of it is loaded without its option.
 import { hostname } from 'node:os'
+import { OptionError, TargetError } from '../base/errors.js'
 import { plainData } from '../base/units.js'
-import { OptionError, TargetError } from '../errors.js'
 import { listenReasons } from './listen-reasons.js'
 
 /**
@@ -11,7 +11,7 @@ import { listenReasons } from './listen-reasons.js'
  * @typedef {object} Needs
  * @property {(line: string) => void} say
  * @property {(data: any) => any} redact
- * @property {readonly import('../result/ruling.js').Warning[]} warnings all so far
+ * @property {readonly import('../result/warnings.js').Warning[]} warnings all so far
  */
 
 /** Where a browser finds it; a machine that listens on all of its addresses is known by its name. @param {string} host */

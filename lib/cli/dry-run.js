@@ -1,9 +1,10 @@
 // --dry-run: what a run would do, from the options and from what the target reports. Only reads are sent.
 
+import { ExitCode, TargetError } from '../base/errors.js'
 import { twoColumns } from '../base/layout.js'
+import { withUndo } from '../base/undo.js'
 import { bytes, count, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { ExitCode, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { lengthWords, rhythmWords } from '../plan/rhythm.js'
@@ -13,15 +14,14 @@ import { clockOf } from '../run/clock.js'
 import { factsOf } from '../run/facts.js'
 import { findPlan } from '../run/find-plan.js'
 import { unlessInterrupted } from '../run/start-up.js'
-import { leasesUnder } from '../target/leavings.js'
-import { openTarget } from '../target/open.js'
-import { refuseRival } from '../target/plan-key.js'
-import { preflight } from '../target/preflight.js'
+import { leasesUnder } from '../servers/left-keys.js'
+import { openTarget } from '../servers/open.js'
+import { refuseRival } from '../servers/plan-key.js'
+import { preflight } from '../servers/preflight.js'
 import { lifetimeWords } from '../traffic/lifetimes.js'
 import { shownSizes } from '../traffic/sizes.js'
-import { withUndo } from '../undo.js'
 import { flowOf } from '../workloads/flows.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { logLine, logTo } from './log.js'
 
 /**
@@ -62,7 +62,7 @@ const wireText = (buffer) =>
     .map(shortened)
     .join(' ')
 
-/** What a dialogue begins with. @param {ReturnType<typeof import('../workloads/dialogue.js').dialoguesOf>} dialogue @param {number} n */
+/** What a dialogue begins with. @param {ReturnType<typeof import('../workloads/multi-step-operation.js').dialoguesOf>} dialogue @param {number} n */
 const firstOf = (dialogue, n) =>
   dialogue
     .begin(n)
@@ -122,7 +122,7 @@ export const lookedAt = async (settings, { stop }) => {
   /** @type {string[]} */
   const warnings = []
   const log = logTo({ level: settings.logLevel, isTTY: process.stderr.isTTY, stream: process.stderr })
-  const warn = (/** @type {import('../result/ruling.js').Warning} */ { message }) => warnings.push(message)
+  const warn = (/** @type {import('../result/warnings.js').Warning} */ { message }) => warnings.push(message)
   return withUndo(async (undo) => {
     const target = await unlessInterrupted(
       stop,
@@ -156,7 +156,7 @@ export const lookedAt = async (settings, { stop }) => {
   })
 }
 
-/** @param {Settings} settings @param {import('../target/open.js').Origin} origin */
+/** @param {Settings} settings @param {import('../servers/open.js').Origin} origin */
 const ownAgents = ({ agent, totalAgents }, origin) =>
   Array.isArray(agent)
     ? [...agent]

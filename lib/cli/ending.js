@@ -1,7 +1,7 @@
 // How a run of the producer or the consumer ends: its result judged, stored and shown, its page, and its exit code.
-import { ExitCode } from '../errors.js'
+import { ExitCode } from '../base/errors.js'
 import { ResultsError } from '../result/files.js'
-import { addressOf } from '../target/address.js'
+import { addressOf } from '../servers/address.js'
 
 /**
  * The page and the charts, after the result is told: they take 0.3 s, on a slow machine a second. Without them the
@@ -32,7 +32,7 @@ const writePage = async ({ report }, folder, { say, warn }) => {
  * @param {{ document: Document, folder: string }} result
  * @param {object} told
  * @param {(line: string) => void} told.say
- * @param {(warning: import('../result/ruling.js').Warning) => void} told.warn
+ * @param {(warning: import('../result/warnings.js').Warning) => void} told.warn
  * @param {AbortSignal} told.signal ends the waiting
  * @returns {Promise<Document>}
  */

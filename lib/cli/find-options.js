@@ -1,9 +1,9 @@
 // The options and the help of `millrace find`: what was asked, checked, and the settings of the run that is searched.
 import { optionsOf, ownOptions } from '../../settings.js'
 import { objectivesOf } from '../answers/find/objectives.js'
+import { OptionError } from '../base/errors.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
-import { OptionError } from '../errors.js'
 import { settingsOf } from '../options/read-settings.js'
 import { strategyNamed } from '../workloads/index.js'
 

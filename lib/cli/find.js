@@ -4,16 +4,16 @@ import { findAnswer } from '../answers/find/answer.js'
 import { graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
+import { ExitCode, OptionError } from '../base/errors.js'
+import { withUndo } from '../base/undo.js'
 import { plainData, several } from '../base/units.js'
-import { ExitCode, OptionError } from '../errors.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
 import { runOn } from '../run/run.js'
 import { unlessInterrupted, untilStopped } from '../run/start-up.js'
-import { accessWarnings } from '../target/access.js'
-import { openTarget } from '../target/open.js'
-import { withUndo } from '../undo.js'
+import { accessWarnings } from '../servers/access.js'
+import { openTarget } from '../servers/open.js'
 import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { commandLineOf } from './again.js'
@@ -69,7 +69,7 @@ export const exitCodeOfFind = ({ state }, judged, isInterrupted = false) => {
   return state === 'found' ? ExitCode.done : ExitCode.invalid
 }
 
-/** A warning of the bystander is said below its line in a report; here there is none. @param {import('../result/ruling.js').Warning} warning */
+/** A warning of the bystander is said below its line in a report; here there is none. @param {import('../result/warnings.js').Warning} warning */
 const noticedAs = ({ code, message }) => ({
   code,
   message: code === 'bystander-contended' ? `PINGs of the bystander: ${message}` : message,

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { joinedSeconds } from '../fleet/interval.js'
 import { openResults } from '../result/files.js'
 
@@ -24,7 +24,7 @@ export const ownFolder = ({ run, outDir }) => {
  * @param {object} needs
  * @param {import('../run/run.js').Merged} needs.all
  * @param {(data: any) => any} needs.redact
- * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
  * @returns {Promise<Results | null>} null: another process has written them
  */
 export const mergedResults = async ({ run, outDir, strategy }, { all, redact, warn }) => {

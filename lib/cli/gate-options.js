@@ -1,9 +1,9 @@
 // Options that `millrace compare` and `millrace diff` share.
 
 import { ownOptions } from '../../settings.js'
+import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { smallestEffect } from '../compare/verdict.js'
-import { OptionError } from '../errors.js'
 import { thresholdOf } from '../result/thresholds.js'
 
 export const gateOptions = ownOptions('Verdict', [

@@ -2,9 +2,9 @@
 // Nothing of either is loaded without its option.
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
+import { OptionError } from '../base/errors.js'
 import { period, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { OptionError } from '../errors.js'
 import { listenReasons } from './listen-reasons.js'
 import { needPackagesOf } from './optional-packages.js'
 
@@ -81,7 +81,7 @@ const sending = (otlpOf, { url, metrics, run, redact, warn }) => {
  *
  * @typedef {object} Needs
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(warning: import('../result/warnings.js').Warning) => void} warn
  * @property {(text: string) => string} redact
  * @property {AbortSignal} stop
  */

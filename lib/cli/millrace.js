@@ -1,9 +1,9 @@
 #!/usr/bin/env node
+// `millrace COMMAND`: one front door.
+import { ExitCode, OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-// `millrace COMMAND`: one front door.
-import { ExitCode, OptionError } from '../errors.js'
 import { commands } from './commands.js'
 import { concluded, start } from './start.js'
 

@@ -1,7 +1,7 @@
 // Packages that a single option needs. package.json names them as optional peers, so that only those who use the option
 // install them.
 import { readFileSync } from 'node:fs'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 
 const packages = {
   '--cloudwatch': ['@aws-sdk/client-cloudwatch'],

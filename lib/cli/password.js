@@ -1,5 +1,5 @@
 // A password that is typed on the terminal, unseen.
-import { InterruptedError, OptionError } from '../errors.js'
+import { InterruptedError, OptionError } from '../base/errors.js'
 
 const interrupt = '\u0003'
 const endOfInput = '\u0004'
@@ -45,7 +45,7 @@ const askedPassword = ({ stdin, stderr }) =>
  * The settings with the password that is asked for, where it is.
  * @template {import('../../settings.js').Settings} S
  * @param {S} settings
- * @param {import('../redact.js').Redactor} redact
+ * @param {import('../base/redact.js').Redactor} redact
  * @returns {Promise<S>}
  */
 export const withPassword = async (settings, redact) => {

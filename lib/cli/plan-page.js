@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises'
 import { planCost, planProof } from '../../charts/plan.js'
 import { proofWords } from '../answers/plan/plan-text.js'
+import { OptionError } from '../base/errors.js'
 import { bytes, count, micros, percent, rate as perSecond, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { OptionError } from '../errors.js'
 import { pageOf } from '../report/page/page.js'
 
 /** @param {string} text @param {number | string | null} [sort] */

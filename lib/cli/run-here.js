@@ -1,23 +1,23 @@
 // A run in this process, and servers to run it on: what lib/index.js gives to programs, and what calibrations are made of. It
 // prints nothing, never exits, and reads neither the environment nor .env.
 
-import { redactor } from '../redact.js'
+import { redactor } from '../base/redact.js'
+import { withUndo } from '../base/undo.js'
 import { runName } from '../result/files.js'
 import { runOn } from '../run/run.js'
-import { accessWarnings } from '../target/access.js'
-import { startEmbedded } from '../target/embedded.js'
-import { openTarget } from '../target/open.js'
-import { asTargetError } from '../target/reason.js'
-import { withUndo } from '../undo.js'
+import { accessWarnings } from '../servers/access.js'
+import { startEmbedded } from '../servers/embedded.js'
+import { openTarget } from '../servers/open.js'
+import { asTargetError } from '../servers/reason.js'
 import { strategyNamed } from '../workloads/index.js'
 import { settingsOfRun } from './run-options.js'
 
-/** What happens in a run as events. @param {(event: any) => void} report @param {import('../redact.js').Redactor} redact */
+/** What happens in a run as events. @param {(event: any) => void} report @param {import('../base/redact.js').Redactor} redact */
 const observerOf = (report, redact) => {
-  /** @type {import('../result/ruling.js').Warning[]} */
+  /** @type {import('../result/warnings.js').Warning[]} */
   const warnings = []
   const tell = (/** @type {object} */ event) => report(redact.data(event))
-  const warn = (/** @type {import('../result/ruling.js').Warning} */ warning) => {
+  const warn = (/** @type {import('../result/warnings.js').Warning} */ warning) => {
     warnings.push(warning)
     tell({ type: 'warning', ...warning })
   }

@@ -1,6 +1,6 @@
 // Options of a run that a program hands over, as values by their names: they become settings as those of a command line.
 import { optionsOf } from '../../settings.js'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 
 /** What belongs to the programs: files, the screen, the terminal, what follows a run, and templates (a model's file is for all). */

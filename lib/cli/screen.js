@@ -8,7 +8,7 @@ import { liveView } from '../report/live.js'
 import { runText } from '../report/text.js'
 import { logLine, logTo } from './log.js'
 
-/** @typedef {import('../result/ruling.js').Warning} Warning */
+/** @typedef {import('../result/warnings.js').Warning} Warning */
 
 // Encoding that takes longer than this is shown as it goes.
 const patienceMs = 1000

@@ -1,7 +1,7 @@
 // What scripts of this repository, which have a few options of their own, do around their work.
 
 import { ownOptions } from '../../settings.js'
-import { ExitCode } from '../errors.js'
+import { ExitCode } from '../base/errors.js'
 import { typedLine } from '../options/command-line.js'
 import { concluded } from './start.js'
 

@@ -1,6 +1,6 @@
 // What a command does when it is interrupted.
 
-/** @typedef {import('../run/settlement.js').Signals & { redact: import('../redact.js').Redactor }} Guidance */
+/** @typedef {import('../run/settlement.js').Signals & { redact: import('../base/redact.js').Redactor }} Guidance */
 
 /** The first interrupt lets the run settle, the second does not. */
 export const interruptsOfRun = () => {

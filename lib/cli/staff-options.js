@@ -4,9 +4,9 @@ import { ownOptions } from '../../settings.js'
 import { measuredLoads } from '../answers/load-files.js'
 import { clusterLimits, leastRho } from '../answers/staffing.js'
 import { loadOf } from '../answers/staffing-series.js'
+import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
-import { OptionError } from '../errors.js'
 
 /**
  * @typedef {import('../answers/staffing-series.js').LoadUnit} LoadUnit

@@ -2,15 +2,15 @@
 // line and an exit code.
 
 import { setFlagsFromString } from 'node:v8'
+import { fromParent } from '../base/child.js'
+import { ExitCode, MillraceError, OptionError } from '../base/errors.js'
+import { redactor } from '../base/redact.js'
 import { plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
-import { fromParent } from '../child.js'
-import { ExitCode, MillraceError, OptionError } from '../errors.js'
 import { typedLine } from '../options/command-line.js'
 import { helpText } from '../options/help.js'
 import { loadDotenv, settingsOf, variablesIn } from '../options/read-settings.js'
-import { redactor } from '../redact.js'
-import { asTargetError } from '../target/reason.js'
+import { asTargetError } from '../servers/reason.js'
 import { commandNamed, commands } from './commands.js'
 import { terminalText } from './log.js'
 import { secretsIn } from './secrets.js'
@@ -18,7 +18,7 @@ import { secretsIn } from './secrets.js'
 /**
  * @typedef {object} Surroundings
  * @property {NodeJS.ProcessEnv} env with what a parent has handed over
- * @property {import('../redact.js').Redactor} redact
+ * @property {import('../base/redact.js').Redactor} redact
  */
 
 // A heap that is left alone for eight seconds is made smaller by V8, in pauses of 10 ms and on all its threads: in a run.
@@ -94,7 +94,7 @@ export const start = (name, { as = `millrace ${name}`, argv = process.argv.slice
     return work({ settings, typed, env, dotenvText, redact, as, commands })
   })
 
-/** @param {NodeJS.WriteStream} stream @param {import('../redact.js').Redactor} redact */
+/** @param {NodeJS.WriteStream} stream @param {import('../base/redact.js').Redactor} redact */
 const redacting = (stream, redact) => {
   const write = stream.write.bind(stream)
   stream.write = (/** @type {any} */ chunk, /** @type {any[]} */ ...more) =>

@@ -1,6 +1,6 @@
 // Which caches of CloudWatch the nodes of a run are: by ids that were given, or by the names of their endpoints.
-import { MillraceError } from '../errors.js'
-import { endpointOf } from '../target/address.js'
+import { MillraceError } from '../base/errors.js'
+import { endpointOf } from '../servers/address.js'
 import { endpointIn, groupOf } from './endpoint.js'
 
 /**

@@ -1,5 +1,5 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { grossCost, MEASURES, netCost } from '../result/measures.js'
 import { driftIn } from './drift.js'
 import { rulingOf } from './gates.js'

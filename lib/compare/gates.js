@@ -1,5 +1,5 @@
 // What thresholds make of a comparison. A gate fails only when the whole interval lies beyond its limit. Pure.
-import { ExitCode } from '../errors.js'
+import { ExitCode } from '../base/errors.js'
 import { meanWithin } from '../result/statistics.js'
 import { keeps } from '../result/thresholds.js'
 

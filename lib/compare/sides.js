@@ -1,10 +1,10 @@
 // The sides of a comparison: each a set of repeats, named by folders or patterns.
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { MEASURES } from '../result/measures.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
-import { stateWords } from '../result/ruling.js'
+import { stateWords } from '../result/warnings.js'
 
 /**
  * @typedef {object} Series the repeats of one thing

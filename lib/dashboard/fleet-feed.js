@@ -6,7 +6,7 @@ import { plainData, several } from '../base/units.js'
 import { controlOf, openControl } from '../fleet/control.js'
 import { statusOf } from '../fleet/status.js'
 import { whoIs } from '../report/fleet-words.js'
-import { disconnect } from '../target/disconnect.js'
+import { disconnect } from '../servers/disconnect.js'
 import { aboutOf } from './about.js'
 
 /**

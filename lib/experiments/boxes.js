@@ -2,15 +2,15 @@
 // plays its part of the turn's writers, as one run of the fleet.
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MillraceError, OptionError, TargetError } from '../errors.js'
+import { MillraceError, OptionError, TargetError } from '../base/errors.js'
 import { boxMs, fleetKeys, openControl } from '../fleet/control.js'
 import { VALUE_TYPES } from '../options/values.js'
 import { leased } from '../run/agents.js'
 import { controlPlace, meetingAt } from '../run/fleet.js'
-import { disconnect } from '../target/disconnect.js'
-import { leaseKey } from '../target/leases.js'
+import { disconnect } from '../servers/disconnect.js'
+import { leaseKey } from '../servers/leases.js'
 import { writerFlow } from '../workloads/index.js'
-import { NotHere } from './places.js'
+import { NotHere } from './experiment-servers.js'
 import { NoResult } from './programs.js'
 
 /**

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { OptionError } from '../errors.js'
 import { published } from './published.js'
 import { experimentIn } from './schema.js'
 

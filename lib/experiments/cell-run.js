@@ -35,7 +35,7 @@ import { linesOf, NoResult, startProgram } from './programs.js'
  * @property {string} folder of this run of the cell
  * @property {Timing} timing
  * @property {number} factor of the quantity; below 1 where the client was the limit before
- * @property {import('./places.js').Servers} servers
+ * @property {import('./experiment-servers.js').Servers} servers
  * @property {NodeJS.ProcessEnv} env
  * @property {AbortSignal} signal
  * @property {import('./boxes.js').Part | null} [part] of many boxes

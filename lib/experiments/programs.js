@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../child.js'
-import { ExitCode } from '../errors.js'
+import { startChild } from '../base/child.js'
+import { ExitCode } from '../base/errors.js'
 
 /**
  * @typedef {{ document: Record<string, any>, lines: Record<string, any>[], folder: string }} Finished

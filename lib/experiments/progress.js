@@ -1,6 +1,6 @@
 // How far a matrix is, and how long it will go on.
 import { count, micros, percent, several } from '../base/units.js'
-import { stateBy, stateWords } from '../result/ruling.js'
+import { stateBy, stateWords } from '../result/warnings.js'
 import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
 /**

@@ -1,14 +1,14 @@
 // A matrix from its first turn to its last, or to where somebody stops it.
 import { relative } from 'node:path'
+import { MillraceError } from '../base/errors.js'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
-import { MillraceError } from '../errors.js'
 import { clientLimit } from '../measures/client-limit.js'
 import { madeWithParents } from '../result/files.js'
 import { runCell } from './cell-run.js'
 import { restMs } from './duration.js'
+import { NotHere } from './experiment-servers.js'
 import { figuresOf } from './figures.js'
 import { turnsOf } from './matrix.js'
-import { NotHere } from './places.js'
 import { NoResult } from './programs.js'
 import { experimentDocument } from './summary.js'
 
@@ -18,7 +18,7 @@ import { experimentDocument } from './summary.js'
  * @typedef {import('./summary.js').TurnResult} TurnResult
  * @typedef {import('./summary.js').Matrix} Matrix
  * @typedef {Awaited<ReturnType<typeof import('./store.js').openMatrix>>} Store
- * @typedef {ReturnType<typeof import('./places.js').placesOf>} Places
+ * @typedef {ReturnType<typeof import('./experiment-servers.js').placesOf>} Places
  */
 
 const slowerBy = 0.6

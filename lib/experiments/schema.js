@@ -1,6 +1,6 @@
 // What an experiment's file may hold. Every complaint names the line and the key.
 
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { readSettings } from '../options/read-settings.js'
 import { VALUE_TYPES } from '../options/values.js'
 import { strategyNamed } from '../workloads/index.js'

@@ -1,8 +1,8 @@
 // A matrix on disk: what stands fixed, a line a turn as it ends, and experiment.json of what there is.
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OptionError } from '../errors.js'
-import { ownerWords, takeOwnership } from '../lock.js'
+import { OptionError } from '../base/errors.js'
+import { ownerWords, takeOwnership } from '../base/lock.js'
 import { madeWithParents, ResultsError, runName } from '../result/files.js'
 import { linesOf } from './programs.js'
 

@@ -1,8 +1,8 @@
 // The turns of a matrix as experiment.json: a pure function, so that a matrix that was stopped tells what it has.
 import { cpus, totalmem } from 'node:os'
 import { grossCost, netCost } from '../result/measures.js'
-import { stateBy, stateWords } from '../result/ruling.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
+import { stateBy, stateWords } from '../result/warnings.js'
 import { commonColumns, drawnOfAll } from './figures.js'
 import { legsOf } from './matrix.js'
 import { publishedFigures, trueRate } from './published.js'

@@ -1,17 +1,17 @@
 // The control server of a fleet: a Redis or Valkey beside the target, where the boxes of a run meet. Streams, keys that
 // expire and its clock; what must happen as one is a script of lua/.
 import { Redis } from 'ioredis'
-import { TargetError } from '../errors.js'
-import { addressOf } from '../target/address.js'
-import { clientOptions, retryAfter } from '../target/client-options.js'
-import { answerOf } from '../target/control.js'
-import { disconnect } from '../target/disconnect.js'
+import { TargetError } from '../base/errors.js'
+import { addressOf } from '../servers/address.js'
+import { clientOptions, retryAfter } from '../servers/client-options.js'
+import { answerOf } from '../servers/control.js'
+import { disconnect } from '../servers/disconnect.js'
 import { parseInfo } from '../wire/info.js'
 import { epochIn } from '../wire/time.js'
 import { scriptBody, scriptSha } from '../workloads/lua.js'
 
 /**
- * @typedef {import('../target/dial.js').Access} Access
+ * @typedef {import('../servers/dial.js').Access} Access
  * @typedef {{ address: string, host: string, port: number, access: Access }} Place where the control is, and how it lets us in
  * @typedef {ReturnType<typeof controlOf>} Control of one run
  *

@@ -1,7 +1,7 @@
 // Who is there before a run begins, and who is missing: one decision, which the leader makes from what the boxes say.
 import { rangesText } from '../base/ranges.js'
 import { period, several } from '../base/units.js'
-import { leaseKey } from '../target/leases.js'
+import { leaseKey } from '../servers/leases.js'
 
 /**
  * @typedef {object} Card what a box says of itself

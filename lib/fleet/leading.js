@@ -7,7 +7,7 @@ import { leadThread } from './thread.js'
  * @param {string} needs.run
  * @param {string} needs.id of the box
  * @param {() => string} needs.data id of the run's data
- * @param {(warning: import('../result/ruling.js').Warning) => void} needs.warn
+ * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
  */
 export const leadingOf = ({ place, run, id, data, warn }) => {
   /** @type {ReturnType<typeof leadThread> | null} */

@@ -2,21 +2,21 @@
 // its turn, and has the result of all at the end.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { TargetError } from '../errors.js'
-import { disconnect } from '../target/disconnect.js'
+import { TargetError } from '../base/errors.js'
+import { disconnect } from '../servers/disconnect.js'
 import { boxOf } from './box.js'
-import { cardOf } from './card.js'
+import { cardOf } from './box-description.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { factsOf } from './facts.js'
 import { liveNow } from './gather.js'
+import { pulseOf } from './heartbeat.js'
 import { encodeInterval } from './interval.js'
 import { leadingOf } from './leading.js'
 import { lossesOf } from './losses.js'
-import { pulseOf } from './pulse.js'
+import { readingOfRun } from './shared-plan.js'
 import { begunRun, runEnded, startOfRun } from './starting.js'
 import { stoppingOf } from './stopping.js'
-import { readingOfRun } from './terms.js'
 
 /**
  * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
@@ -44,13 +44,13 @@ import { readingOfRun } from './terms.js'
  * @property {import('./box.js').Kept} kept
  * @property {boolean} stagger
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(warning: import('../result/warnings.js').Warning) => void} warn
  * @property {AbortSignal} stop
  * @property {AbortSignal} stopNow nothing is waited for any more
  * @property {boolean} stopsAll the box that is stopped stops all
  */
 
-/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {import('./pulse.js').Pulse} pulse */
+/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {import('./heartbeat.js').Pulse} pulse */
 const secondsOf = (box, pulse) => {
   let seq = 0
   return (/** @type {any} */ second) => {

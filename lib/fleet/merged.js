@@ -23,12 +23,12 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  * @property {number | null} behind_ms how late its first byte was sent
  * @property {readonly any[]} clocks
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
- * @property {readonly import('../result/ruling.js').Warning[]} warnings
+ * @property {readonly import('../result/warnings.js').Warning[]} warnings
  * @property {any} written
  *
  * @typedef {object} Known
  * @property {Plan} plan of all writers
- * @property {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} strategy
+ * @property {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} strategy
  * @property {string} control its address
  * @property {number} startMs
  * @property {readonly Card[]} cards of boxes that have numbers
@@ -98,7 +98,7 @@ const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
 
 /** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */
 const warningsOf = (boxes) => {
-  /** @type {Map<string, { warning: import('../result/ruling.js').Warning, by: number[] }>} */
+  /** @type {Map<string, { warning: import('../result/warnings.js').Warning, by: number[] }>} */
   const all = new Map()
   boxes.forEach(({ end }, at) => {
     for (const warning of end?.warnings ?? []) {

@@ -13,7 +13,7 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  * @property {import('../measure/live-share.js').LiveShare | null} live
  * @property {any} uniqueness
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
- * @property {readonly import('../result/ruling.js').Warning[]} warnings
+ * @property {readonly import('../result/warnings.js').Warning[]} warnings
  *
  * @typedef {{ card: import('./gather.js').Card, folded: import('./fold.js').BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */

@@ -1,7 +1,8 @@
 // Before a run begins: a reader waits until there is one, everybody waits for the start, and the leader decides on it.
+
+import { InterruptedError, TargetError } from '../base/errors.js'
 import { rangesText } from '../base/ranges.js'
 import { period, several } from '../base/units.js'
-import { InterruptedError, TargetError } from '../errors.js'
 import { decisionOf } from './gather.js'
 
 /** @typedef {import('./member.js').Needs} Needs */
@@ -68,7 +69,7 @@ const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs 
  * @param {Needs} needs
  * @param {object} box
  * @param {import('./control.js').Control} box.control
- * @param {import('./pulse.js').Pulse} box.pulse
+ * @param {import('./heartbeat.js').Pulse} box.pulse
  * @param {AbortSignal} box.signal ends the waiting
  * @param {number} box.writers
  * @param {number} box.begunMs

@@ -1,5 +1,5 @@
 // What the replies to a chunk say of each of its items: acknowledged, refused with a line, or not known yet.
-import { MillraceError } from '../errors.js'
+import { MillraceError } from '../base/errors.js'
 import { replyReader } from '../wire/values.js'
 
 /**

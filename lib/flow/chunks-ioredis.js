@@ -1,12 +1,12 @@
 // Chunks over ioredis, as an application would send them: by calls, a pipeline, calls at once that the library puts
 // into pipelines by itself, or a transaction. Nothing is retried by the library.
 import { Redis } from 'ioredis'
-import { endpointOf } from '../target/address.js'
-import { clientOptions } from '../target/client-options.js'
-import { disconnect } from '../target/disconnect.js'
+import { endpointOf } from '../servers/address.js'
+import { clientOptions } from '../servers/client-options.js'
+import { disconnect } from '../servers/disconnect.js'
 import { strictConnector } from '../transport/connector.js'
 import { connectClient } from '../transport/ioredis-client.js'
-import { refusalIn } from '../transport/verdict.js'
+import { refusalIn } from '../transport/refusals.js'
 
 /**
  * @typedef {import('./chunks-socket.js').Carrier} Carrier
@@ -34,7 +34,7 @@ const played = async (client, delivery, commands) => {
  * @param {object} needs
  * @param {import('../workloads/declare.js').Delivery} needs.delivery
  * @param {import('../workloads/chunk-stencil.js').ChunkStencil} needs.stencil
- * @param {import('../target/dial.js').Access} needs.access
+ * @param {import('../servers/dial.js').Access} needs.access
  * @param {(address: string) => Promise<string>} needs.placeOf where the server of an address is connected to
  * @param {(nowMs: number) => void} needs.onDone
  * @param {(error?: Error) => void} needs.onEnd

@@ -2,9 +2,9 @@
 // nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
 // items uncertain.
 import { systemTimers } from '../base/timers.js'
-import { ownerOf } from '../target/topology.js'
+import { ownerOf } from '../servers/topology.js'
+import { silenceOf } from '../transport/half-open.js'
 import { policyOf } from '../transport/policy.js'
-import { silenceOf } from '../transport/silence.js'
 
 /**
  * @typedef {import('./chunks-socket.js').Carrier} Carrier

@@ -1,6 +1,6 @@
 // One connection of one client: operations in flight in the order they were sent, and their replies.
-import { MillraceError } from '../errors.js'
-import { linkOf } from '../transport/link.js'
+import { MillraceError } from '../base/errors.js'
+import { linkOf } from '../transport/reconnecting-socket.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyValues } from '../wire/reply-values.js'
 
@@ -15,7 +15,7 @@ import { replyValues } from '../wire/reply-values.js'
  * @property {number} attempts
  * @property {number} firstMs when it was first sent; 0: it was not
  *
- * @typedef {Operation & { sentMs: number, dialogue: import('../workloads/dialogue.js').Dialogue, isOver: boolean }} Exchange an
+ * @typedef {Operation & { sentMs: number, dialogue: import('../workloads/multi-step-operation.js').Dialogue, isOver: boolean }} Exchange an
  *   operation in flight whose replies are read; isOver: what still comes for it counts no more
  *
  * @typedef {object} ClientEvents

@@ -9,7 +9,7 @@ const lookMs = 4
  * @param {import('./clients-outcomes.js').Outcomes} outcomes
  * @param {import('./clients-retries.js').Retries} retries
  * @param {import('./clients-sending.js').Sending} sending
- * @param {ReturnType<typeof import('../transport/renewals.js').renewalsOf>} renewals
+ * @param {ReturnType<typeof import('../transport/reconnects.js').renewalsOf>} renewals
  */
 export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs

@@ -1,8 +1,8 @@
 // Connections of clients: each client has one to every node. Lost ones come back while their node owns slots, and one
 // that is silent while a new connection is answered is given up.
-import { TargetError } from '../errors.js'
-import { silenceOf } from '../transport/silence.js'
-import { closed as closedReason } from '../transport/story.js'
+import { TargetError } from '../base/errors.js'
+import { silenceOf } from '../transport/half-open.js'
+import { closed as closedReason } from '../transport/topology-events.js'
 import { clientConnection } from './client-connection.js'
 
 /**
@@ -25,7 +25,7 @@ const mostAtOnce = 100
  * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
  * @param {() => void} needs.onDown a node may have gone
  * @param {(tookMs: number) => void} needs.onRenewed a connection was closed on purpose, and another has taken its place
- * @param {Pick<import('../transport/story.js').Story, 'up' | 'down'>} needs.story
+ * @param {Pick<import('../transport/topology-events.js').Story, 'up' | 'down'>} needs.story
  * @param {import('../wire/decode.js').Tally} needs.tally
  * @param {() => number} needs.clock
  * @param {() => number} needs.random

@@ -3,7 +3,7 @@
 import { policyOf } from '../transport/policy.js'
 import { refresherOf } from '../transport/refresher.js'
 import { slotMapOf } from '../transport/slot-map.js'
-import { storyOf } from '../transport/story.js'
+import { storyOf } from '../transport/topology-events.js'
 
 /**
  * @typedef {import('./client-connection.js').ClientConnection} ClientConnection

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('../workloads/stencil.js').Stencilled} Stencilled
+ * @typedef {import('../workloads/client-command.js').Stencilled} Stencilled
  */
 
 const writeBytes = 65_536

@@ -1,7 +1,7 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
 import { systemTimers } from '../base/timers.js'
-import { renewalsOf } from '../transport/renewals.js'
+import { renewalsOf } from '../transport/reconnects.js'
 import { offeringOf } from './clients-offering.js'
 import { outcomesOf } from './clients-outcomes.js'
 import { clientsPool } from './clients-pool.js'
@@ -10,12 +10,12 @@ import { sendingOf } from './clients-sending.js'
 
 /**
  * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('../workloads/stencil.js').Stencilled} Stencilled
+ * @typedef {import('../workloads/client-command.js').Stencilled} Stencilled
  *
  * @typedef {object} Played an operation that the clients play
  * @property {Stencilled} stencil
  * @property {boolean} repeatable a command whose reply was lost may be retried
- * @property {ReturnType<typeof import('../workloads/dialogue.js').dialoguesOf>} [dialogue] of one whose replies are read
+ * @property {ReturnType<typeof import('../workloads/multi-step-operation.js').dialoguesOf>} [dialogue] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
  * @typedef {import('./client-connection.js').Exchange} Exchange

@@ -1,5 +1,5 @@
 // Commands of a worker over its connection, and what a refusal of them asks for.
-import { verdictOf } from '../transport/verdict.js'
+import { verdictOf } from '../transport/refusals.js'
 
 /** A server refused all commands of a call. */
 export class Refused extends Error {}

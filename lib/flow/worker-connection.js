@@ -1,7 +1,7 @@
 // One connection of a worker: commands are written together, and their replies come together. A connection that is lost takes
 // the replies with it, and another is made.
-import { MillraceError } from '../errors.js'
-import { linkOf } from '../transport/link.js'
+import { MillraceError } from '../base/errors.js'
+import { linkOf } from '../transport/reconnecting-socket.js'
 import { commandBytes } from '../wire/encode.js'
 import { treeReader } from '../wire/trees.js'
 

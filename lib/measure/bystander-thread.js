@@ -1,12 +1,12 @@
 // The bystander on a thread of its own, the only one beside the sender: on the sender's event loop it would measure
 // how long that loop was busy.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { addressOf } from '../target/address.js'
+import { addressOf } from '../servers/address.js'
 import { monotonicMs } from './monotonic.js'
 
 /**
- * @import { Endpoint } from '../target/address.js'
- * @import { Access } from '../target/dial.js'
+ * @import { Endpoint } from '../servers/address.js'
+ * @import { Access } from '../servers/dial.js'
  */
 
 const program = new URL('./bystander-worker.js', import.meta.url)

@@ -2,14 +2,14 @@
 // reads, and at its end the part of PINGs that were sent late. What it connects with came as workerData,
 // which is in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
-import { dial } from '../target/dial.js'
+import { dial } from '../servers/dial.js'
 import { bystander } from './bystander.js'
 import { monotonicMs } from './monotonic.js'
 
 /**
  * @import { MessagePort } from 'node:worker_threads'
- * @import { Endpoint } from '../target/address.js'
- * @import { Access } from '../target/dial.js'
+ * @import { Endpoint } from '../servers/address.js'
+ * @import { Access } from '../servers/dial.js'
  *
  * @typedef {{ port: MessagePort, access: Access, masters: Endpoint[] }} Order
  * @typedef {{ masters: Endpoint[] } | 'stop'} Instruction

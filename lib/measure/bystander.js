@@ -1,13 +1,13 @@
 // What another application gets: a PING on every master at a random moment of each 20 ms, so that a burst is met as often
 // as it lasts, timed from the moment it was due.
-import { addressOf } from '../target/address.js'
+import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
 /**
- * @import { Endpoint } from '../target/address.js'
- * @import { Access, Socket } from '../target/dial.js'
+ * @import { Endpoint } from '../servers/address.js'
+ * @import { Access, Socket } from '../servers/dial.js'
  *
- * @typedef {typeof import('../target/dial.js').dial} Dial
+ * @typedef {typeof import('../servers/dial.js').dial} Dial
  * @typedef {(address: string, latencyUs: number, lateUs: number) => void} RecordLatency lateUs of it were before our timer
  *   woke to send it, as other processes had the core
  */

@@ -30,7 +30,7 @@ const besideHz = 50
  * Consumers of the model run all of its reads; a program that runs some of them is another application.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {Pick<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
+ * @param {Pick<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>, 'runCommands' | 'consumerCommands' | 'runsUnknown'>} known.strategy
  * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {readonly { overS: number }[]} known.watched for how long each node was
  */
@@ -107,7 +107,7 @@ export const unsureOf = ({ measured, commands }, beyond) =>
  * are not certain (writers came or went, or write as fast as they can), the servers' count decides.
  * @param {object} known
  * @param {Plan} known.plan
- * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
+ * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored items that we stored in the window
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
  * @param {NodeTotals['commands']} known.commands of the masters in the window
@@ -136,7 +136,7 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
 /**
  * @param {object} known
  * @param {Plan} known.plan
- * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} known.strategy
+ * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored
  * @param {number} known.unsure
  * @param {Omit<NodeTotals, 'carried'>} known.totals over the window

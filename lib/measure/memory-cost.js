@@ -13,12 +13,12 @@ export const told = ({ topology: { masters } }, bytes) =>
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {Pick<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>, 'holders' | 'slots'>} Strategy
+ * @typedef {Pick<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>, 'holders' | 'slots'>} Strategy
  *
  * @typedef {object} Held what the masters hold at a moment
  * @property {number | null} dataBytes
  * @property {number | null} keys
- * @property {number[] | null} gathered members of the keys that gather items, as lib/target/stored.js counts them
+ * @property {number[] | null} gathered members of the keys that gather items, as lib/servers/item-counts.js counts them
  * @property {number[] | null} [holderBytes] what these keys take by MEMORY USAGE; null: not asked, or not answered
  */
 

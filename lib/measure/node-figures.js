@@ -1,5 +1,5 @@
 // What one INFO tells of a node, and what happened between two of them. Pure.
-import { addressOf } from '../target/address.js'
+import { addressOf } from '../servers/address.js'
 
 /** @import { CommandUse, Info } from '../wire/info.js' */
 

@@ -2,7 +2,7 @@
 // the replica is asked until it is there. The way of the questions is in the figure, so it is never quite 0.
 
 /**
- * @typedef {import('../target/topology.js').TargetNode} TargetNode
+ * @typedef {import('../servers/topology.js').TargetNode} TargetNode
  */
 
 const everyMs = 1000

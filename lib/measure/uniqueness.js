@@ -1,7 +1,7 @@
 // How many unique items each structure counts, side by side: exact or not, fresh or up to a minute old, and how far
 // from the truth that the plan knows.
 
-import { structuresOf } from '../workloads/of-plan.js'
+import { structuresOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
@@ -26,7 +26,7 @@ import { structuresOf } from '../workloads/of-plan.js'
 
 /**
  * Every structure of the workload's strategies, whichever of them fills it.
- * @param {import('../workloads/of-plan.js').AnyPlan} plan
+ * @param {import('../workloads/strategy-of-plan.js').AnyPlan} plan
  * @returns {Counter[]}
  */
 export const countersOf = (plan) => {

@@ -22,7 +22,7 @@ export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_
 export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
   `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
 
-/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {import('../result/ruling.js').Warning[]} */
+/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {import('../result/warnings.js').Warning[]} */
 export const clientStopped = ({ stopped_ms: stoppedMs }) =>
   stoppedMs
     ? [

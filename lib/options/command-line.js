@@ -1,7 +1,7 @@
 // The one parser of command lines, on that of yargs: an argv becomes what was typed of each option, and the words between.
 import { Parser } from 'yargs/helpers'
+import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { OptionError } from '../errors.js'
 import { shown, VALUE_TYPES } from './values.js'
 
 /**

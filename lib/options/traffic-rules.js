@@ -1,7 +1,7 @@
 // Which options of traffic have no meaning together, or for a strategy.
 import { isDrawn } from '../traffic/items.js'
+import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed, writerFlow } from '../workloads/index.js'
-import { lifetimeFault, storesValues } from '../workloads/uses.js'
 
 /** @typedef {import('./conflicts.js').Rule} Rule */
 

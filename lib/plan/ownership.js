@@ -1,8 +1,8 @@
 // Whose a key is: the names, ranges and types that a plan card covers, and nothing beside them.
-import { headsOf } from '../workloads/heads.js'
+import { headsOf } from '../workloads/key-prefixes.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
-import { strategyOf } from '../workloads/of-plan.js'
 import { typesOfPatterns } from '../workloads/own/patterns.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /** @typedef {import('./plan-card.js').PlanCard} PlanCard */
 

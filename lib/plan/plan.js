@@ -1,13 +1,13 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
+import { OptionError } from '../base/errors.js'
 import { agentRange } from '../base/ranges.js'
-import { OptionError } from '../errors.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { flows } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 import { extraSetNames, setNames } from '../workloads/latest/parts.js'
-import { bucketsOf } from '../workloads/latest/terms.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { bucketsOf } from '../workloads/latest/plan-fields.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { clientsPart, jobsPart } from './clients-plan.js'
 import { longestWarmUpMs } from './warm-up.js'
 

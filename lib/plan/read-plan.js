@@ -1,12 +1,12 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
 import { OPTIONS } from '../../settings.js'
+import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
-import { OptionError } from '../errors.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { setNames } from '../workloads/latest/parts.js'
-import { bucketsOf } from '../workloads/latest/terms.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { bucketsOf } from '../workloads/latest/plan-fields.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings

@@ -1,6 +1,6 @@
 // What the workers of a queue do: their own settings, and the queue as its producers' plan in the target names it.
 import { OPTIONS } from '../../settings.js'
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 
 /**

@@ -1,6 +1,6 @@
 // Cells of a report's tables: the text, and what a column is ordered by.
 
-import { formatted } from '../chart/look.js'
+import { formatted } from '../chart/theme.js'
 import { measureNamed } from '../result/measures.js'
 
 /** @typedef {import('./sections.js').Cell} Cell */

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { drawn, placedLabels } from '../chart/look.js'
+import { drawn, placedLabels } from '../chart/theme.js'
 
-/** @typedef {import('../chart/look.js').LookName} LookName */
+/** @typedef {import('../chart/theme.js').LookName} LookName */
 
 const require = createRequire(import.meta.url)
 /** @param {string} path from here */

@@ -36,11 +36,11 @@ import { validityOf } from './validity.js'
  * @property {boolean} [interrupted]
  * @property {Record<string, any>} plan
  * @property {{ millrace: string, node: string, servers: string[] }} versions
- * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../target/preflight.js').Found, shared_keys?: { key: string, shard: number }[] }} [target]
+ * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../servers/preflight.js').Found, shared_keys?: { key: string, shard: number }[] }} [target]
  * @property {Record<string, any>} [client]
  * @property {NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
- * @property {import('./ruling.js').Warning[]} [warnings] what was noticed on the way
+ * @property {import('./warnings.js').Warning[]} [warnings] what was noticed on the way
  *
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
  * @typedef {Head & { kind: 'consumer', fetches: Record<string, any>, [section: string]: any }} ReadParts

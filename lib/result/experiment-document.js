@@ -54,7 +54,7 @@
  * @property {ExperimentPhase[]} phases
  * @property {string} [timeline] folder of that run, relative to that of the experiment: run.json and intervals.ndjson
  * @property {string} verdict one sentence
- * @property {import('./ruling.js').Warning[]} warnings
+ * @property {import('./warnings.js').Warning[]} warnings
  */
 
 export {}

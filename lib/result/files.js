@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { MillraceError, OptionError } from '../base/errors.js'
+import { ownedContent, ownerWords, takeOwnership } from '../base/lock.js'
 import { bytes, plainData } from '../base/units.js'
-import { MillraceError, OptionError } from '../errors.js'
-import { ownedContent, ownerWords, takeOwnership } from '../lock.js'
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000
@@ -160,7 +160,7 @@ const openFiles = async (folder, onFailure) => {
  * @param {string} [options.run] as typed; else it is named by time and strategy
  * @param {number} options.epochMs
  * @param {string} options.strategy
- * @param {(warning: import('./ruling.js').Warning) => void} options.onWarning called once at most
+ * @param {(warning: import('./warnings.js').Warning) => void} options.onWarning called once at most
  * @param {(data: any) => any} [options.redact] takes secrets out
  */
 export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {

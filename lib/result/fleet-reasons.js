@@ -1,9 +1,9 @@
 // What a fleet's run may be short of: boxes that were lost or came late, clocks, and what the control lost.
 import { count, several } from '../base/units.js'
 import { readerReasons } from './reader-reasons.js'
-import { absentCode, absentReadersCode } from './ruling.js'
+import { absentCode, absentReadersCode } from './warnings.js'
 
-/** @typedef {import('./ruling.js').Warning} Warning */
+/** @typedef {import('./warnings.js').Warning} Warning */
 
 const shown = 3
 

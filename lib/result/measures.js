@@ -1,8 +1,9 @@
 // The measures of a run by the names that thresholds, comparisons and experiments use: each is read off run.json, of
 // this version or an earlier one.
+
+import { OptionError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { isSupported, tooFewWords } from '../base/samples.js'
-import { OptionError } from '../errors.js'
 import { metricNamed, metricRows, metricsNamedIn } from '../measures/index.js'
 
 /**

@@ -2,10 +2,10 @@
 import { count, percent, plainText, several, share } from '../base/units.js'
 import { clockLimitMs } from '../measure/clocks.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { clockNote, gapsNote, notes } from './ruling.js'
+import { clockNote, gapsNote, notes } from './warnings.js'
 
 /**
- * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {import('./warnings.js').Warning} Warning
  * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
  */
 // A tick may be late, and a few items dead while they are read.

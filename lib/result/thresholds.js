@@ -1,5 +1,5 @@
 // Limits that a run or a comparison must keep: 'latency.intended.p99<20ms', 'server.cpu_us_per_item<+5%'.
-import { OptionError } from '../errors.js'
+import { OptionError } from '../base/errors.js'
 import { measureNamed, shownValue } from './measures.js'
 
 /**

@@ -1,11 +1,11 @@
 // Whether a run may be quoted, and if not, why: one judgement for every kind of run.
 import { kindOf } from './kind.js'
 import { readerReasons } from './reader-reasons.js'
-import { ruling } from './ruling.js'
+import { ruling } from './warnings.js'
 import { workerReasons } from './worker-reasons.js'
 import { writerReasons } from './writer-reasons.js'
 
-/** @typedef {import('./ruling.js').Warning} Warning */
+/** @typedef {import('./warnings.js').Warning} Warning */
 
 const reasonsOf = Object.freeze({ producer: writerReasons, consumer: readerReasons, workers: workerReasons })
 

@@ -6,7 +6,7 @@ import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
 import { measuresOf } from './measures.js'
-import { absentCode, ruling } from './ruling.js'
+import { absentCode, ruling } from './warnings.js'
 import { absentWriters } from './writer-reasons.js'
 
 /**

@@ -1,10 +1,10 @@
 // Why a run of the workers of a queue may not be quoted: every reason by name and what to do about it.
 import { count, micros, percent, plainText, several, share } from '../base/units.js'
 import { clientLimit, clientStopped, contendedWords } from '../measures/client-limit.js'
-import { clockNote, gapsNote, notes } from './ruling.js'
+import { clockNote, gapsNote, notes } from './warnings.js'
 
 /**
- * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {import('./warnings.js').Warning} Warning
  * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
  */
 
@@ -200,7 +200,7 @@ const observations = ({
   const { from_future: future } = jobs
   const passed = plan.work.outputs ? 0 : (jobs.account?.passed ?? 0)
   const wanted = (plan.work.reconnectHz ?? 0) * durationS
-  /** @type {import('./ruling.js').Note[]} */
+  /** @type {import('./warnings.js').Note[]} */
   const all = [
     [
       grown > workers.count * 2 && durationS > 0,

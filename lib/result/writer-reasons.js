@@ -6,10 +6,10 @@ import { adviceOf, toldByEvents } from './advice.js'
 import { absentBoxes, fleetReaders, lostIntervals, mixedVersions } from './fleet-reasons.js'
 import { inFlightWords } from './in-flight.js'
 import { busiestNode } from './nodes.js'
-import { absentCode, notes } from './ruling.js'
+import { absentCode, notes } from './warnings.js'
 
 /**
- * @typedef {import('./ruling.js').Warning} Warning
+ * @typedef {import('./warnings.js').Warning} Warning
  * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
  */
 

@@ -1,15 +1,15 @@
 // Which agents this process is, and what that means in words.
 import { count, micros, several } from '../base/units.js'
-import { leases } from '../target/leases.js'
-import { refuseRival } from '../target/plan-key.js'
-import { keepsPlans } from '../target/refused.js'
+import { leases } from '../servers/leases.js'
+import { refuseRival } from '../servers/plan-key.js'
+import { keepsPlans } from '../servers/unsupported-commands.js'
 import { unlessInterrupted } from './start-up.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
  */
 
-/** @param {Settings} settings @param {import('../target/open.js').Origin} origin */
+/** @param {Settings} settings @param {import('../servers/open.js').Origin} origin */
 export const wantedAgents = ({ agent, totalAgents }, origin) => {
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   if (agent === 'all' || (agent === 'auto' && origin !== 'address')) return all
@@ -19,7 +19,7 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
 /**
  * @typedef {object} Claim
  * @property {Settings} settings
- * @property {import('../target/open.js').Target} target
+ * @property {import('../servers/open.js').Target} target
  * @property {string} run
  * @property {(line: string) => void} say
  * @property {(message: string) => void} onLost
@@ -31,13 +31,13 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
  * @property {number} [lastMs] how long a lease lasts that nobody renews
  */
 
-/** @param {(warning: import('../result/ruling.js').Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
+/** @param {(warning: import('../result/warnings.js').Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
 export const leaseWarnings = (warn) => ({
   onLost: (message) => warn({ code: 'lease', message, invalidates: false }),
   onRival: (message) => warn({ code: 'rival-plan', message, invalidates: true }),
 })
 
-/** @param {Omit<Claim, 'settings'>} needs @param {import('../target/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
+/** @param {Omit<Claim, 'settings'>} needs @param {import('../servers/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
 export const leased = async ({ signal, ...needs }, terms, wanted) => {
   const clock = () => performance.now()
   const here = needs.target.origin !== 'address'
@@ -55,7 +55,7 @@ export const leased = async ({ signal, ...needs }, terms, wanted) => {
 /**
  * Claims them in the target, so that the same command on another box makes other agents; refused while another plan is
  * being written under the prefix.
- * @param {Claim & { card: import('../target/plan-key.js').Announcement }} claim
+ * @param {Claim & { card: import('../servers/plan-key.js').Announcement }} claim
  */
 export const claimAgents = async ({ settings, card, ...needs }) => {
   if (!keepsPlans(needs.target.refused))

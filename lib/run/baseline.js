@@ -22,7 +22,7 @@ const bytesOf = (list) => {
 /**
  * INFO, and the bytes of all clients at the same moment. INFO's own count of them is up to a second old: until then the
  * 20 to 40 kB of a new connection would pass for data, and what a connection gave back would be missing.
- * @param {Pick<import('../target/open.js').Target, 'control' | 'info'>} target
+ * @param {Pick<import('../servers/open.js').Target, 'control' | 'info'>} target
  * @param {string} address
  * @returns {Promise<{ info: import('../wire/info.js').Info, clientBytes: number | null }>}
  */
@@ -49,7 +49,7 @@ const atOneMoment = async ({ control, info }, address) => {
 
 /**
  * Bytes of keys, values and their tables on all masters; null where one does not say.
- * @param {Pick<import('../target/open.js').Target, 'topology' | 'control' | 'info' | 'refused'>} target
+ * @param {Pick<import('../servers/open.js').Target, 'topology' | 'control' | 'info' | 'refused'>} target
  * @returns {Promise<number | null>}
  */
 export const dataBytesIn = async (target) => {

@@ -5,7 +5,7 @@ import { noValues, plainCommand } from '../wire/encode.js'
 
 /**
  * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
- * @typedef {NonNullable<ReturnType<ReturnType<typeof import('../workloads/of-plan.js').strategyOf>['checks']>>[number]} Bound
+ * @typedef {NonNullable<ReturnType<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>['checks']>>[number]} Bound
  */
 
 const membersInCommand = 1000

@@ -4,7 +4,7 @@
 import { chunkRange } from '../base/ranges.js'
 import { count, plainText } from '../base/units.js'
 import { serversAheadMs } from '../measure/clocks.js'
-import { clockSlackMs } from '../measure/judge.js'
+import { clockSlackMs } from '../measure/value-verifier.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { lifetimeOf } from '../traffic/lifetimes.js'
 import { payloadMatcher } from '../traffic/payload.js'
@@ -12,7 +12,7 @@ import { sizesIn } from '../traffic/sizes.js'
 import { ReadError } from '../transport/read-driver.js'
 import { idList } from '../wire/id-list.js'
 import { isStrategy } from '../workloads/index.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { askMany, indexOf } from './check-index.js'
 
 /**

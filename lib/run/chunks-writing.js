@@ -4,18 +4,18 @@ import { performance } from 'node:perf_hooks'
 import { chunksFlow } from '../flow/chunks.js'
 import { ioredisCarrier } from '../flow/chunks-ioredis.js'
 import { socketCarrier } from '../flow/chunks-socket.js'
-import { addressOf, endpointOf } from '../target/address.js'
-import { delayProxy, throughProxy } from '../target/delay.js'
-import { libraryIn } from '../target/scripts.js'
-import { ownerOf } from '../target/topology.js'
+import { addressOf, endpointOf } from '../servers/address.js'
+import { delayProxy, throughProxy } from '../servers/delay.js'
+import { libraryIn } from '../servers/scripts.js'
+import { ownerOf } from '../servers/topology.js'
 import { noTally } from '../wire/decode.js'
 import { passesOf } from './clients-writing.js'
 import { counted } from './counted.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../target/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../servers/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
  * @typedef {import('../workloads/declare.js').Delivery} Delivery
  */
 

@@ -7,16 +7,16 @@ import { scheduleOf } from '../traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../traffic/items.js'
 import { picksOf } from '../traffic/operations.js'
 import { noTally } from '../wire/decode.js'
-import { answering } from './answering.js'
 import { encodingsOf, playPasses } from './passes.js'
-import { noRoom, producing } from './producing.js'
+import { answering } from './query-checks.js'
+import { noRoom, producing } from './queue-producer.js'
 import { longestTimerMs, settleLimitMs } from './settlement.js'
 import { updating } from './updating.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../target/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../servers/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
  * @typedef {NonNullable<Plan['clients']>} Clients
  * @typedef {import('../wire/decode.js').Tally} Tally
  */

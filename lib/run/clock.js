@@ -1,10 +1,10 @@
 // The time of a writing run: that of the servers, refused where this box's clock is wrong, and watched while it runs.
-import { TargetError } from '../errors.js'
+import { TargetError } from '../base/errors.js'
 import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
 
 /**
  * @typedef {Awaited<ReturnType<typeof clockOf>>} RunClock
- * @typedef {import('../result/ruling.js').Warning} Warning
+ * @typedef {import('../result/warnings.js').Warning} Warning
  */
 
 const statedMs = 100
@@ -24,7 +24,7 @@ const stepWords = (ms) => `by ${ms > 0 ? '+' : '−'}${(Math.abs(ms) / 1000).toF
 
 /**
  * @param {object} needs
- * @param {Pick<import('../target/open.js').Target, 'topology' | 'time'>} needs.target
+ * @param {Pick<import('../servers/open.js').Target, 'topology' | 'time'>} needs.target
  * @param {readonly string[]} needs.allow
  * @param {(warning: Warning) => void} needs.warn
  * @param {ReturnType<typeof steadyClock>} [needs.steady]

@@ -1,9 +1,9 @@
 // What the counters of a run hold in the servers, and whether it is what was acknowledged.
-import { ownerOf } from '../target/topology.js'
+import { ownerOf } from '../servers/topology.js'
 
 /**
- * @typedef {import('../target/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../servers/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
  * @typedef {import('../workloads/declare.js').Sum} Sum
  */
 

@@ -1,9 +1,9 @@
 // Ends a run that could only go on with a server that was not checked.
 
 /**
- * @param {Pick<import('../target/open.js').Target, 'admission'>} target
+ * @param {Pick<import('../servers/open.js').Target, 'admission'>} target
  * @param {(kind: string, text: string) => void} note
- * @param {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @param {(warning: import('../result/warnings.js').Warning) => void} warn
  * @param {() => void} stop
  */
 export const endUnconfirmed = ({ admission }, note, warn, stop) =>

@@ -1,14 +1,14 @@
 // What the plan must know of the target beyond the settings.
 
+import { OptionError, TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { OptionError, TargetError } from '../errors.js'
 import { planOf } from '../plan/plan.js'
 import { strategyNamed } from '../workloads/index.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  */
 
 // Redis 6.2 reads no more of them in one command.

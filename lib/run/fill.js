@@ -1,11 +1,12 @@
 // What is written before clients begin: every key of a key space, or what a strategy prepares.
+
+import { TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { TargetError } from '../errors.js'
 import { clientsFlow } from '../flow/clients.js'
 import { told } from '../measure/memory-cost.js'
 import { operationsOf } from '../measure/operations.js'
-import { longCommand } from '../target/long-command.js'
-import { ownerOf } from '../target/topology.js'
+import { longCommand } from '../servers/long-command.js'
+import { ownerOf } from '../servers/topology.js'
 import { eachOnce } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'
 import { payloadMatcher } from '../traffic/payload.js'
@@ -15,8 +16,8 @@ import { indexingOf } from './indexing.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../target/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {import('../servers/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
  *
  * @typedef {object} Needs
  * @property {Plan} plan

@@ -1,9 +1,9 @@
 // What a consumer reads by: the plan in the target, or the options where there is none.
 import { availableParallelism } from 'node:os'
-import { TargetError } from '../errors.js'
+import { TargetError } from '../base/errors.js'
 import { cardWords, chosenCard, readPlanOf } from '../plan/read-plan.js'
 import { hasWorkers, refuseWorkers, workPlanOf } from '../plan/work-plan.js'
-import { plansUnder } from '../target/plan-key.js'
+import { plansUnder } from '../servers/plan-key.js'
 import { isLive } from './plan-watch.js'
 
 /**
@@ -28,7 +28,7 @@ const beginnings = {
 /**
  * @param {object} needs
  * @param {import('../../settings.js').ReaderSettings} needs.settings
- * @param {import('../target/open.js').Target} needs.target
+ * @param {import('../servers/open.js').Target} needs.target
  * @param {(line: string) => void} needs.say
  */
 export const findPlan = async ({ settings, target, say }) => {

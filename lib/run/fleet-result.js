@@ -8,7 +8,7 @@ import { fleetPresence } from '../fleet/presence.js'
 import { readersOfFleet } from '../fleet/readers.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { documentWith } from '../result/facts.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { sleep } from './settlement.js'
 import { untilStopped } from './start-up.js'
 
@@ -132,7 +132,7 @@ const endsOf = (fleet) => {
   }
 }
 
-/** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/ruling.js').Warning[]} warnings */
+/** The last word of a box. @param {any} parts of its own result @param {readonly import('../result/warnings.js').Warning[]} warnings */
 const endOf = (parts, warnings) => {
   const { own, events, durationS, interrupted } = parts
   const common = { measured: own.measured, warnings, interrupted, events }
@@ -203,7 +203,7 @@ const leaderOfEnd = (fleet, { own, nodes }, say) => {
  * @param {Member} fleet
  * @param {object} ending
  * @param {any} ending.parts of this box's own result
- * @param {readonly import('../result/ruling.js').Warning[]} ending.warnings
+ * @param {readonly import('../result/warnings.js').Warning[]} ending.warnings
  * @param {(line: string) => void} ending.say
  * @param {import('./settlement.js').Signals} ending.signals
  * @returns {Promise<Shared | null>} null: this box left before

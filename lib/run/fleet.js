@@ -1,15 +1,15 @@
 // A run on a fleet: how a box joins, and which of its writers or readers it is.
 
+import { OptionError, TargetError } from '../base/errors.js'
 import { millraceVersion } from '../base/version.js'
-import { OptionError, TargetError } from '../errors.js'
 import { boxMs, placeOf } from '../fleet/control.js'
 import { readersName } from '../fleet/gather.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { joinFleet } from '../fleet/member.js'
-import { fleetTerms, readingTerms } from '../fleet/terms.js'
+import { fleetTerms, readingTerms } from '../fleet/shared-plan.js'
 import { isScheduled } from '../plan/pacer.js'
-import { tlsOfFiles } from '../target/access.js'
-import { refuseRival } from '../target/plan-key.js'
+import { tlsOfFiles } from '../servers/access.js'
+import { refuseRival } from '../servers/plan-key.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { leased, leaseWarnings, wantedAgents } from './agents.js'
@@ -21,16 +21,16 @@ import { versionsOf } from './versions.js'
  * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  * @typedef {import('../fleet/member.js').Member} Member
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  *
  * @typedef {object} Gathering
  * @property {Target} target
  * @property {string} run
  * @property {Plan} whole of all writers
- * @property {import('../target/plan-key.js').Announcement} card
+ * @property {import('../servers/plan-key.js').Announcement} card
  * @property {import('../fleet/box.js').Kept} kept
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(warning: import('../result/warnings.js').Warning) => void} warn
  * @property {AbortSignal} stop
  * @property {AbortSignal} stopNow
  */
@@ -162,7 +162,7 @@ export const checkJoined = ({ plan, card }, { run }, target) => {
 /**
  * Leases of numbers on the control, and the plan in the target, for its readers.
  * @param {Member} fleet
- * @param {import('./agents.js').Claim & { card: import('../target/plan-key.js').Announcement }} claim
+ * @param {import('./agents.js').Claim & { card: import('../servers/plan-key.js').Announcement }} claim
  */
 export const claimOnFleet = async (fleet, { card, settings, target, ...claim }) => {
   const { totalAgents, prefix } = settings

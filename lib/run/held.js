@@ -1,15 +1,15 @@
 // What the masters hold before the first write, and after the last. What an earlier run left there is waited for where it
 // soon expires, and else measured apart.
 import { period } from '../base/units.js'
-import { scan } from '../target/found-keys.js'
-import { gatheredIn, holderBytesIn } from '../target/stored.js'
+import { scan } from '../servers/found-keys.js'
+import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
 import { dataBytesIn } from './baseline.js'
 import { lengthMs } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
  * @typedef {import('./write-setup.js').WriteRun} WriteRun
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  * @typedef {import('../measure/memory-cost.js').Held} Held
  */
 

@@ -48,7 +48,7 @@ export const disturbedBy =
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
- * @param {Pick<import('../target/open.js').Target, 'reporting' | 'refused' | 'info'>} needs.target
+ * @param {Pick<import('../servers/open.js').Target, 'reporting' | 'refused' | 'info'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.others
  * @param {(line: string) => void} needs.say

@@ -1,7 +1,7 @@
 // Indexes over what is loaded before a run: built before it or after it, timed, and gone again when the run is over.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { TargetError } from '../errors.js'
 import { dataBytesIn } from './baseline.js'
 
 /**

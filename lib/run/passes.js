@@ -2,14 +2,14 @@
 // servers. A pass begins when the one before it is settled.
 
 import { told } from '../measure/memory-cost.js'
-import { ownerOf } from '../target/topology.js'
+import { ownerOf } from '../servers/topology.js'
 import { parseInfo } from '../wire/info.js'
 import { dataBytesIn } from './baseline.js'
 
 /**
  * @typedef {import('../workloads/declare.js').Pass} Pass
  * @typedef {import('../workloads/declare.js').PassResult} PassResult
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  * @typedef {import('../wire/decode.js').Tally} Tally
  */
 

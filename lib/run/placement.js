@@ -1,15 +1,15 @@
 // Whether several sorted sets lie evenly over the masters, by the map as it is now.
 import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 // A key of each minute is one of many, and says nothing about the whole run.
 const mostShared = 64
 
 /**
  * @param {import('../plan/plan.js').Plan} plan
- * @param {import('../target/topology.js').Layout | { masters: string[], owners: Uint16Array | null }} topology
- * @returns {import('../result/ruling.js').Warning[]}
+ * @param {import('../servers/topology.js').Layout | { masters: string[], owners: Uint16Array | null }} topology
+ * @returns {import('../result/warnings.js').Warning[]}
  */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   if (!owners || masters.length < 2 || placement === 'same-slot') return []

@@ -3,16 +3,16 @@
 
 import { several } from '../base/units.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
-import { judgeOf } from '../measure/judge.js'
 import { liveShareOf } from '../measure/live-share.js'
 import { countersOf, uniquenessOf } from '../measure/uniqueness.js'
+import { judgeOf } from '../measure/value-verifier.js'
 import { fetches } from '../measures/fetches.js'
 import { instrumentsOf, ofReaders } from '../measures/index.js'
-import { fetchScript } from '../target/scripts.js'
+import { fetchScript } from '../servers/scripts.js'
 import { socketReadDriver } from '../transport/read-socket.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { consumersOf } from './consumers.js'
-import { dataWatch } from './data-watch.js'
+import { dataWatch } from './data-loss.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
 import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
@@ -25,7 +25,7 @@ import { sleep } from './settlement.js'
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
  * @typedef {ReturnType<typeof clocksOf>} Clocks
  *
@@ -39,7 +39,7 @@ import { sleep } from './settlement.js'
  * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(warning: import('../result/warnings.js').Warning) => void} warn
  * @property {import('./fleet.js').Joined | null} [joined] of a fleet
  *
  * @typedef {Awaited<ReturnType<typeof setUpReading>>} ReadRun
@@ -71,7 +71,7 @@ const openDriver = async (options) => {
  * The clocks of the servers that are read from, measured now and again.
  * @param {Target} target
  * @param {ReadDriver} driver
- * @param {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @param {(warning: import('../result/warnings.js').Warning) => void} warn
  */
 const followClocks = async (target, driver, warn) => {
   const clocks = clocksOf({ time: target.time, epochMs: steadyClock().epochMs })

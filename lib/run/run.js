@@ -1,14 +1,15 @@
 // One run on servers that are open: settings in, the judged document out. It prints nothing and starts nothing; what
 // happens on the way is reported to its observer.
+
+import { withUndo } from '../base/undo.js'
 import { period } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { keptInMemory } from '../fleet/kept.js'
 import { planOf } from '../plan/plan.js'
 import { cardOf } from '../plan/plan-card.js'
 import { documentWith } from '../result/facts.js'
-import { newcomerCheck, preflight } from '../target/preflight.js'
-import { withUndo } from '../undo.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { newcomerCheck, preflight } from '../servers/preflight.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import {
   agentWords,
   claimAgents,
@@ -35,7 +36,7 @@ import { writeRun } from './write-run.js'
 
 /**
  * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../result/ruling.js').Warning} Warning
+ * @typedef {import('../result/warnings.js').Warning} Warning
  * @typedef {(step: () => unknown) => void} Undo
  *
  * @typedef {object} Observer what happens is reported here
@@ -54,7 +55,7 @@ import { writeRun } from './write-run.js'
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program
- * @property {import('../target/open.js').Target} target
+ * @property {import('../servers/open.js').Target} target
  * @property {string} run its name
  * @property {string} [commandLine] that repeats it
  * @property {Observer} observer

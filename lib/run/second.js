@@ -10,7 +10,7 @@ import { sleep } from './settlement.js'
 
 /**
  * What samples every node.
- * @param {import('../target/open.js').Target} target
+ * @param {import('../servers/open.js').Target} target
  * @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs
  */
 export const samplerOf = ({ nodes, info, access }, { elapsed, ...more }) =>

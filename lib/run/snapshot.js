@@ -1,15 +1,16 @@
 // What a snapshot takes when the load is over: each master in turn saves its data, is emptied, and loads them again, while a
 // bystander asks it every 20 ms.
+
+import { OptionError, TargetError } from '../base/errors.js'
 import { count } from '../base/units.js'
-import { OptionError, TargetError } from '../errors.js'
 import { bystanderThread } from '../measure/bystander-thread.js'
-import { longCommand } from '../target/long-command.js'
+import { longCommand } from '../servers/long-command.js'
 import { parseInfo } from '../wire/info.js'
 import { dataBytesIn } from './baseline.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  *
  * @typedef {object} Step of all masters
  * @property {number} total_ms one after the other

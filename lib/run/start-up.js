@@ -1,5 +1,5 @@
 // What comes before and after the load can be interrupted at any moment, whatever a server keeps us waiting for.
-import { InterruptedError } from '../errors.js'
+import { InterruptedError } from '../base/errors.js'
 
 /**
  * The promise's value, or an InterruptedError as soon as the signal says so.

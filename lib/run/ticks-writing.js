@@ -2,7 +2,7 @@
 import { systemTimers } from '../base/timers.js'
 import { reconnects } from '../measures/reconnects.js'
 import { replies } from '../measures/replies.js'
-import { renewalsOf } from '../transport/renewals.js'
+import { renewalsOf } from '../transport/reconnects.js'
 import { socketDriver } from '../transport/socket.js'
 import { writer } from './writer.js'
 
@@ -17,8 +17,8 @@ const openDriver = async (options) => {
  * Ticks of a writer, as its driver plays them.
  * @param {object} needs
  * @param {import('../plan/plan.js').Plan} needs.plan
- * @param {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} needs.strategy
- * @param {import('../target/open.js').Target} needs.target
+ * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} needs.strategy
+ * @param {import('../servers/open.js').Target} needs.target
  * @param {import('./write-records.js').Records} needs.records
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'of'>} needs.instruments
  * @param {() => number} needs.clock

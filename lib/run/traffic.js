@@ -6,9 +6,9 @@ import { batchDraws, drawsOf, isDrawn, itemsWords } from '../traffic/items.js'
 import { lifetimeOf, lifetimeWords } from '../traffic/lifetimes.js'
 import { picksOf } from '../traffic/operations.js'
 import { shownSizes, sizeOf } from '../traffic/sizes.js'
+import { storesValues } from '../workloads/command-features.js'
 import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
-import { storesValues } from '../workloads/uses.js'
 
 /** @typedef {import('../plan/plan.js').Plan} Plan */
 

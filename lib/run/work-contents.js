@@ -7,7 +7,7 @@ import { jobsIn } from '../workloads/queue/replies.js'
  * @typedef {import('../workloads/declare.js').Contents} Contents
  * @typedef {import('../workloads/bind-work.js').BoundWork} BoundWork
  * @typedef {import('../workloads/queue/replies.js').Taken} Taken
- * @typedef {ReturnType<typeof import('../workloads/of-plan.js').strategyOf>} Strategy
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
  */
 
 const pageSize = 1000

@@ -2,9 +2,9 @@
 import { systemTimers } from '../base/timers.js'
 import { labourOf } from '../flow/labour.js'
 import { workersFlow } from '../flow/workers.js'
-import { renewalsOf } from '../transport/renewals.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { renewalsOf } from '../transport/reconnects.js'
 import { jobIn } from '../workloads/queue/job.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan

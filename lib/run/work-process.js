@@ -1,11 +1,11 @@
 // A process of workers, started by the run: its first line on the pipe from there is what it does, the end of stdin ends it in
 // order, and the end of the pipe at once. It prints a line a second: what it cost, and what was refused.
 import { deserialize } from 'node:v8'
-import { fromParent } from '../child.js'
+import { fromParent } from '../base/child.js'
 import { steadyClock } from '../measure/clocks.js'
 import { instrumentsOf, ofCrews } from '../measures/index.js'
-import { endpointOf } from '../target/address.js'
-import { dial } from '../target/dial.js'
+import { endpointOf } from '../servers/address.js'
+import { dial } from '../servers/dial.js'
 import { crewOf } from './work-crew.js'
 import { journalWriter } from './work-journal.js'
 
@@ -17,7 +17,7 @@ import { journalWriter } from './work-journal.js'
  * @property {number} stepsPerUs
  * @property {number} offsetMs of the server's clock
  * @property {string} address
- * @property {import('../target/dial.js').Access} access
+ * @property {import('../servers/dial.js').Access} access
  * @property {string} journal
  */
 

@@ -2,16 +2,16 @@
 
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TargetError } from '../errors.js'
+import { TargetError } from '../base/errors.js'
 import { onesIn } from '../measure/bits.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { instrumentsOf, ofWorkers } from '../measures/index.js'
-import { accountsBeside, boxAccount, signs } from '../target/queue-accounts.js'
-import { strategyOf } from '../workloads/of-plan.js'
-import { dataWatch } from './data-watch.js'
+import { accountsBeside, boxAccount, signs } from '../servers/queue-accounts.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { dataWatch } from './data-loss.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
 import { journalOf, withoutRepeats } from './journal.js'
-import { queueOwner } from './producing.js'
+import { queueOwner } from './queue-producer.js'
 import { commandsByRole } from './read-second.js'
 import { samplerOf } from './second.js'
 import { longestTimerMs, settled } from './settlement.js'
@@ -23,7 +23,7 @@ import { openStages } from './work-stages.js'
 
 /**
  * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  *
  * @typedef {object} WorkNeeds
  * @property {WorkPlan} plan
@@ -33,7 +33,7 @@ import { openStages } from './work-stages.js'
  * @property {(snapshot: import('../report/live.js').Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/ruling.js').Warning) => void} warn
+ * @property {(warning: import('../result/warnings.js').Warning) => void} warn
  */
 
 const clockEveryMs = 10_000

@@ -2,11 +2,11 @@
 // its own; together they look like one crew.
 import { stepsPerUs } from '../flow/labour.js'
 import { stagesOf } from '../plan/work-plan.js'
-import { strategyOf } from '../workloads/of-plan.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { backlogOf } from './work-contents.js'
 import { crewOf } from './work-crew.js'
-import { crewsOf } from './work-crews.js'
 import { workRecords } from './work-records.js'
+import { crewsOf } from './worker-groups.js'
 
 /**
  * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
@@ -14,7 +14,7 @@ import { workRecords } from './work-records.js'
  *
  * @typedef {object} StagesNeeds
  * @property {WorkPlan} plan
- * @property {import('../target/open.js').Target} target
+ * @property {import('../servers/open.js').Target} target
  * @property {() => string} owner address of the server that has the queues
  * @property {string} box
  * @property {number} offsetMs of the server's clock

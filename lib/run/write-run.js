@@ -1,5 +1,5 @@
 // One run of the writer: put together, started, drained and summed up.
-import { InterruptedError } from '../errors.js'
+import { InterruptedError } from '../base/errors.js'
 import { isScheduled } from '../plan/pacer.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { heldIn, outliveEarlier } from './held.js'

@@ -1,15 +1,15 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 
-import { ledSampler, ledSource } from '../fleet/led.js'
+import { ledSampler, ledSource } from '../fleet/leader-sampling.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { instrumentsOf, ofWriters } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
-import { removeLeftovers } from '../target/leftovers.js'
-import { strategyOf } from '../workloads/of-plan.js'
-import { dataWatch } from './data-watch.js'
+import { removeLeftovers } from '../servers/expired-ids.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { dataWatch } from './data-loss.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
 import { dropIndexes, fillKeys, prepareKeys } from './fill.js'
 import { runOfFlow } from './flows.js'
@@ -22,7 +22,7 @@ import { recordsOf, sumsOf } from './write-records.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../target/open.js').Target} Target
+ * @typedef {import('../servers/open.js').Target} Target
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
  *
  * @typedef {object} WriteNeeds
@@ -43,9 +43,9 @@ import { recordsOf, sumsOf } from './write-records.js'
  * @property {AbortSignal} stop
  * @property {import('../fleet/member.js').Member | null} [fleet] that this box is of
  * @property {(rows: NodeRow[]) => string | null} [guard] why to end the run now
- * @property {(warning: import('../result/ruling.js').Warning) => void} [warn]
+ * @property {(warning: import('../result/warnings.js').Warning) => void} [warn]
  * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
- * @property {(warning: import('../result/ruling.js').Warning) => void} [remark] at the end
+ * @property {(warning: import('../result/warnings.js').Warning) => void} [remark] at the end
  *
  * @typedef {Awaited<ReturnType<typeof setUpWriting>>} WriteRun
  */

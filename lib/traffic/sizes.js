@@ -2,10 +2,10 @@
 // number and the seed, through a table of quantiles, so that a writer, a reader and a check agree on it.
 import { readFileSync } from 'node:fs'
 import { normalDensity, normalQuantile, normalTail } from '../base/distributions.js'
+import { OptionError } from '../base/errors.js'
 import { mix } from '../base/random.js'
 import { byteUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
-import { OptionError } from '../errors.js'
 
 /**
  * @typedef {object} Sizes

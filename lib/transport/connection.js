@@ -1,11 +1,11 @@
 // What one connection was sent and has not answered: entries, each a part of a tape for one tick, settled in order.
-import { MillraceError } from '../errors.js'
+import { MillraceError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
 
 /**
- * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('./encoded-batch.js').Tape} Tape
  * @typedef {import('../measure/ledger.js').Account} Account
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  *

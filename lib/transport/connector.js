@@ -3,7 +3,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { AbstractConnector, SentinelConnector } from 'ioredis'
-import { addressOf } from '../target/address.js'
+import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
 /** @typedef {(host: string, port: number) => void} Gate throws for a server that nobody confirmed */

@@ -1,13 +1,13 @@
 // ioredis as writers and readers use it: the client, how it connects, and what is reported of its connections.
 import { Cluster, Redis } from 'ioredis'
-import { TargetError } from '../errors.js'
-import { addressOf, endpointOf } from '../target/address.js'
-import { clientOptions, retryAfter } from '../target/client-options.js'
-import { dial } from '../target/dial.js'
-import { disconnect } from '../target/disconnect.js'
-import { reasonFor } from '../target/reason.js'
+import { TargetError } from '../base/errors.js'
+import { addressOf, endpointOf } from '../servers/address.js'
+import { clientOptions, retryAfter } from '../servers/client-options.js'
+import { dial } from '../servers/dial.js'
+import { disconnect } from '../servers/disconnect.js'
+import { reasonFor } from '../servers/reason.js'
 import { connectorFor } from './connector.js'
-import { closed as closedReason } from './story.js'
+import { closed as closedReason } from './topology-events.js'
 
 /** A busy server has as long for the first map as for a connection; later another node is asked soon. */
 const slotsLimits = { firstMs: 5000, laterMs: 1000 }
@@ -17,7 +17,7 @@ const slotsLimits = { firstMs: 5000, laterMs: 1000 }
  * connection before the words with which a server refused it (maxclients).
  * @param {import('ioredis').Redis | Cluster} client
  * @param {string} address of the server that is asked for the reason
- * @param {import('../target/dial.js').Access} access
+ * @param {import('../servers/dial.js').Access} access
  */
 export const connectClient = async (client, address, access) => {
   try {
@@ -72,7 +72,7 @@ export const clientOf = ({ cluster }, target, { where, onStray, scaleReads = 'ma
  * Reports when the library loses a server and finds it again.
  * @param {Redis | Cluster} client
  * @param {string} address of a single server
- * @param {Pick<import('./story.js').Story, 'up' | 'down'>} story
+ * @param {Pick<import('./topology-events.js').Story, 'up' | 'down'>} story
  * @param {() => boolean} isRunning
  */
 export const followConnections = (client, address, story, isRunning) => {

@@ -3,25 +3,25 @@
 import { Cluster, Command } from 'ioredis'
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
-import { endpointOf } from '../target/address.js'
-import { disconnect } from '../target/disconnect.js'
+import { endpointOf } from '../servers/address.js'
+import { disconnect } from '../servers/disconnect.js'
 import { plainCommand } from '../wire/encode.js'
+import { patienceOf, pausedMs } from './catch-up.js'
+import { occasionsOf } from './due-steps.js'
+import { silenceOf } from './half-open.js'
 import { addressOfNode, clientOf, connectClient, followConnections } from './ioredis-client.js'
-import { listeningTo } from './listening.js'
-import { occasionsOf } from './occasions.js'
-import { patienceOf, pausedMs } from './patience.js'
+import { listeningTo } from './ioredis-silence.js'
 import { isOverdue, policyOf } from './policy.js'
 import { refresherOf } from './refresher.js'
-import { silenceOf } from './silence.js'
+import { causeOf, refusalIn, verdictOf } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
-import { storyOf } from './story.js'
 import { tapesOf } from './tapes.js'
-import { causeOf, refusalIn, verdictOf } from './verdict.js'
+import { storyOf } from './topology-events.js'
 
 /**
  * @typedef {import('./socket.js').DriverOptions} DriverOptions
  * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('./encoded-batch.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string, write: number }}
  * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent,

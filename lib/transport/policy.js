@@ -1,9 +1,9 @@
 // What becomes of a command that has not been answered, or not with success: one rule for writers, readers and
 // clients, with both drivers.
-import { verdictOf } from './verdict.js'
+import { verdictOf } from './refusals.js'
 
 /**
- * @typedef {import('./verdict.js').Action} Action
+ * @typedef {import('./refusals.js').Action} Action
  * @typedef {import('../measure/ledger.js').Loss} Loss
  * @typedef {{ action: Action, cause: string, address: string | null, slot: number | null, waitMs: number, lost: Loss | null, isStray: boolean }} Ruling
  *   lost: it is given up with this outcome; else it is repeated, after `waitMs`

@@ -1,12 +1,12 @@
 // The connections to one server as one lane. A portion of a batch always goes by the same of them, so that its items
 // are stored in order; a chunk's next tick waits until all of them have answered the one before.
-import { laneOf } from './lane.js'
+import { laneOf } from './send-queue.js'
 
 /**
  * @typedef {import('./connection.js').Entry} Entry
  * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./lane.js').Lane} Lane
- * @typedef {import('./lane.js').Turn} Turn
+ * @typedef {import('./send-queue.js').Lane} Lane
+ * @typedef {import('./send-queue.js').Turn} Turn
  * @typedef {ReturnType<typeof poolOf>} Pool
  */
 
@@ -61,7 +61,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     isFree = false
     wasHeld = isHeld && connections > 1
   }
-  /** @type {import('./lane.js').LaneEvents} */
+  /** @type {import('./send-queue.js').LaneEvents} */
   const events = {
     ...options.events,
     onRead: (lane) => {
@@ -75,7 +75,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   }
   const lanes = Array.from({ length: connections }, () => laneOf({ ...options, events, underWay }))
   const [only] = lanes
-  const laneFor = (/** @type {import('./tape.js').Tape} */ { connection }) => lanes[connection]
+  const laneFor = (/** @type {import('./encoded-batch.js').Tape} */ { connection }) => lanes[connection]
 
   /** @param {Turn} turn */
   const split = ({ tick, jobs }) => {

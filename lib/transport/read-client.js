@@ -1,6 +1,6 @@
 // ioredis as a reader: which of its connections goes to a server, and its replies as the decoder hands them out.
 import { Cluster } from 'ioredis'
-import { endpointOf } from '../target/address.js'
+import { endpointOf } from '../servers/address.js'
 
 /** @typedef {import('../wire/values.js').ReplySink} ReplySink */
 

@@ -1,5 +1,5 @@
 // What a read driver is: both have this face, and give up in the same way.
-import { ExitCode, MillraceError } from '../errors.js'
+import { ExitCode, MillraceError } from '../base/errors.js'
 
 /**
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
@@ -16,8 +16,8 @@ import { ExitCode, MillraceError } from '../errors.js'
  * @property {(kind: string, text: string) => void} onEvent
  *
  * @typedef {object} ReadTarget what a read driver needs of a target
- * @property {import('../target/dial.js').Access} access
- * @property {() => readonly import('../target/topology.js').TargetNode[]} nodes
+ * @property {import('../servers/dial.js').Access} access
+ * @property {() => readonly import('../servers/topology.js').TargetNode[]} nodes
  * @property {import('./slot-map.js').Topology} topology
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<import('./slot-map.js').Topology>} refresh

@@ -41,7 +41,7 @@ export const sendOne = (lane, args, sink, asking = false) =>
  * @param {ReadLane} lane
  * @param {import('./read-order.js').Share} share
  * @param {Pick<import('./read-jobs.js').ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
- * @param {import('./read-again.js').Round} round
+ * @param {import('./read-retries.js').Round} round
  * @returns {Promise<void>}
  */
 export const readShare = (lane, share, wanted, round) =>

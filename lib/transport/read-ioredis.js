@@ -1,18 +1,18 @@
 // The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
 // bounded; redirects are the library's, and what it gives up is asked again here.
-import { endpointOf } from '../target/address.js'
-import { disconnect } from '../target/disconnect.js'
-import { fetchScript, loadScript } from '../target/scripts.js'
+import { endpointOf } from '../servers/address.js'
+import { disconnect } from '../servers/disconnect.js'
+import { fetchScript, loadScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
+import { silenceOf } from './half-open.js'
 import { clientOf, connectClient, followConnections } from './ioredis-client.js'
-import { listeningTo } from './listening.js'
-import { readAgain } from './read-again.js'
+import { listeningTo } from './ioredis-silence.js'
 import { nodeAt, tellReply } from './read-client.js'
 import { ReadError } from './read-driver.js'
 import { sharesOf } from './read-order.js'
+import { readAgain } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
-import { silenceOf } from './silence.js'
-import { refusalIn } from './verdict.js'
+import { refusalIn } from './refusals.js'
 
 /**
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver

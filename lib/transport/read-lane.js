@@ -1,10 +1,10 @@
 // All reads that go to one server: jobs of all consumers one after the other on one connection, a window of them
 // unanswered, replies handed to the job they belong to.
-import { MillraceError } from '../errors.js'
+import { MillraceError } from '../base/errors.js'
 import { encode, noValues, sizeOf } from '../wire/encode.js'
 import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
-import { linkOf } from './link.js'
+import { linkOf } from './reconnecting-socket.js'
 
 /**
  * @typedef {import('../wire/values.js').ReplySink} ReplySink

@@ -1,9 +1,10 @@
 // The connections of a reader: one to each server, the map of who serves what, and what is reported of both.
+
+import { silenceOf } from './half-open.js'
 import { ReadError } from './read-driver.js'
 import { readLaneOf } from './read-lane.js'
 import { readTopologyOf } from './read-topology.js'
-import { silenceOf } from './silence.js'
-import { closed as closedReason } from './story.js'
+import { closed as closedReason } from './topology-events.js'
 
 /** @typedef {import('./read-lane.js').ReadLane} ReadLane */
 

@@ -1,12 +1,12 @@
 // The read driver on plain sockets: one connection a server for all consumers of the process; what is redirected,
 // refused for now, or lost with a connection is asked again.
-import { fetchScript } from '../target/scripts.js'
+import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
-import { readAgain } from './read-again.js'
 import { ReadError } from './read-driver.js'
 import { readShare, sendOne } from './read-exchange.js'
 import { readLanesOf } from './read-lanes.js'
 import { sharesOf } from './read-order.js'
+import { readAgain } from './read-retries.js'
 
 /**
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver

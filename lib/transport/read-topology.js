@@ -1,7 +1,7 @@
 // What a reader knows of its target: who owns which slot, who serves the reads of it, and the events of their changes.
 import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
-import { storyOf } from './story.js'
+import { storyOf } from './topology-events.js'
 
 /**
  * @param {import('./read-driver.js').ReadDriverOptions} options

@@ -1,13 +1,13 @@
 // Who owns which slot, as the driver sees it; how a tape falls apart over the owners; and who serves the reads.
 import { slotCount } from '../wire/slot.js'
-import { lowerBound } from './tape.js'
+import { lowerBound } from './encoded-batch.js'
 
 /**
- * @typedef {import('./tape.js').Tape} Tape
+ * @typedef {import('./encoded-batch.js').Tape} Tape
  * @typedef {import('../wire/encode.js').TickValues} TickValues
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
- * @typedef {import('../target/topology.js').TargetNode} TargetNode
+ * @typedef {import('../servers/topology.js').TargetNode} TargetNode
  * @typedef {'replica' | 'master' | 'any'} Reads
  */
 

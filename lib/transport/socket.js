@@ -1,26 +1,26 @@
 // The driver on plain sockets: a lane to every server, the map of slots, and what is told of both.
-import { TargetError } from '../errors.js'
+import { TargetError } from '../base/errors.js'
 import { itemTimesOf } from '../measure/item-times.js'
 import { isScheduled } from '../plan/pacer.js'
-import { dealerOf } from './dealer.js'
-import { occasionsOf } from './occasions.js'
-import { patienceOf, pausedMs } from './patience.js'
+import { patienceOf, pausedMs } from './catch-up.js'
+import { occasionsOf } from './due-steps.js'
+import { writeBytes } from './encoded-batch.js'
+import { silenceOf } from './half-open.js'
 import { isOverdue, policyOf } from './policy.js'
 import { poolOf } from './pool.js'
 import { refresherOf } from './refresher.js'
-import { repeatsOf } from './repeats.js'
-import { silenceOf } from './silence.js'
+import { causeOf, refusalIn } from './refusals.js'
 import { slotMapOf } from './slot-map.js'
-import { closed as closedReason, storyOf } from './story.js'
-import { writeBytes } from './tape.js'
+import { dealerOf } from './slot-routing.js'
 import { tapesOf } from './tapes.js'
-import { causeOf, refusalIn } from './verdict.js'
+import { closed as closedReason, storyOf } from './topology-events.js'
+import { repeatsOf } from './write-retries.js'
 
 /**
  * @typedef {import('./connection.js').Entry} Entry
  * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./lane.js').Lane} Lane
- * @typedef {import('./lane.js').Turn} Turn
+ * @typedef {import('./send-queue.js').Lane} Lane
+ * @typedef {import('./send-queue.js').Turn} Turn
  * @typedef {import('./pool.js').Pool} Pool
  * @typedef {import('./slot-map.js').Topology} Topology
  *
@@ -42,11 +42,11 @@ import { causeOf, refusalIn } from './verdict.js'
  *
  * @typedef {object} DriverTarget what a driver needs of a target
  * @property {Topology} topology
- * @property {import('../target/dial.js').Access} access
+ * @property {import('../servers/dial.js').Access} access
  * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
  * @property {() => Promise<Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
- * @property {import('../target/sentinel.js').Sentinels | null} [sentinels] who name the one server
+ * @property {import('../servers/sentinel.js').Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
 
@@ -204,7 +204,7 @@ export const socketDriver = async (options) => {
     refresher.request()
   }
 
-  /** @type {import('./lane.js').LaneEvents} */
+  /** @type {import('./send-queue.js').LaneEvents} */
   const laneEvents = {
     onAnswered: (entry, n) => {
       if (closed) return

@@ -4,13 +4,13 @@ import { chunkRange } from '../base/ranges.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
 import { batchOf, numberAt } from './batch.js'
-import { estimateBytes, tapeOf } from './tape.js'
+import { estimateBytes, tapeOf } from './encoded-batch.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
  * @typedef {import('../workloads/step.js').Step} Step
  * @typedef {import('../base/ranges.js').Range} Range
- * @typedef {import('./tape.js').Tape & { part: TapePart }} Tape
+ * @typedef {import('./encoded-batch.js').Tape & { part: TapePart }} Tape
  *
  * @typedef {{ at: number, of: number }} TapePart which of the portions of a tick that a step is sent with
  */

@@ -1,5 +1,5 @@
 // What both decoders hold of a header line: its limits, its length, and the error when it is none.
-import { MillraceError } from '../errors.js'
+import { MillraceError } from '../base/errors.js'
 
 // What no server sends: beyond this the answer is not RESP, or an attack.
 export const longestLine = 65_536

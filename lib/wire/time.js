@@ -1,5 +1,5 @@
 // The answer to TIME.
-import { TargetError } from '../errors.js'
+import { TargetError } from '../base/errors.js'
 
 // The end of the year 9999: further no date is written.
 const latestMs = 253_402_300_800_000

@@ -1,7 +1,7 @@
 // Declaration + terms = what the drivers play: steps that make a command's arguments.
 import { argumentSize, countSize, putArgument, putCount } from '../wire/encode.js'
+import { mouldsOf, putMould } from './command-template.js'
 import { inlineScript } from './lua.js'
-import { mouldsOf, putMould } from './mould.js'
 import { each, gather, once } from './step.js'
 
 /**

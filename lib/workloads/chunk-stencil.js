@@ -1,8 +1,8 @@
 // The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
 // client library.
 import { argumentSize, countSize, noValues, putArgument, putCount } from '../wire/encode.js'
-import { mouldsOf, putMould } from './mould.js'
-import { partsOf, stencilOf } from './stencil.js'
+import { partsOf, stencilOf } from './client-command.js'
+import { mouldsOf, putMould } from './command-template.js'
 
 /**
  * @typedef {object} ChunkStencil

@@ -1,6 +1,6 @@
 // What replies of a dialogue mean: the cursor of a scan, keys, documents, rows of keys and what they are sorted by, the
 // text of a document, whether a transaction was executed, or the answer itself.
-import { MillraceError } from '../errors.js'
+import { MillraceError } from '../base/errors.js'
 
 /**
  * @typedef {import('../wire/reply-values.js').Value} Value

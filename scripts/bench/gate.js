@@ -1,8 +1,8 @@
 // Ratios to other tools, held against those in the repository: a machine that is slower today is slower for both sides.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { OptionError } from '../../lib/base/errors.js'
 import { separateOf } from '../../lib/compare/separate.js'
-import { OptionError } from '../../lib/errors.js'
 import { digits, median } from './room.js'
 
 /**

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { controlConnections } from '../../lib/target/control.js'
+import { controlConnections } from '../../lib/servers/control.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { digits, median, start } from './room.js'
 import { onServer } from './yardstick.js'
@@ -44,7 +44,7 @@ const memtier = (process.env.PATH ?? '').split(delimiter).some((folder) => {
   }
 })
 
-/** @param {Room} room @param {import('../../lib/target/address.js').Endpoint} endpoint @returns {Record<string, Tool>} */
+/** @param {Room} room @param {import('../../lib/servers/address.js').Endpoint} endpoint @returns {Record<string, Tool>} */
 const toolsOf = (room, { host, port }) => ({
   ours: ({ connections, pipeline }, seconds) => {
     const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
@@ -127,7 +127,7 @@ end`,
     '0',
   )
 
-/** @param {Room} room @param {Load} load @param {import('../../lib/target/address.js').Endpoint} endpoint */
+/** @param {Room} room @param {Load} load @param {import('../../lib/servers/address.js').Endpoint} endpoint */
 const round = async (room, load, endpoint) => {
   const control = controlConnections({})
   try {

@@ -1,7 +1,7 @@
 // BullMQ as a side of scripts/queue-peers.js: one queue, one worker with a concurrency, as its documentation shows them.
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OptionError } from '../../lib/errors.js'
+import { OptionError } from '../../lib/base/errors.js'
 
 /** @typedef {import('../queue-peers.js').Side} Side */
 

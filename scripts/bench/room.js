@@ -1,6 +1,6 @@
 // What the cases of the benchmark share: how a program is started, and how figures are told.
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../../lib/child.js'
+import { startChild } from '../../lib/base/child.js'
 
 /**
  * @typedef {{ name: string, limit: string, figure: string, met: boolean, full?: boolean }} Row full: the server was, so

@@ -1,6 +1,6 @@
 // What writing costs the client, beside other clients, and what it costs the server.
 import { existsSync } from 'node:fs'
-import { peerPath, peers } from '../../lib/target/peers.js'
+import { peerPath, peers } from '../../lib/servers/peers.js'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { digits, median, start } from './room.js'
 import { commandsPerS, onServer } from './yardstick.js'

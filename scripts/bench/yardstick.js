@@ -1,10 +1,10 @@
 // redis-benchmark on a server of its own: what the same machine does with plain commands in the same minute.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { controlConnections } from '../../lib/target/control.js'
-import { startEmbedded } from '../../lib/target/embedded.js'
+import { controlConnections } from '../../lib/servers/control.js'
+import { startEmbedded } from '../../lib/servers/embedded.js'
 
-/** @typedef {import('../../lib/target/address.js').Endpoint} Endpoint */
+/** @typedef {import('../../lib/servers/address.js').Endpoint} Endpoint */
 
 const run = promisify(execFile)
 

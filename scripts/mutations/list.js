@@ -13,17 +13,17 @@
 
 const decode = { file: 'lib/wire/decode.js', unit: ['decode'] }
 const connection = { file: 'lib/transport/connection.js', unit: ['connection'] }
-const lane = { file: 'lib/transport/lane.js', unit: ['lane'] }
-const link = { file: 'lib/transport/link.js', unit: ['link'] }
+const lane = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
+const link = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
 const pool = { file: 'lib/transport/pool.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
-const silence = { file: 'lib/transport/silence.js', unit: [] }
-const admission = { file: 'lib/target/admission.js', unit: ['admission'] }
-const holds = { file: 'lib/transport/holds.js', unit: ['holds'] }
-const repeats = { file: 'lib/transport/repeats.js', unit: [] }
+const silence = { file: 'lib/transport/half-open.js', unit: [] }
+const admission = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
+const holds = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
+const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
 const ledger = { file: 'lib/measure/ledger.js', unit: ['ledger'] }
 const itemTimes = { file: 'lib/measure/item-times.js', unit: ['item-times'] }
-const tape = { file: 'lib/transport/tape.js', unit: ['tape'] }
+const tape = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket.js', unit: ['drops', 'moved'] }
 const writer = { file: 'lib/run/writer.js', unit: ['writer'] }
@@ -498,7 +498,7 @@ export const mutations = [
   },
   {
     ...scripts,
-    file: 'lib/target/leases.js',
+    file: 'lib/servers/leases.js',
     line: 'await giveBack()\n        // The plan',
     becomes: '// The plan',
     breaks: 'a writer that ends keeps its leases',

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OptionError } from '../../lib/errors.js'
+import { OptionError } from '../../lib/base/errors.js'
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { published } from '../../lib/experiments/published.js'
 import { experimentDocument, hardware } from '../../lib/experiments/summary.js'

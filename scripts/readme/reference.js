@@ -4,12 +4,12 @@ import { experimentById, ids } from '../../lib/experiments/catalogue.js'
 import { cellsOf } from '../../lib/experiments/matrix.js'
 import { metricsOf } from '../../lib/report/metrics.js'
 import { MEASURES } from '../../lib/result/measures.js'
-import { leaseKey } from '../../lib/target/leases.js'
-import { planKey } from '../../lib/target/plan-key.js'
+import { leaseKey } from '../../lib/servers/leases.js'
+import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
 import { placeholders } from '../../lib/workloads/own/template.js'
-import { termsOf } from '../../lib/workloads/terms.js'
+import { termsOf } from '../../lib/workloads/plan-fields.js'
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``

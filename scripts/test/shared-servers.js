@@ -1,6 +1,6 @@
 // One server with a replica and one cluster with replicas for all test files that only add keys under a prefix of
 // their own: each file would wait for servers of its own otherwise.
-import { startEmbedded } from '../../lib/target/embedded.js'
+import { startEmbedded } from '../../lib/servers/embedded.js'
 
 /** @typedef {{ host: string, port: number, password: string }} Address */
 

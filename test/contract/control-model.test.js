@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { controlClient, controlOf, placeOf } from '../../lib/fleet/control.js'
-import { disconnect } from '../../lib/target/disconnect.js'
+import { disconnect } from '../../lib/servers/disconnect.js'
 import { seeded } from '../helpers/random.js'
 import { startServer } from '../helpers/servers.js'
 import { controlModel } from '../simulation/control-model.js'

@@ -1,7 +1,7 @@
 // Scripts that the quick tests need a real server for: a lifetime for every item, and leases of their holder alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { leaseKey, leases } from '../../lib/target/leases.js'
+import { leaseKey, leases } from '../../lib/servers/leases.js'
 import { scriptBody } from '../../lib/workloads/lua.js'
 import { startServer } from '../helpers/servers.js'
 

@@ -1,6 +1,6 @@
 // Command lines, environments and .env files that must not be taken, and what has to be named.
 import assert from 'node:assert/strict'
-import { OptionError } from '../../lib/errors.js'
+import { OptionError } from '../../lib/base/errors.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 
 /** @typedef {'producer' | 'consumer' | 'cleanup'} Program */

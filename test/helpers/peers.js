@@ -1,6 +1,6 @@
 // The other servers that tests use, as `npm run setup:peers` fetches them.
 import { existsSync } from 'node:fs'
-import { modules, peerPath, peers, standIns } from '../../lib/target/peers.js'
+import { modules, peerPath, peers, standIns } from '../../lib/servers/peers.js'
 
 /**
  * The server's program. When it is not there the test is skipped, and undefined is returned; in CI that is an error.

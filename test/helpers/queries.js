@@ -9,11 +9,11 @@ import { resultDocument } from '../../lib/result/document.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fillKeys } from '../../lib/run/fill.js'
 import { versionsOf } from '../../lib/run/versions.js'
-import { openTarget } from '../../lib/target/open.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { eachOnce } from '../../lib/traffic/items.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { callsOf, startServer } from './servers.js'
 import { settingsOf } from './strategy-contract.js'
 import { writeUnattended } from './unattended.js'
@@ -23,7 +23,7 @@ import { writeUnattended } from './unattended.js'
 /**
  * Every query of a plan once, over documents that are loaded and indexed for it.
  * @param {import('../../lib/plan/plan.js').Plan} plan
- * @param {import('../../lib/target/open.js').Target} target
+ * @param {import('../../lib/servers/open.js').Target} target
  * @returns {Promise<Asked[]>}
  */
 export const askedOnce = async (plan, target) => {

@@ -8,17 +8,17 @@ import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
-import { openTarget } from '../../lib/target/open.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { ioredisReadDriver } from '../../lib/transport/read-ioredis.js'
 import { socketReadDriver } from '../../lib/transport/read-socket.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { payloadOf } from './payload.js'
 import { until } from './programs.js'
 import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
 
 /**
- * @typedef {import('../../lib/target/open.js').Target} Target
+ * @typedef {import('../../lib/servers/open.js').Target} Target
  * @typedef {{ target: Target, cluster: boolean }} Place
  * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
  * @typedef {{ line: string, read?: string[], cluster?: boolean, single?: boolean }} Case

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
-import { tapeOf } from '../../lib/transport/tape.js'
+import { tapeOf } from '../../lib/transport/encoded-batch.js'
 import { each } from '../../lib/workloads/step.js'
 
 /** @typedef {import('../../lib/transport/connection.js').Tick} Tick */
@@ -90,7 +90,7 @@ export const tickOf = (chunk, index = 0) =>
  * What a tick sends by one connection.
  * @param {Tick} tick
  * @param {{ commands?: number, valueBytes?: number, connection?: number }} [size]
- * @returns {import('../../lib/transport/lane.js').Job}
+ * @returns {import('../../lib/transport/send-queue.js').Job}
  */
 export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
   const step = each((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])

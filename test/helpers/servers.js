@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { startEmbedded } from '../../lib/target/embedded.js'
-import { findServerBinary } from '../../lib/target/embedded-binary.js'
-import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/target/embedded-servers.js'
+import { startEmbedded } from '../../lib/servers/embedded.js'
+import { findServerBinary } from '../../lib/servers/embedded-binary.js'
+import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 
 /** A test context, or `{ after }` of node:test inside a before hook. @typedef {{ after(fn: () => any): void }} Scope */
 
@@ -32,7 +32,7 @@ export async function startServer(t, { config = {}, bin } = {}) {
   const password = randomBytes(12).toString('hex')
   const own = Object.entries(config).map(
     ([name, value]) =>
-      /** @type {import('../../lib/target/embedded-servers.js').ConfigLine} */ (
+      /** @type {import('../../lib/servers/embedded-servers.js').ConfigLine} */ (
         /** @type {unknown} */ ([name, value].flat())
       ),
   )

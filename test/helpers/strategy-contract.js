@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
-import { TargetError } from '../../lib/errors.js'
+import { TargetError } from '../../lib/base/errors.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
-import { openTarget } from '../../lib/target/open.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { payloadOf } from './payload.js'
@@ -17,7 +17,7 @@ import { sharedServers } from './shared-servers.js'
 import { writeUnattended } from './unattended.js'
 
 /**
- * @typedef {import('../../lib/target/open.js').Target} Target
+ * @typedef {import('../../lib/servers/open.js').Target} Target
  * @typedef {import('../../lib/plan/plan.js').Plan} Plan
  * @typedef {{ host: string, port: number, password: string }} Address
  * @typedef {{ target: Target, address: Address, cluster: boolean }} Place

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { findServerBinary } from '../../lib/target/embedded-binary.js'
-import { formCluster, formingConfig } from '../../lib/target/embedded-cluster.js'
-import { baseConfig, freePorts, inServerGroup } from '../../lib/target/embedded-servers.js'
+import { findServerBinary } from '../../lib/servers/embedded-binary.js'
+import { formCluster, formingConfig } from '../../lib/servers/embedded-cluster.js'
+import { baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 import { ownFolder, until } from './programs.js'
 
 /** @import { Scope } from './servers.js' */

@@ -3,7 +3,7 @@ import { writeRun } from '../../lib/run/write-run.js'
 
 /**
  * @param {import('../../lib/plan/plan.js').Plan} plan
- * @param {import('../../lib/target/open.js').Target} target
+ * @param {import('../../lib/servers/open.js').Target} target
  * @param {Partial<import('../../lib/run/write-setup.js').WriteNeeds> & { announce?: () => Promise<unknown> }} [more]
  */
 export const writeUnattended = (plan, target, more = {}) => {

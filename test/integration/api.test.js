@@ -6,8 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { MillraceError, OptionError, run, startLocalServers } from 'millrace'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
-import { faultIn } from '../../lib/shape.js'
 
 /** @typedef {import('millrace').ProgressEvent} ProgressEvent */
 

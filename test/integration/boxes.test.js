@@ -4,13 +4,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { TargetError } from '../../lib/errors.js'
+import { TargetError } from '../../lib/base/errors.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { claimAgents } from '../../lib/run/agents.js'
 import { factsOf } from '../../lib/run/facts.js'
-import { openTarget } from '../../lib/target/open.js'
-import { planKey } from '../../lib/target/plan-key.js'
+import { openTarget } from '../../lib/servers/open.js'
+import { planKey } from '../../lib/servers/plan-key.js'
 import { at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { sampleSettings } from '../helpers/sample-plan.js'
 import { cli, startServer } from '../helpers/servers.js'
@@ -20,7 +20,7 @@ import { writeUnattended } from '../helpers/unattended.js'
 
 /** @type {import('../helpers/servers.js').TestServer} */
 let server
-/** @type {import('../../lib/target/open.js').Target} */
+/** @type {import('../../lib/servers/open.js').Target} */
 let target
 /** @type {(() => any)[]} */
 const undo = []

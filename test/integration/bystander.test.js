@@ -5,8 +5,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { bystander } from '../../lib/measure/bystander.js'
-import { addressOf } from '../../lib/target/address.js'
-import { dial } from '../../lib/target/dial.js'
+import { addressOf } from '../../lib/servers/address.js'
+import { dial } from '../../lib/servers/dial.js'
 import { startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
-import { addressOf, endpointOf } from '../../lib/target/address.js'
-import { dial } from '../../lib/target/dial.js'
+import { addressOf, endpointOf } from '../../lib/servers/address.js'
+import { dial } from '../../lib/servers/dial.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { drawsOf, eachOnce } from '../../lib/traffic/items.js'
 import { picksOf } from '../../lib/traffic/operations.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { slotOf } from '../../lib/wire/slot.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { until } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
@@ -26,7 +26,7 @@ const never = new AbortController().signal
  * @param {object} where
  * @param {string[]} where.masters
  * @param {Uint16Array | null} [where.owners]
- * @param {import('../../lib/target/dial.js').Access} where.access
+ * @param {import('../../lib/servers/dial.js').Access} where.access
  * @param {() => Promise<any>} [where.refresh]
  * @param {string} strategy
  * @param {{ clients?: number, pipeline?: number, draw?: () => number, weights?: number[], schedule?: any, maxBehindMs?: number }} how

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { faultIn } from '../../lib/shape.js'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { faultsIn, ownFolder, startProgram } from '../helpers/programs.js'
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
 import { conductorOf } from '../../lib/run/conductor.js'
 import { runOn } from '../../lib/run/run.js'
-import { openTarget } from '../../lib/target/open.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { startServer } from '../helpers/servers.js'
 
 const open = Number.POSITIVE_INFINITY
@@ -27,7 +27,7 @@ const conducted = async (t, options) => {
   const { settings } = settingsOfRun({ host, port, password, idleCost: 'never', ...options })
   const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer: false })
   t.after(target.close)
-  /** @type {import('../../lib/result/ruling.js').Warning[]} */
+  /** @type {import('../../lib/result/warnings.js').Warning[]} */
   const warnings = []
   const nothing = () => {}
   const { signal } = new AbortController()

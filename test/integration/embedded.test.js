@@ -17,18 +17,18 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TargetError } from '../../lib/errors.js'
-import { processStart } from '../../lib/lock.js'
-import { findEmbedded, startEmbedded } from '../../lib/target/embedded.js'
-import { findServerBinary } from '../../lib/target/embedded-binary.js'
-import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/target/embedded-servers.js'
+import { TargetError } from '../../lib/base/errors.js'
+import { processStart } from '../../lib/base/lock.js'
+import { findEmbedded, startEmbedded } from '../../lib/servers/embedded.js'
+import { findServerBinary } from '../../lib/servers/embedded-binary.js'
+import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 import { cli, startServer } from '../helpers/servers.js'
 
-/** @typedef {import('../../lib/target/embedded-state.js').Embedded} Embedded */
+/** @typedef {import('../../lib/servers/embedded-state.js').Embedded} Embedded */
 
 const ownTmp = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const stateDir = join(ownTmp, 'state')
-const embeddedUrl = new URL('../../lib/target/embedded.js', import.meta.url).href
+const embeddedUrl = new URL('../../lib/servers/embedded.js', import.meta.url).href
 const callersTmp = process.env.TMPDIR
 
 before(() => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { processStart } from '../../lib/lock.js'
+import { processStart } from '../../lib/base/lock.js'
 import {
   assertDone,
   at,

@@ -1,9 +1,9 @@
 // Who is which agent: the module with short leases, and the same command on two boxes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { InterruptedError, TargetError } from '../../lib/errors.js'
+import { InterruptedError, TargetError } from '../../lib/base/errors.js'
 import { isLease } from '../../lib/plan/ownership.js'
-import { leaseKey, leases } from '../../lib/target/leases.js'
+import { leaseKey, leases } from '../../lib/servers/leases.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 

@@ -1,7 +1,7 @@
 // Lookups as a user starts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { delayProxy } from '../../lib/target/delay.js'
+import { delayProxy } from '../../lib/servers/delay.js'
 import { assertDone, at, outcomesOf, runProducer, startProgram } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../../lib/child.js'
+import { startChild } from '../../lib/base/child.js'
 import { testEnvironment } from '../../scripts/test.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

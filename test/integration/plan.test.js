@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { readCalibration } from '../../lib/answers/plan/calibration-file.js'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
-import { faultIn } from '../../lib/shape.js'
 import { ownFolder, startProgram } from '../helpers/programs.js'
 
 const schemas = /** @type {Record<string, object>} */ (publishedSchemas)

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
-import { openTarget } from '../../lib/target/open.js'
+import { openTarget } from '../../lib/servers/open.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { peer } from '../helpers/peers.js'
 import {
   clock,

@@ -2,10 +2,10 @@
 // the right. What the provider would then do the test does itself.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { addressOf, endpointOf } from '../../lib/target/address.js'
-import { controlConnections } from '../../lib/target/control.js'
-import { addServers } from '../../lib/target/embedded-changes.js'
-import { resharding } from '../../lib/target/reshard.js'
+import { addressOf, endpointOf } from '../../lib/servers/address.js'
+import { controlConnections } from '../../lib/servers/control.js'
+import { addServers } from '../../lib/servers/embedded-changes.js'
+import { resharding } from '../../lib/servers/reshard.js'
 import { startProgram, until } from '../helpers/programs.js'
 import { startCluster } from '../helpers/servers.js'
 

@@ -152,7 +152,7 @@ test('programs end with their parent, which hands them secrets unseen', async (t
   const parentFile = join(own, 'parent.mjs')
   writeFileSync(
     parentFile,
-    `import { startChild } from ${JSON.stringify(new URL('../../lib/child.js', import.meta.url).href)}
+    `import { startChild } from ${JSON.stringify(new URL('../../lib/base/child.js', import.meta.url).href)}
     const [program, host, port, password] = process.argv.slice(2)
     const args = ['-q', '20', '-p', '200', '--host', host, '--port', port, '--out', 'out']
     const env = { PATH: process.env.PATH, MILLRACE_REPORT: 'false', MILLRACE_NO_DOTENV: '1' }

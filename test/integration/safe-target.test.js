@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reading } from '../../lib/measure/node-figures.js'
-import { leases } from '../../lib/target/leases.js'
-import { planKey } from '../../lib/target/plan-key.js'
+import { leases } from '../../lib/servers/leases.js'
+import { planKey } from '../../lib/servers/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
@@ -29,7 +29,7 @@ const refusal = (stderr) => {
   return lines[0]
 }
 
-/** @param {TestServer | import('../../lib/target/embedded-state.js').Embedded} place */
+/** @param {TestServer | import('../../lib/servers/embedded-state.js').Embedded} place */
 const envOf = (place) =>
   'cluster' in place
     ? { ...at({ ...place.endpoints[0], ...place.access }), REDIS_CLUSTER: 'true' }
@@ -41,7 +41,7 @@ const cleanup = (t, line, env) => {
   return program.ended
 }
 
-/** @param {import('../../lib/target/embedded-state.js').Embedded} cluster @param {...string} args */
+/** @param {import('../../lib/servers/embedded-state.js').Embedded} cluster @param {...string} args */
 const onMasters = async ({ nodes, access }, ...args) => {
   const masters = nodes.filter(({ role }) => role === 'master')
   return Promise.all(masters.map((node) => cli({ ...node, ...access }, ...args)))

@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { planOf } from '../../lib/plan/plan.js'
 import { writer } from '../../lib/run/writer.js'
-import { endpointOf } from '../../lib/target/address.js'
-import { dial } from '../../lib/target/dial.js'
+import { endpointOf } from '../../lib/servers/address.js'
+import { dial } from '../../lib/servers/dial.js'
 import { socketDriver } from '../../lib/transport/socket.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { inlineScript } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { settingsOf, spreadLines, strategyContract, variantLines } from '../helpers/strategy-contract.js'
 
@@ -50,7 +50,7 @@ const recorder = async (t) => {
 /**
  * The writer on the socket driver, as fast as it goes, with ticks eleven seconds apart on the wall.
  * @param {import('../../settings.js').Settings} settings
- * @param {{ address: string, access?: import('../../lib/target/dial.js').Access, epochMs: number }} where
+ * @param {{ address: string, access?: import('../../lib/servers/dial.js').Access, epochMs: number }} where
  */
 const writeAt = async (settings, { address, access = {}, epochMs }) => {
   const plan = planOf(settings, {

@@ -1,5 +1,5 @@
 // Every strategy on the other servers: alone with both drivers, and as a cluster of three.
-import { peers } from '../../lib/target/peers.js'
+import { peers } from '../../lib/servers/peers.js'
 import { peer } from '../helpers/peers.js'
 import { plainLines, spreadLines, strategyContract } from '../helpers/strategy-contract.js'
 

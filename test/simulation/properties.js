@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { noCounts } from '../../lib/measure/ledger.js'
 import { isScheduled } from '../../lib/plan/pacer.js'
-import { writeBytes } from '../../lib/transport/tape.js'
+import { writeBytes } from '../../lib/transport/encoded-batch.js'
 import { lossy, mayEnd } from './faults.js'
 
 /** @typedef {import('./play.js').Played} Played */

@@ -6,7 +6,7 @@ import { chunkReplies } from '../../lib/flow/chunk-replies.js'
 import { chunksFlow, isFromInside } from '../../lib/flow/chunks.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {string} strategy @param {'zset' | 'hash' | 'string'} structure @param {number[]} numbers */

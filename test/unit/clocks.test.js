@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { TargetError } from '../../lib/errors.js'
+import { TargetError } from '../../lib/base/errors.js'
 import { clocksOf, steadyClock } from '../../lib/measure/clocks.js'
 import { fetches } from '../../lib/measures/fetches.js'
 import { foldOf } from '../../lib/measures/fold.js'
@@ -26,7 +26,7 @@ const world = ({ boxAheadMs = 0, wayMs = 1, masters = ['a:1', 'b:1', 'c:1'] } = 
     topology: { masters },
     time,
   })
-  /** @type {import('../../lib/result/ruling.js').Warning[]} */
+  /** @type {import('../../lib/result/warnings.js').Warning[]} */
   const warnings = []
   const open = (/** @type {string[]} */ ...allow) =>
     clockOf({ target, allow, steady, warn: (warning) => warnings.push(warning) })

@@ -1,7 +1,7 @@
 // The colours of charts differ, for readers who do not tell red from green too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { colourCount, drawn } from '../../lib/chart/look.js'
+import { colourCount, drawn } from '../../lib/chart/theme.js'
 import { contrast, distance, seenAs } from '../helpers/colour-vision.js'
 
 const names = [...Array.from({ length: colourCount }, (_, at) => `c${at + 1}`), 'bad']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { unansweredOf } from '../../lib/transport/connection.js'
-import { entryOf } from '../../lib/transport/lane.js'
+import { entryOf } from '../../lib/transport/send-queue.js'
 import { jobOf, ok, tickOf, values } from '../helpers/scene-of-lanes.js'
 
 const toTest = () => {

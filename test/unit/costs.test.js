@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/measure/costs.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Us, beside other writers all the time. @param {number} others @returns {import('../../lib/measure/presence.js').Presence} */

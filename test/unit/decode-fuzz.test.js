@@ -1,7 +1,7 @@
 // Both decoders against what no honest server sends: an error of ours or nothing, bounded memory, no hang.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MillraceError } from '../../lib/errors.js'
+import { MillraceError } from '../../lib/base/errors.js'
 import { replyCounter } from '../../lib/wire/decode.js'
 import { replyReader } from '../../lib/wire/values.js'
 import { seeded } from '../helpers/random.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { MillraceError } from '../../lib/errors.js'
+import { MillraceError } from '../../lib/base/errors.js'
 import { replyCounter } from '../../lib/wire/decode.js'
 import { seeded } from '../helpers/random.js'
 

@@ -1,7 +1,7 @@
 // How many members a command may have where a server reads 1,048,576 arguments at most.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OptionError } from '../../lib/errors.js'
+import { OptionError } from '../../lib/base/errors.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { factsOf } from '../../lib/run/facts.js'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { agreed, idleCost, netBytesBeside, netCost } from '../../lib/measure/idle-cost.js'
 import { disturbedBy, whyNotIdle } from '../../lib/run/idle.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../lib/measure/node-sampler.js').NodeRow} NodeRow */

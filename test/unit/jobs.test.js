@@ -7,9 +7,9 @@ import { fillingOf } from '../../lib/measure/filling.js'
 import { jobsOf } from '../../lib/measure/jobs.js'
 import { treeReader } from '../../lib/wire/trees.js'
 import { boundWork } from '../../lib/workloads/bind-work.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { headBytes, jobIn, makerName } from '../../lib/workloads/queue/job.js'
 import { jobsIn } from '../../lib/workloads/queue/replies.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const setOf = (/** @type {number[]} */ ...numbers) => {

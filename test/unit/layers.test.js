@@ -12,7 +12,7 @@ const modulesIn = (/** @type {string} */ folder) =>
     .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
 const modules = ['settings.js', ...modulesIn('charts'), ...modulesIn('lib')]
 
-/** lib/run/guard.js is of lib/run, charts/rate.js of charts, lib/errors.js its own. @param {string} path */
+/** lib/run/guard.js is of lib/run, charts/rate.js of charts, lib/base/errors.js its own. @param {string} path */
 const layerOf = (path) =>
   path.startsWith('charts/') ? 'charts' : (/^lib\/[^/]+(?=\/)/.exec(path)?.[0] ?? path)
 

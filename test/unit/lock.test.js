@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ownedContent, ownerWords, processStart, takeOwnership } from '../../lib/lock.js'
-import { readState } from '../../lib/target/embedded-state.js'
-import { withUndo } from '../../lib/undo.js'
+import { ownedContent, ownerWords, processStart, takeOwnership } from '../../lib/base/lock.js'
+import { withUndo } from '../../lib/base/undo.js'
+import { readState } from '../../lib/servers/embedded-state.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @param {import('node:test').TestContext} t */

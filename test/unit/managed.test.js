@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isDone, isRefusal, seenWords } from '../../lib/target/managed.js'
+import { isDone, isRefusal, seenWords } from '../../lib/servers/managed.js'
 
-/** @import { Change } from '../../lib/target/managed.js' */
+/** @import { Change } from '../../lib/servers/managed.js' */
 
 describe('what is seen', () => {
   const owners = (/** @type {number[]} */ ...parts) =>

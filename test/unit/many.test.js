@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
 import { junit } from '../../lib/compare/ci.js'
 import { comparisonData } from '../../lib/compare/data.js'
@@ -13,7 +14,6 @@ import { cellIdOf, idOf, requestedDifferences, sideRequests } from '../../lib/co
 import { comparisonPictures, comparisonSections } from '../../lib/compare/sections.js'
 import { comparisonText } from '../../lib/compare/text.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
-import { faultIn } from '../../lib/shape.js'
 
 const requests = sideRequests(['sorted-set', 'list', 'stream', 'chunks=4'])
 const sides = requests.map(({ id, name }) => ({ id, name }))

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { memoryCost } from '../../lib/measure/memory-cost.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { slotsUsed, slotTableBytes } from '../../lib/wire/slot-tables.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /**

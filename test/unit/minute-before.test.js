@@ -5,7 +5,7 @@ import { countersOf, uniquenessOf } from '../../lib/measure/uniqueness.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { asker, newestLayout, viewOf, withOldShards } from '../../lib/target/newest.js'
+import { asker, newestLayout, viewOf, withOldShards } from '../../lib/servers/newest.js'
 
 /** @param {[number, number, string, ...string[]][]} ranges @param {Record<string, number>} epochs of a, b, c ... */
 const view = (ranges, epochs) => {

@@ -11,10 +11,10 @@ import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { loadCommands, loadModel } from '../../lib/workloads/own/load.js'
-import { termsOf } from '../../lib/workloads/own/terms.js'
+import { termsOf } from '../../lib/workloads/own/plan-fields.js'
 import { random, writer } from '../../lib/workloads/own/words.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const epochMs = 1_790_000_012_345

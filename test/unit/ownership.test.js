@@ -4,7 +4,7 @@ import { isGenuine, isLease, prefixReader, typesOf } from '../../lib/plan/owners
 import { cardOf } from '../../lib/plan/plan-card.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { scriptSha } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = Date.UTC(2026, 10, 21)

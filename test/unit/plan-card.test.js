@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { cardHash, cardOf, differingTerms, leaseMs, rivalsOf, sameTerms } from '../../lib/plan/plan-card.js'
-import { rivalRefusal } from '../../lib/target/plan-key.js'
+import { rivalRefusal } from '../../lib/servers/plan-key.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { OptionError } from '../../lib/errors.js'
+import { OptionError } from '../../lib/base/errors.js'
 import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { entryOf } from '../../lib/transport/lane.js'
 import { poolOf } from '../../lib/transport/pool.js'
+import { entryOf } from '../../lib/transport/send-queue.js'
 import { jobOf, ok, sceneOfLanes, tickOf, turnOf, values } from '../helpers/scene-of-lanes.js'
 
 /** Two connections to one server. @param {Partial<ReturnType<typeof sceneOfLanes>['options']>} [changes] */

@@ -4,7 +4,7 @@ import { readSettings } from '../../lib/options/read-settings.js'
 import { cardFault, cardIn, cardOf } from '../../lib/plan/plan-card.js'
 import { cardWords, chosenCard, readPlanOf } from '../../lib/plan/read-plan.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @typedef {import('../../settings.js').ReaderSettings} ReaderSettings */

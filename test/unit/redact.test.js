@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { redactor } from '../../lib/base/redact.js'
 import { secretsIn } from '../../lib/cli/secrets.js'
-import { redactor } from '../../lib/redact.js'
-import { reasonFor } from '../../lib/target/reason.js'
+import { reasonFor } from '../../lib/servers/reason.js'
 
 /** @param {string[]} secrets */
 const knowing = (...secrets) => {

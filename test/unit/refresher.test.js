@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { refresherOf } from '../../lib/transport/refresher.js'
-import { closed, storyOf } from '../../lib/transport/story.js'
+import { closed, storyOf } from '../../lib/transport/topology-events.js'
 
 test('a thousand errors ask once, and those that come soon after it once more', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })

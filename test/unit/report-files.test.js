@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { OptionError } from '../../lib/errors.js'
-import { redactor } from '../../lib/redact.js'
+import { OptionError } from '../../lib/base/errors.js'
+import { redactor } from '../../lib/base/redact.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { openResults, runName } from '../../lib/result/files.js'
 import { sampleParts } from '../helpers/sample-run.js'
@@ -26,7 +26,7 @@ const folderFor = (/** @type {import('node:test').TestContext} */ context) => {
 }
 /** @param {string} outDir @param {string} [run] */
 const opened = async (outDir, run) => {
-  /** @type {import('../../lib/result/ruling.js').Warning[]} */
+  /** @type {import('../../lib/result/warnings.js').Warning[]} */
   const warnings = []
   const onWarning = (/** @type {typeof warnings[number]} */ warning) => warnings.push(warning)
   const results = await openResults({ outDir, run, epochMs, strategy: 'sorted-set', onWarning })

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/measures.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
 import { PRODUCER } from '../../lib/result/schemas.js'
-import { faultIn } from '../../lib/shape.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 const root = new URL('../..', import.meta.url)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { evenShares, mapText, slotsIn } from '../../lib/target/slot-shares.js'
+import { evenShares, mapText, slotsIn } from '../../lib/servers/slot-shares.js'
 
 /** @param {number} from @param {number} to */
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => from + i)

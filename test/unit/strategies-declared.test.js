@@ -6,7 +6,7 @@ import { batchOf } from '../../lib/transport/batch.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { inlineScript, scriptSha } from '../../lib/workloads/lua.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { OPTIONS } from '../../settings.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

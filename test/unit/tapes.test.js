@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tapesOf } from '../../lib/transport/tapes.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { strategyOf } from '../../lib/workloads/of-plan.js'
 import { each, gather, once } from '../../lib/workloads/step.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @typedef {import('../../lib/transport/tape.js').Tape} Tape */
+/** @typedef {import('../../lib/transport/encoded-batch.js').Tape} Tape */
 
 const store = each((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>

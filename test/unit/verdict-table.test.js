@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { causeOf, verdictOf } from '../../lib/transport/verdict.js'
+import { causeOf, verdictOf } from '../../lib/transport/refusals.js'
 
 const from = '10.0.0.1:7000'
 

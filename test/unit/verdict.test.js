@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { runSections } from '../../lib/report/run-sections.js'
 import { runText } from '../../lib/report/text.js'
 import { resultDocument } from '../../lib/result/document.js'
-import { stateWords } from '../../lib/result/ruling.js'
 import { validityOf } from '../../lib/result/validity.js'
+import { stateWords } from '../../lib/result/warnings.js'
 import { sampleParts } from '../helpers/sample-run.js'
 
 /** @typedef {import('../../lib/result/document.js').RunParts} RunParts */

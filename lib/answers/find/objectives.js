@@ -1,6 +1,6 @@
 // What a second must meet: its limits, judged on what was due in it. Limits that a second alone does not have (memory,
 // costs) are judged on the confirmation.
-import { OptionError } from '../../errors.js'
+import { OptionError } from '../../base/errors.js'
 import { clientLimit } from '../../measures/client-limit.js'
 import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 

@@ -2,8 +2,8 @@
 // a model is fitted, further cells are predicted, and only then measured.
 import { median } from 'simple-statistics'
 import { studentQuantile } from '../../base/distributions.js'
+import { TargetError } from '../../base/errors.js'
 import { mean } from '../../base/sums.js'
-import { TargetError } from '../../errors.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
 import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted, weightOf } from './model.js'

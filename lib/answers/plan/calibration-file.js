@@ -1,10 +1,10 @@
 // The file of a calibration: written as it goes on, and refused where it is not whole, or of another schema or server.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { OptionError, TargetError } from '../../base/errors.js'
+import { faultIn } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
-import { OptionError, TargetError } from '../../errors.js'
 import { calibrationSchema, calibrationVersion } from '../../result/plan-schemas.js'
-import { faultIn } from '../../shape.js'
 
 export const calibrationName = 'calibration.json'
 

@@ -2,7 +2,7 @@
 // classes, the encodings' thresholds and the sizes of hash tables. The layouts are those of Redis 7; what another version takes
 // besides is found by calibration.
 import { keptItems } from '../../traffic/live-items.js'
-import { strategyOf } from '../../workloads/of-plan.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../../plan/plan.js').Plan} Plan

@@ -1,7 +1,8 @@
 // The answer of `millrace plan`: what each model costs at the rate by a calibration, on which nodes, and for how much. Pure but
 // for the encoder.
+
+import { OptionError } from '../../base/errors.js'
 import { count } from '../../base/units.js'
-import { OptionError } from '../../errors.js'
 import { memoryOf } from './memory.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'

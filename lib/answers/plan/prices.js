@@ -1,8 +1,8 @@
 // What nodes and serverless caches are and cost: a dated file a region, or AWS's bulk list. No price is made up: a type whose
 // price is not known has none.
 import { readdirSync, readFileSync } from 'node:fs'
+import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
-import { OptionError } from '../../errors.js'
 
 /**
  * @typedef {object} NodeType

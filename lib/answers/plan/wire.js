@@ -5,7 +5,7 @@ import { tickValues } from '../../plan/tick-values.js'
 import { keptItems } from '../../traffic/live-items.js'
 import { tapesOf } from '../../transport/tapes.js'
 import { digitsOf } from '../../wire/encode.js'
-import { strategyOf } from '../../workloads/of-plan.js'
+import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
  * @typedef {import('../../plan/plan.js').Plan} Plan

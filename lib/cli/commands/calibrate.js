@@ -1,7 +1,7 @@
 // `millrace calibrate`: measures a few cells of each model, from which `millrace plan` predicts others.
 import { ownOptions } from '../../../settings.js'
 import { calibrationText } from '../../answers/plan/plan-text.js'
-import { ExitCode } from '../../errors.js'
+import { ExitCode } from '../../base/errors.js'
 import { printAnswer } from '../answer.js'
 import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
 import { screenSay } from '../say.js'

@@ -1,12 +1,12 @@
 // `millrace cleanup`: removes what runs have left under a prefix.
 import { optionsOf } from '../../../settings.js'
+import { ExitCode, TargetError } from '../../base/errors.js'
 import { count, plainText, several } from '../../base/units.js'
-import { ExitCode, TargetError } from '../../errors.js'
 import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
-import { accessWarnings } from '../../target/access.js'
-import { clearLeavings, leasesUnder } from '../../target/leavings.js'
-import { openTarget } from '../../target/open.js'
+import { accessWarnings } from '../../servers/access.js'
+import { clearLeavings, leasesUnder } from '../../servers/left-keys.js'
+import { openTarget } from '../../servers/open.js'
 import { parseInfo } from '../../wire/info.js'
 import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
@@ -14,7 +14,7 @@ import { interruptsOfRun } from '../signals.js'
 
 const patienceMs = 2000
 
-/** @param {import('../../target/leavings.js').Leavings} leavings */
+/** @param {import('../../servers/left-keys.js').Leavings} leavings */
 const words = ({ master, ours, foreign }) => {
   const keys = Object.values(ours).reduce((sum, n) => sum + n, 0)
   const types = Object.entries(ours).map(([type, n]) => `${count(n)} ${type}`)
@@ -54,7 +54,7 @@ const cleanUp = async (settings) => {
       },
       signal: stop,
     })
-    const sum = (/** @type {(leavings: import('../../target/leavings.js').Leavings) => number} */ of) =>
+    const sum = (/** @type {(leavings: import('../../servers/left-keys.js').Leavings) => number} */ of) =>
       leavings.reduce((total, each) => total + of(each), 0)
     const ours = sum(({ ours: types }) => Object.values(types).reduce((total, n) => total + n, 0))
     const removed = sum((each) => each.removed)

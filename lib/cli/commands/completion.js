@@ -1,7 +1,7 @@
 // `millrace completion`: what bash and zsh need to complete commands, options and their values.
 
+import { OptionError } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
-import { OptionError } from '../../errors.js'
 import { namesOf } from '../../options/command-line.js'
 
 const shells = ['bash', 'zsh']

@@ -1,8 +1,8 @@
 // `millrace demo` and `npm start`: fifteen seconds of writing to a local cluster, at a rate that suits the machine.
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { programsEnv, startChild } from '../../child.js'
-import { ExitCode } from '../../errors.js'
+import { programsEnv, startChild } from '../../base/child.js'
+import { ExitCode } from '../../base/errors.js'
 
 // Writing 25,000 items/s costs a local 3 + 3 cluster and the writer about an eighth of two cores.
 const itemsPerCore = 25_000

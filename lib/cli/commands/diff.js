@@ -1,13 +1,13 @@
 // `millrace diff`: what differs between finished runs or experiments, how sure that is, and what thresholds make of it.
 
 import { ownOptions } from '../../../settings.js'
+import { OptionError } from '../../base/errors.js'
 import { comparisonOf } from '../../compare/comparison.js'
 import { comparisonData } from '../../compare/data.js'
 import { exitCodeOf } from '../../compare/gates.js'
 import { comparisonOfFinished } from '../../compare/many.js'
 import { sidesOf } from '../../compare/sides.js'
 import { comparisonText } from '../../compare/text.js'
-import { OptionError } from '../../errors.js'
 import { gateOptions, readGate } from '../gate-options.js'
 
 /** @param {readonly string[]} words @param {number | null} separator @returns {string[][]} patterns of each side */

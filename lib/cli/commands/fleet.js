@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
 import { ownOptions } from '../../../settings.js'
+import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { several } from '../../base/units.js'
-import { ExitCode, OptionError, TargetError } from '../../errors.js'
 import { controlOf, openControl, stopsInMs } from '../../fleet/control.js'
 import { runsOn, statusOf } from '../../fleet/status.js'
 import { refuseWords } from '../../options/command-line.js'
@@ -12,8 +12,8 @@ import { fleetScreen } from '../../report/fleet-live.js'
 import { runText } from '../../report/text.js'
 import { controlPlace } from '../../run/fleet.js'
 import { makeResult, pagesOfSeconds, sharedIn } from '../../run/fleet-result.js'
-import { answerOf } from '../../target/control.js'
-import { disconnect } from '../../target/disconnect.js'
+import { answerOf } from '../../servers/control.js'
+import { disconnect } from '../../servers/disconnect.js'
 import { openPage } from '../dashboard.js'
 import { exitCodeOf } from '../ending.js'
 import { mergedResults } from '../fleet-files.js'
@@ -22,7 +22,7 @@ import { interruptsOfRun } from '../signals.js'
 
 /**
  * @typedef {import('../../fleet/control.js').Control} Control
- * @typedef {{ control: Control, place: import('../../fleet/control.js').Place, run: string, settings: any, redact: import('../../redact.js').Redactor }} Asking
+ * @typedef {{ control: Control, place: import('../../fleet/control.js').Place, run: string, settings: any, redact: import('../../base/redact.js').Redactor }} Asking
  */
 
 const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })
@@ -60,7 +60,7 @@ const watch = async (asking) => {
 
 /** @param {Asking} asking @param {import('../../run/fleet-result.js').Shared} shared */
 const stored = async ({ control, settings, run, redact }, shared) => {
-  const warn = (/** @type {import('../../result/ruling.js').Warning} */ { message }) =>
+  const warn = (/** @type {import('../../result/warnings.js').Warning} */ { message }) =>
     void process.stderr.write(`${message}\n`)
   const seconds = () => pagesOfSeconds(control)
   const results = await mergedResults(

@@ -1,8 +1,8 @@
 // `millrace report`: everything that can be made of a finished run or experiment: page, charts, text, Markdown and CSV.
 import { existsSync, statSync } from 'node:fs'
 import { ownOptions } from '../../../settings.js'
+import { ExitCode, OptionError } from '../../base/errors.js'
 import { bytes, several } from '../../base/units.js'
-import { ExitCode, OptionError } from '../../errors.js'
 import { missingFor } from '../../report/draw.js'
 import { allFiles, writeFiles } from '../../report/write-report.js'
 import { codeOf, madeWithParents } from '../../result/files.js'

@@ -1,26 +1,26 @@
 // `millrace reshard`: changes a cluster while it serves, and times that.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { optionsOf } from '../../../settings.js'
+import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { count, period, several } from '../../base/units.js'
-import { ExitCode, OptionError, TargetError } from '../../errors.js'
 import { refuseWords } from '../../options/command-line.js'
 import { programs } from '../../options/help.js'
 import { unlessInterrupted } from '../../run/start-up.js'
-import { addressOf } from '../../target/address.js'
-import { findEmbedded } from '../../target/embedded.js'
-import { addServers } from '../../target/embedded-changes.js'
-import { isDone, RefusedChange, seenWords, slotsChanged } from '../../target/managed.js'
-import { openTarget } from '../../target/open.js'
-import { resharding } from '../../target/reshard.js'
-import { slotsIn } from '../../target/slot-shares.js'
+import { addressOf } from '../../servers/address.js'
+import { findEmbedded } from '../../servers/embedded.js'
+import { addServers } from '../../servers/embedded-changes.js'
+import { isDone, RefusedChange, seenWords, slotsChanged } from '../../servers/managed.js'
+import { openTarget } from '../../servers/open.js'
+import { resharding } from '../../servers/reshard.js'
+import { slotsIn } from '../../servers/slot-shares.js'
 import { withPassword } from '../password.js'
 import { screenOf } from '../screen.js'
 import { interruptsOfRun } from '../signals.js'
 
 /**
  * @typedef {import('../../../settings.js').ReshardSettings} ReshardSettings
- * @typedef {import('../../target/open.js').Target} Target
- * @typedef {import('../../target/managed.js').Change} Change
+ * @typedef {import('../../servers/open.js').Target} Target
+ * @typedef {import('../../servers/managed.js').Change} Change
  */
 
 const changes = ['move', 'add-shard', 'remove-shard', 'failover']
@@ -69,7 +69,7 @@ const made = async (change, settings, target, cluster) => {
     const { from, to, tookMs } = await cluster.failover(shardIn(settings))
     return `${to} took over from ${from} in ${period(tookMs)}`
   }
-  const told = (/** @type {import('../../target/reshard.js').Moved} */ { slots, keys, tookMs }) =>
+  const told = (/** @type {import('../../servers/reshard.js').Moved} */ { slots, keys, tookMs }) =>
     `${several(slots, 'slot')} with ${several(keys, 'key')} moved in ${period(tookMs)}`
   if (change === 'add-shard') return told(await cluster.addShard(await newServers(settings, target, cluster)))
   if (change === 'remove-shard') {

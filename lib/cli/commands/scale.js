@@ -3,8 +3,8 @@ import { scalingChart } from '../../../charts/scaling.js'
 import { ownOptions } from '../../../settings.js'
 import { scalingAnswer } from '../../answers/scaling-answer.js'
 import { scalingText } from '../../answers/scaling-text.js'
+import { ExitCode, OptionError } from '../../base/errors.js'
 import { countUnits, scaled } from '../../base/scaled.js'
-import { ExitCode, OptionError } from '../../errors.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 
 /** @param {string} text */

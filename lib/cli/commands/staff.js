@@ -2,7 +2,7 @@
 import { staffingChart } from '../../../charts/staffing.js'
 import { staffingAnswer } from '../../answers/staffing-answer.js'
 import { staffingText } from '../../answers/staffing-text.js'
-import { ExitCode } from '../../errors.js'
+import { ExitCode } from '../../base/errors.js'
 import { drawAnswer, printAnswer } from '../answer.js'
 import { staffOptions, staffRequest } from '../staff-options.js'
 

@@ -21,7 +21,7 @@ const browserModules = ['element', 'theme', 'figures', 'script'].map((name) => `
 
 /** The modules of the page as one: what they import of each other stands in front of them. */
 const pageScript = () =>
-  ['../../base/units.js', '../../chart/look.js', ...browserModules]
+  ['../../base/units.js', '../../chart/theme.js', ...browserModules]
     .map(source)
     .join('\n')
     .replace(/^import .*\n/gm, '')

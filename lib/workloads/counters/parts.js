@@ -1,7 +1,7 @@
 // What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
 import { count, each, family, gather, many, number, script } from '../declare.js'
 
-/** @typedef {ReturnType<typeof import('./terms.js').termsOf>} Terms */
+/** @typedef {ReturnType<typeof import('./plan-fields.js').termsOf>} Terms */
 
 /** @param {Terms} t */
 const counterOf = ({ counters }) =>
@@ -13,7 +13,7 @@ const member = (t) => ['counter:', counterOf(t)]
 // With names of about 10 characters, on Redis 7.0.15 with jemalloc.
 const bytesACounter = Object.freeze({ zset: 110, hash: 64, string: 72 })
 
-/** @param {Terms} t @param {import('./terms.js').Structure} structure */
+/** @param {Terms} t @param {import('./plan-fields.js').Structure} structure */
 const familyOf = (t, structure) => {
   const isUsed = t.structure === structure
   const bytes = isUsed ? bytesACounter[structure] : 0

@@ -24,10 +24,10 @@ import {
   sum,
   time,
 } from '../declare.js'
-import { spreadTags } from './terms.js'
+import { spreadTags } from './plan-fields.js'
 
 /**
- * @typedef {import('./terms.js').LatestTerms} Terms
+ * @typedef {import('./plan-fields.js').LatestTerms} Terms
  * @typedef {import('../declare.js').Family} Family
  * @typedef {import('../declare.js').Argument} Argument
  * @typedef {import('../declare.js').Ask} Ask

@@ -14,7 +14,7 @@ import {
   workload,
 } from './parts.js'
 
-/** @typedef {import('./terms.js').LatestTerms} Terms */
+/** @typedef {import('./plan-fields.js').LatestTerms} Terms */
 
 /** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {Terms} t @param {any} k */
 const fetchOfSets = (t, k) =>

@@ -2,7 +2,7 @@
 import { family } from '../declare.js'
 import { partition } from './ids.js'
 
-/** @typedef {ReturnType<typeof import('./terms.js').termsOf>} Terms */
+/** @typedef {ReturnType<typeof import('./plan-fields.js').termsOf>} Terms */
 
 const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
 const count = (/** @type {number} */ n) => n.toLocaleString('en')

@@ -1,8 +1,8 @@
 // A model's texts as what its commands and keys are, checked; `declared.js` makes a declaration of it. Every complaint
 // is one line that names the place in the file or on the command line.
 
+import { OptionError } from '../../base/errors.js'
 import { nearest } from '../../base/nearest.js'
-import { OptionError } from '../../errors.js'
 import {
   aritySentence,
   isKnown,

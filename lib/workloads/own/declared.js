@@ -17,13 +17,13 @@ import {
   time,
 } from '../declare.js'
 import { ttl, value } from '../latest/parts.js'
+import { bytesStored, wordsIn } from './item-counts.js'
 import { modelDeclaration, scriptsRule } from './model.js'
-import { bytesStored, wordsIn } from './stored.js'
 import { patternOf } from './template.js'
 import { random, writer } from './words.js'
 
 /**
- * @typedef {import('./terms.js').OwnTerms} Terms
+ * @typedef {import('./plan-fields.js').OwnTerms} Terms
  * @typedef {import('./compile.js').Compiled} Compiled
  * @typedef {import('./compile.js').ModelKey} ModelKey
  * @typedef {import('./compile.js').ModelCommand} ModelCommand

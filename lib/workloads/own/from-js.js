@@ -2,10 +2,10 @@
 // Complaints name the line of the file.
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
+import { MillraceError, OptionError } from '../../base/errors.js'
+import { firstFault } from '../../base/json-schema.js'
 import { nearest } from '../../base/nearest.js'
 import { plainText } from '../../base/units.js'
-import { MillraceError, OptionError } from '../../errors.js'
-import { firstFault } from '../../shape.js'
 import { stepsOf } from '../bind.js'
 import * as words from '../declare.js'
 import { familiesOf } from '../derive.js'
@@ -31,7 +31,7 @@ import { random, writer } from './words.js'
 /**
  * @typedef {import('../declare.js').Command} Command
  * @typedef {import('../declare.js').Family} Family
- * @typedef {import('./terms.js').OwnTerms} Terms
+ * @typedef {import('./plan-fields.js').OwnTerms} Terms
  */
 
 const require = createRequire(import.meta.url)

@@ -1,8 +1,8 @@
 // A model in lines, as --command gives them, or in YAML.
 import { createRequire } from 'node:module'
+import { OptionError } from '../../base/errors.js'
+import { firstFault } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
-import { OptionError } from '../../errors.js'
-import { firstFault } from '../../shape.js'
 import { compile } from './compile.js'
 import { declarationOf } from './declared.js'
 import { schema } from './schema.js'

@@ -1,8 +1,8 @@
 // Where a user's model comes from: lines of --command, a module, or YAML. What was loaded is a strategy like any other.
 import { readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { OptionError } from '../../base/errors.js'
 import { bytes, plainText } from '../../base/units.js'
-import { OptionError } from '../../errors.js'
 import { isStrategy, registerModel, strategyNamed } from '../index.js'
 import { modelOfJs } from './from-js.js'
 import { modelOfLines, modelOfYaml } from './from-text.js'

@@ -5,7 +5,7 @@ import { strategy } from '../declare.js'
 import { familiesOf } from '../derive.js'
 import { roles } from '../latest/parts.js'
 import { cardKey } from './patterns.js'
-import { termsOf } from './terms.js'
+import { termsOf } from './plan-fields.js'
 
 /**
  * @typedef {import('../declare.js').Declaration} Declaration

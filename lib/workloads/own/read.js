@@ -1,5 +1,5 @@
 // How a model is read: what its one command of ids answers, and what the ids name.
-import { OptionError } from '../../errors.js'
+import { OptionError } from '../../base/errors.js'
 import { typeOfCommand } from './commands.js'
 import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
 

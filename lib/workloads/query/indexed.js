@@ -4,7 +4,7 @@ import { statuses } from './documents.js'
 import { asked, common, document, fieldsOf, jsonModule, searchModule } from './parts.js'
 import { fieldOf, isDescending } from './queries.js'
 
-/** @typedef {import('./terms.js').Terms} Terms */
+/** @typedef {import('./plan-fields.js').Terms} Terms */
 
 const { texts, ...shared } = common
 const options = Object.freeze([...shared.options, 'indexWhen'])

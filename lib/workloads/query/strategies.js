@@ -2,7 +2,7 @@
 import { ask, cursor, found, many, script, strategy } from '../declare.js'
 import { common, filterArguments } from './parts.js'
 
-/** @typedef {import('./terms.js').Terms} Terms */
+/** @typedef {import('./plan-fields.js').Terms} Terms */
 
 const { texts, ...shared } = common
 const inParts = Object.freeze([...shared.options, 'scanCount'])

@@ -4,7 +4,7 @@ import { due, each, family, fixed, pageFrom, pageTo, script, work } from '../dec
 import { valueBody } from '../latest/parts.js'
 import { leastJobBytes, numberWidth } from './job.js'
 
-/** @typedef {import('./terms.js').Terms} Terms */
+/** @typedef {import('./plan-fields.js').Terms} Terms */
 
 const zero = 48
 

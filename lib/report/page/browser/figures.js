@@ -1,5 +1,5 @@
 // Charts in their figures, with a legend of buttons; in the report and on the live page alike.
-import { drawn, placedLabels } from '../../../chart/look.js'
+import { drawn, placedLabels } from '../../../chart/theme.js'
 import { element } from './element.js'
 import { theme } from './theme.js'
 

@@ -1,0 +1,75 @@
+// Takes secrets out of text and data, in every spelling in which a server, a library or JSON may give them back.
+import { plainText } from './units.js'
+
+const instead = '***'
+// Shorter ones cannot be told apart from words and numbers of our own.
+const shortest = 4
+// From here on a secret is found anywhere, below only as a word of its own.
+const safeLength = 8
+// What is cut off in the middle of a secret leaves at most one less of it.
+const shortestCut = 6
+// Words of our own, which a weak password may equal.
+const ownFields = new Set(['plan', 'kind', 'role', 'run', 'strategy', 'phase', 'code'])
+
+const escaped = (/** @type {string} */ text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+/** @param {string} secret */
+const spellings = (secret) =>
+  new Set([
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    encodeURI(secret),
+    plainText(secret),
+    // As a line of a server is decoded.
+    Buffer.from(secret).toString('latin1'),
+  ])
+
+/** A spelling, and its beginning where the text was cut. @param {string} spelling */
+const patternOf = (spelling) => {
+  if (spelling.length < safeLength) return `(?<![\\p{L}\\p{N}_.])${escaped(spelling)}(?![\\p{L}\\p{N}_])`
+  const signs = [...spelling]
+  const rest = signs.slice(shortestCut).reduceRight((tail, sign) => `(?:${escaped(sign)}${tail})?`, '')
+  return `${escaped(spelling)}|${escaped(signs.slice(0, shortestCut).join(''))}${rest}(?=\\.\\.\\.|$)`
+}
+
+/** @typedef {ReturnType<typeof redactor>} Redactor */
+
+export const redactor = () => {
+  /** @type {Set<string>} */
+  const known = new Set()
+  /** @type {RegExp | null} */
+  let pattern = null
+
+  /** @param {string} text */
+  const text = (text) => (pattern === null ? text : text.replace(pattern, instead))
+
+  /** @param {unknown} data @returns {any} */
+  const data = (data) => {
+    if (pattern === null) return data
+    if (typeof data === 'string') return text(data)
+    if (Array.isArray(data)) return data.map(walk)
+    if (data === null || typeof data !== 'object') return data
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) =>
+        ownFields.has(key) ? [key, value] : [text(key), walk(value)],
+      ),
+    )
+  }
+  const walk = data
+
+  return {
+    /** @param {(string | undefined)[]} secrets */
+    learn(...secrets) {
+      for (const secret of secrets) {
+        if (secret === undefined || secret.length < shortest) continue
+        if (/^\d+$/.test(secret) && secret.length < safeLength) continue
+        for (const spelling of spellings(secret)) if (spelling.length >= shortest) known.add(spelling)
+      }
+      const longestFirst = [...known].sort((a, b) => b.length - a.length)
+      pattern = known.size === 0 ? null : new RegExp(longestFirst.map(patternOf).join('|'), 'gu')
+    },
+    text,
+    data,
+  }
+}

@@ -1,0 +1,98 @@
+// What the boxes of a run must have in common: the plan, and how it is played and judged.
+import { createHash } from 'node:crypto'
+import { TargetError } from '../base/errors.js'
+import { differingTerms } from '../plan/plan-card.js'
+
+/** @type {readonly (readonly [string, string])[]} */
+const readingOptions = [
+  ['consumers', '--consumers'],
+  ['pacing', '--pacing'],
+  ['limit', '--limit'],
+  ['mode', '--mode'],
+  ['fetch', '--fetch'],
+  ['values', '--values'],
+  ['reads', '--reads'],
+  ['verify', '--verify'],
+  ['count', '--count'],
+  ['driver', '--driver'],
+  ['windowBytes', '--window'],
+  ['durationMs', '--duration'],
+]
+
+/** Options that are no part of what readers need to know of a plan. @type {readonly (readonly [string, string])[]} */
+const optionsBesides = [
+  ['nominalHz', '--rate, or -q and -p'],
+  ['durationMs', '--duration'],
+  ['ticks', '--duration or --intervals'],
+  ['warmUpMs', '--warm-up'],
+  ['pacing', '--pacing'],
+  ['rate', '--rate'],
+  ['arrivals', '--arrivals'],
+  ['driver', '--driver'],
+  ['maxBehindMs', '--max-behind'],
+  ['masters', 'the number of masters'],
+  ['stagger', '--stagger'],
+  ['limits', '--threshold'],
+]
+
+/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {import('./member.js').Terms} */
+const termsOf = (ours, options) => {
+  const text = JSON.stringify(ours)
+  return {
+    text,
+    digest: createHash('sha1').update(text).digest('hex').slice(0, 16),
+    /** In which options the plan of others differs. */
+    differing: (theirs) => differingTerms(JSON.parse(theirs), ours, options),
+  }
+}
+
+/**
+ * @param {import('../../settings.js').Settings} settings
+ * @param {import('../plan/plan.js').Plan} plan of all writers
+ * @param {object} card of the plan
+ */
+export const fleetTerms = (settings, plan, card) => {
+  const { version: _, ...common } = /** @type {any} */ (card)
+  const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
+  const ours = {
+    ...common,
+    ...{ durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters },
+    nominalHz: rate === null ? (plan.quantity * 1000) / plan.periodMs : null,
+    stagger: settings.stagger,
+    limits: settings.thresholds.join(', '),
+  }
+  return termsOf(ours, optionsBesides)
+}
+
+/** What all readers have in common. @param {import('../../settings.js').ReaderSettings} settings */
+export const readingTerms = (settings) => {
+  const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
+  const ours = Object.fromEntries(names.map((name) => [name, /** @type {any} */ (settings)[name] ?? null]))
+  return termsOf(ours, readingOptions)
+}
+
+/**
+ * Of a reader: the plan is that of the writers, and its own terms those of the other readers.
+ * @param {Record<string, string>} fields of the run
+ * @param {import('./member.js').Needs} needs
+ * @param {import('./control.js').Control} control
+ * @param {{ add: (more: Record<string, string>) => void }} facts
+ */
+export const readingOfRun = async (fields, { run, terms }, control, facts) => {
+  const { digest, plan } = fields
+  const [theirs, ours] = [plan, terms.text].map((text) => String(JSON.parse(text).prefix))
+  if (theirs !== ours)
+    throw new TargetError(
+      `--run ${run} writes under ${theirs ? `--prefix ${theirs}` : 'no prefix'} (here ${ours || 'none'}); read what it writes`,
+      { code: 'RIVAL_PLAN' },
+    )
+  await control.set('readers', terms.text)
+  const readers = await control.client.hget(control.keys.run, 'readers')
+  if (readers !== null && readers !== terms.text)
+    throw new TargetError(
+      `--run ${run}: its readers read otherwise, with ${terms.differing(readers)}; type the same on every box that reads`,
+      { code: 'RIVAL_PLAN' },
+    )
+  facts.add({ readers: terms.text })
+  return { writers: Number(fields.writers), terms: { digest, text: plan, differing: terms.differing } }
+}

@@ -1,0 +1,269 @@
+// Whether what was read is right. Every value is compared with what the plan says its bytes must be, and nothing of
+// it is kept; an id without its value is asked for again before anything is said against it.
+
+import { isDrawn } from '../traffic/items.js'
+import { lifetimeOf, shortestS } from '../traffic/lifetimes.js'
+import { itemOfValue, payloadMatcher, stampBytes } from '../traffic/payload.js'
+import { scoreIn } from '../wire/id-list.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
+
+/**
+ * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
+ * @typedef {import('../workloads/bind-reader.js').Reader} Declaration
+ * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
+ *
+ * checked: values compared byte by byte. missing: an id whose value should be there and is not, or was not for too
+ * long, on its master either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
+ * or older there than its id, but right on the master when asked again: shards replicate by themselves. stale:
+ * older than its id, on the master too (needs --stamp). corrupt: other bytes. unexpected: no item of the plan.
+ * unjudged: could not be asked again, or nobody knows whether it should be there.
+ * @typedef {{ checked: number, missing: number, expired: number, lagging: number, stale: number, corrupt: number, unexpected: number, unjudged: number }} VerifyCounts
+ *
+ * @typedef {object} Suspect an id to be asked for again
+ * @property {string} id
+ * @property {number} n
+ * @property {number} score NaN where it came without one
+ * @property {boolean} stale it had a value, older than its id
+ * @property {number} seenMs by the clock of the server that was asked
+ * @property {number} absentFromMs when its master had no value either; NaN: it was not asked
+ * @property {number} absentToMs the same, the last time
+ */
+
+// Clocks of writer and server may differ by this much before an item counts as overdue.
+export const clockSlackMs = 100
+// Asked again after so long: a tick is written to several servers, and none waits for another.
+const againAfterMs = [0, 50, 150, 400, 1000, 2000]
+// An item that its master did not have for so long, at that age, was not only late; less says nothing. One master
+// alone has each value before its id, but for a command that is sent again: there no age is too young.
+const absentMs = { one: 150, several: 300 }
+const overdueMs = { one: 0, several: 2000 }
+const mostSuspects = 10_000
+const shownExamples = 10
+
+/** @returns {VerifyCounts} */
+const noCounts = () => ({
+  checked: 0,
+  missing: 0,
+  expired: 0,
+  lagging: 0,
+  stale: 0,
+  corrupt: 0,
+  unexpected: 0,
+  unjudged: 0,
+})
+
+/**
+ * @param {object} needs
+ * @param {ReadPlan} needs.plan
+ * @param {Declaration} needs.reader
+ * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
+ * @param {((id: string, sink: (value: Buffer | null) => void) => Promise<void>) | null} needs.readAtMaster null: an id
+ *   and its value are one, so that neither can be without the other, or older
+ * @param {(sinceMs: number) => Promise<boolean>} needs.wasRewritten every item has been written again since then,
+ *   as far as the plan's signs of life tell
+ * @param {(ms: number) => Promise<void>} needs.sleep
+ */
+export const judgeOf = ({ plan, reader, nowAt, readAtMaster, wasRewritten, sleep }) => {
+  const { quantity, once, startedMs, writePeriodMs } = plan
+  const stamp = plan.stamp && readAtMaster !== null
+  const place = plan.masters === 1 ? 'one' : 'several'
+  const counts = noCounts()
+  /** @type {string[]} */
+  const examples = []
+  const { itemNumberOf: numberOf } = strategyOf(plan)
+  const matches = plan.knowsBytes ? payloadMatcher(plan) : () => true
+  const itemIn = itemOfValue(plan)
+  const lifetimeS = lifetimeOf(plan)
+  const ttlMs = (/** @type {number} */ n) => lifetimeS(n) * 1000
+  // Undated, it may be dead: written only once, not surely again, or not again before its ttl is over.
+  const mayBeOver =
+    once || isDrawn(plan) || (writePeriodMs !== null && shortestS(plan) * 1000 < writePeriodMs)
+  // Undated items may be of the plan before this one until they have been written anew.
+  const settledMs = reader.dated ? startedMs : startedMs + Math.max(plan.ttlS * 1000, plan.writePeriodMs ?? 0)
+  let suspects = 0
+  /** @type {Set<Promise<void>>} */
+  const open = new Set()
+
+  const isItem = (/** @type {number} */ n) =>
+    n >= 1 && (once || Boolean(plan.churn) || !plan.knowsItems || n <= quantity)
+  const example = (/** @type {string} */ text) => {
+    if (examples.length < shownExamples) examples.push(text)
+  }
+  const isOver = (/** @type {number} */ n, /** @type {number} */ score, /** @type {number} */ nowMs) =>
+    nowMs >= score + ttlMs(n) - clockSlackMs
+
+  /** Whether the stamp says that the value is older than it may be. @param {number} n @param {number} stampMs @param {number} score @param {number} nowMs */
+  const isStale = (n, stampMs, score, nowMs) =>
+    Number.isNaN(score) ? stampMs < nowMs - ttlMs(n) - clockSlackMs : stampMs < score
+
+  /** @param {Suspect} suspect @param {number} nowMs @returns {Promise<boolean>} whether it is settled */
+  const askAgain = async (suspect, nowMs) => {
+    const { id, n, score } = suspect
+    let settled = false
+    await readAtMaster?.(id, (value) => {
+      if (value === null) {
+        if (Number.isNaN(suspect.absentFromMs)) suspect.absentFromMs = nowMs
+        suspect.absentToMs = nowMs
+        return
+      }
+      if (!matches(n, value, 0, value.length)) {
+        counts.corrupt++
+        example(`${id}: other bytes on its master`)
+        settled = true
+      } else if (!stamp || !isStale(n, scoreIn(value, 0, stampBytes), score, nowMs)) {
+        if (wasAway(suspect)) missing(suspect, 'had no value for a while, on its master either')
+        else counts.lagging++
+        settled = true
+      } else suspect.stale = true
+    })
+    return settled
+  }
+
+  /** Overdue, and not there for a while. @param {Suspect} suspect */
+  const wasAway = ({ n, score, absentFromMs, absentToMs }) =>
+    absentToMs - absentFromMs >= absentMs[place] &&
+    absentToMs - score >= Math.min(overdueMs[place], ttlMs(n) / 2) &&
+    !isOver(n, score, absentToMs)
+
+  const missing = (/** @type {Suspect} */ { id }, /** @type {string} */ words) => {
+    counts.missing++
+    example(`${id}: ${words}`)
+  }
+
+  /** @param {Suspect[]} list @param {string} server */
+  const recheck = async (list, server) => {
+    let left = list
+    for (const waitMs of againAfterMs) {
+      if (waitMs > 0) await sleep(waitMs)
+      const nowMs = nowAt(server)
+      const settled = await Promise.all(
+        left.map(
+          (suspect) =>
+            (suspect.stale || !isOver(suspect.n, suspect.score, nowMs)) && askAgain(suspect, nowMs),
+        ),
+      )
+      left = left.filter((_, i) => !settled[i])
+      // Its time is over meanwhile, and it was not away for long: that cannot be held against anybody.
+      const expired = left.filter(
+        (suspect) => !suspect.stale && isOver(suspect.n, suspect.score, nowAt(server)) && !wasAway(suspect),
+      )
+      counts.expired += expired.length
+      left = left.filter((suspect) => !expired.includes(suspect))
+      if (left.length === 0) return
+    }
+    for (const suspect of left) {
+      if (suspect.stale) {
+        counts.stale++
+        example(`${suspect.id}: its value is older than its id`)
+      } else if (!Number.isNaN(suspect.score)) {
+        missing(suspect, `no value, though it was ranked ${Math.round(nowAt(server) - suspect.score)} ms ago`)
+      }
+    }
+    await undated(left.filter(({ stale, score }) => !stale && Number.isNaN(score)))
+  }
+
+  /** Without a date only a writer that lives owes a value. @param {Suspect[]} list */
+  const undated = async (list) => {
+    if (list.length === 0) return
+    const sinceMs = Math.max(...list.map(({ seenMs }) => seenMs))
+    if (!(await wasRewritten(sinceMs))) {
+      counts.expired += list.length
+      return
+    }
+    const settled = await Promise.all(list.map((suspect) => askAgain(suspect, sinceMs)))
+    for (const suspect of list.filter((_, i) => !settled[i]))
+      missing(suspect, 'no value, though its writer lives')
+  }
+
+  return {
+    counts,
+    examples,
+    /** @type {(list: IdList, server: string) => ValueSink} */
+    inspect(list, server) {
+      /** @type {Suspect[]} */
+      let found = []
+      const suspect = (
+        /** @type {number} */ i,
+        /** @type {number} */ n,
+        /** @type {boolean} */ stale,
+        /** @type {number} */ nowMs,
+      ) => {
+        if (suspects >= mostSuspects) {
+          counts.unjudged++
+          return
+        }
+        suspects++
+        found.push({
+          id: list.text(i),
+          n,
+          score: list.scoreOf(i),
+          stale,
+          seenMs: nowMs,
+          absentFromMs: Number.NaN,
+          absentToMs: Number.NaN,
+        })
+        if (found.length > 1) return
+        // After the reads that are under way: one round of questions for all of them.
+        const all = sleep(20).then(() => {
+          const asked = found
+          found = []
+          return recheck(asked, server).then(
+            () => {
+              suspects -= asked.length
+            },
+            () => {
+              suspects -= asked.length
+              counts.unjudged += asked.length
+            },
+          )
+        })
+        open.add(all)
+        all.finally(() => open.delete(all))
+      }
+      const isSettled = nowAt(server) >= settledMs
+
+      return {
+        value(i, bytes, from, to) {
+          if (!isSettled) return
+          const n = i < 0 ? itemIn(bytes, from, to) : numberOf(list.bytes, list.startOf(i), list.endOf(i))
+          if (!isItem(n)) {
+            counts.unexpected++
+            example(
+              `${i < 0 ? bytes.toString('latin1', from, Math.min(to, from + 20)) : list.text(i)}: no item of the plan`,
+            )
+            return
+          }
+          if (plan.knowsBytes) counts.checked++
+          if (!matches(n, bytes, from, to)) {
+            counts.corrupt++
+            example(`${i < 0 ? `item ${n}` : list.text(i)}: other bytes`)
+          } else if (stamp && i >= 0) {
+            const score = list.scoreOf(i)
+            const stampMs = scoreIn(bytes, from, from + stampBytes)
+            const nowMs = Number.isNaN(score) ? nowAt(server) : 0
+            if (isStale(n, stampMs, score, nowMs)) suspect(i, n, true, nowAt(server))
+          }
+        },
+        nil(i) {
+          if (!isSettled) return
+          const n = numberOf(list.bytes, list.startOf(i), list.endOf(i))
+          if (!isItem(n)) {
+            counts.unexpected++
+            example(`${list.text(i)}: no item of the plan`)
+            return
+          }
+          const nowMs = nowAt(server)
+          const score = list.scoreOf(i)
+          if (isOver(n, score, nowMs)) counts.expired++
+          else if (Number.isNaN(score) && mayBeOver) counts.expired++
+          else suspect(i, n, false, nowMs)
+        },
+      }
+    },
+    /** Everything that was to be asked again has its answer. */
+    settle: async () => {
+      while (open.size > 0) await Promise.all(open)
+    },
+  }
+}

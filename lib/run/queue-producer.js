@@ -1,0 +1,126 @@
+// A producer's account of its jobs, stored beside the queue once a second and at the end.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bitsOf } from '../measure/bits.js'
+import { fillingOf } from '../measure/filling.js'
+import { makerAccount, signs } from '../servers/queue-accounts.js'
+import { ownerOf } from '../servers/topology.js'
+import { parseInfo } from '../wire/info.js'
+import { strategyOf } from '../workloads/strategy-of-plan.js'
+import { untilStopped } from './start-up.js'
+import { backlogOf } from './work-contents.js'
+
+/**
+ * @typedef {import('../servers/open.js').Target} Target
+ * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ */
+
+const everyMs = 1000
+// A server that is silent at the end holds nobody up.
+const endLimitMs = 4000
+// Workers of an empty queue read its account, and end; others wait for jobs that do not come.
+const idleLimitMs = 10_000
+/** Refusals that say: the queue, or the memory of its server, is full. */
+export const noRoom = Object.freeze(['FULL', 'OOM'])
+
+/**
+ * A local server stays for the workers that take from the queue in it: until they have ended, the queue has been empty for a
+ * while, or somebody stops it.
+ * @param {Target} target
+ * @param {import('../plan/plan.js').Plan} plan
+ * @param {{ say: (line: string) => void, stop: AbortSignal }} needs
+ */
+export const workersHaveLeft = async (target, plan, { say, stop }) => {
+  const strategy = strategyOf(plan)
+  const client = target.control(queueOwner(target, strategy)())
+  const areThere = async () => {
+    const { boxes } = await signs(client, strategy.accounts())
+    return boxes.some(({ atWork }) => atWork)
+  }
+  let leftAtMs = performance.now()
+  const hasJobs = async () => {
+    if ((await backlogOf(client, strategy)) > 0) leftAtMs = performance.now()
+    return performance.now() - leftAtMs < idleLimitMs
+  }
+  const isNeeded = async () => (await areThere()) && (await hasJobs())
+  for (let isTold = false; !stop.aborted && (await isNeeded().catch(() => false)); isTold = true) {
+    if (!isTold)
+      say('workers take from the queue: its local server stays until they have ended; Ctrl-C ends it')
+    await sleep(everyMs, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+/** The server that has the queue. @param {Target} target @param {Strategy} strategy */
+export const queueOwner = (target, strategy) => () => ownerOf(target.topology, strategy.keyOf(1))
+
+/**
+ * @param {object} needs
+ * @param {import('../plan/plan.js').Plan} needs.plan
+ * @param {Strategy} needs.strategy
+ * @param {Target} needs.target
+ * @param {() => number} needs.elapsed
+ * @param {() => Record<string, number>} needs.failedBy
+ * @param {(kind: string, text: string) => void} needs.onEvent
+ */
+export const producing = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
+  const { maker, limit } = /** @type {NonNullable<typeof plan.queue>} */ (plan.queue)
+  const acked = bitsOf()
+  const owner = queueOwner(target, strategy)
+  const client = () => target.control(owner())
+  const { filling, look, refused } = fillingOf()
+  /** How full the queue is, of its limit or of the memory of its server. */
+  const fullness = async () => {
+    const { fields } = parseInfo(await client().info('memory'))
+    const [used, most] = [Number(fields.used_memory), Number(fields.maxmemory)]
+    const byMemory = most > 0 ? used / most : 0
+    return Math.max(byMemory, limit === null ? 0 : (await backlogOf(client(), strategy)) / limit)
+  }
+  const account = makerAccount(client, strategy.accounts(), maker, acked)
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  let underWay = Promise.resolve()
+  let isUnderWay = false
+  /** @param {() => Promise<unknown>} work */
+  const begin = (work) => {
+    isUnderWay = true
+    underWay = work()
+      .catch(() => {})
+      .then(() => {
+        isUnderWay = false
+      })
+  }
+  const renew = () => {
+    // A server that is away answers none of them; the next one, or the end, stores what this one could not.
+    if (isUnderWay) return
+    begin(async () => {
+      look(elapsed(), await fullness())
+      await account.renew()
+    })
+  }
+  return {
+    acked: acked.add,
+    refused,
+    /** How the queue filled, and what it had no room for. */
+    figures: () => ({
+      limit,
+      refused: noRoom.reduce((sum, cause) => sum + (failedBy()[cause] ?? 0), 0),
+      ...filling,
+    }),
+    start() {
+      begin(account.begin)
+      timer = setInterval(renew, everyMs)
+    },
+    /** A consumer knows what was produced from here on. */
+    async end() {
+      clearInterval(timer)
+      const fault = await untilStopped(
+        AbortSignal.timeout(endLimitMs),
+        underWay.then(account.end).then(
+          () => null,
+          (error) => error.message,
+        ),
+        'the server does not answer',
+      )
+      if (fault !== null) onEvent('account', `the jobs produced could not be stored: ${fault}`)
+    },
+  }
+}

@@ -1,0 +1,153 @@
+// Which servers may be sent the password, and which of them items: the one that the user named, those that it and the
+// cluster's own map name, and a master that comes later only after the same preflight.
+import { isIP } from 'node:net'
+import { TargetError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
+import { addressOf, endpointOf } from './address.js'
+
+/**
+ * @typedef {import('./topology.js').Layout & { epoch?: number, others?: string[] }} Layout
+ * @typedef {import('./dial.js').Access} Access
+ * @typedef {ReturnType<typeof admissionOf>} Admission
+ */
+
+/** Redirects to one address that nobody confirms for so long end the run. */
+export const strayLimitMs = 5000
+// Without one for so long, the next is counted from anew.
+const forgottenMs = 1000
+
+/** What ends a run: it would have to go on with a server that was not checked. */
+export class UnconfirmedError extends TargetError {
+  /** @param {string} message @param {unknown} [cause] */
+  constructor(message, cause) {
+    super(message, { code: 'UNCONFIRMED', cause })
+  }
+}
+
+const isLoopback = (/** @type {string} */ host) => /^(localhost|127\.|::1$)/.test(host)
+const isSameHost = (/** @type {string} */ a, /** @type {string} */ b) =>
+  a === b || (isLoopback(a) && isLoopback(b))
+
+/**
+ * The replicas that a single server names in INFO say themselves what they are called: without TLS that proves their
+ * name, one on another host would be sent the password unseen.
+ * @param {Access} access
+ * @param {boolean} mayBeNamed `--allow named-hosts`
+ */
+export const replicaRule = ({ password, tls }, mayBeNamed) => {
+  const isSafe = mayBeNamed || !password || Boolean(tls && tls.rejectUnauthorized !== false)
+  return (/** @type {string} */ replica, /** @type {string} */ master) =>
+    isSafe || isSameHost(endpointOf(replica).host, endpointOf(master).host)
+}
+
+/** A certificate that does not hold will not hold later either. @param {unknown} error */
+const isFinal = (error) => {
+  if (!(error instanceof TargetError)) return false
+  if (error.code === 'FOREIGN' || error instanceof UnconfirmedError) return true
+  const { code = '', message = '' } = /** @type {NodeJS.ErrnoException} */ (error.cause ?? {})
+  return /CERT|ALTNAME|self.signed|unable to (get|verify)/i.test(`${code} ${message}`)
+}
+
+/** @param {{ clock: () => number }} needs */
+export const admissionOf = ({ clock }) => {
+  /** @type {Set<string>} the password may go there */
+  const named = new Set()
+  /** @type {Set<string>} items may go there */
+  const admitted = new Set()
+  /** @type {Map<string, { sinceMs: number, lastMs: number }>} */
+  const strays = new Map()
+  /** @type {Map<string, unknown>} why a master without slots was not admitted */
+  const faults = new Map()
+  /** @type {((address: string, layout: Layout) => Promise<void>) | null} */
+  let check = null
+  let end = (/** @type {string} */ _reason) => {}
+  let hasEnded = false
+
+  const refuse = (/** @type {string} */ reason) => {
+    if (hasEnded) return
+    hasEnded = true
+    end(reason)
+  }
+  /** @param {string} address @param {Layout} layout */
+  const admit = async (address, layout) => {
+    if (admitted.has(address)) return
+    named.add(address)
+    await check?.(address, layout)
+    admitted.add(address)
+  }
+
+  return {
+    mayConnect: (/** @type {string} */ address) => named.has(address),
+    isAdmitted: (/** @type {string} */ address) => admitted.has(address),
+    /** The user, a sentinel or a confirmed server's map gives this address. @param {string} address */
+    name: (address) => named.add(address),
+
+    /** Servers there were before the run: preflight looks at them by itself. @param {Layout} layout */
+    begin({ nodes }) {
+      for (const { address } of nodes) {
+        named.add(address)
+        admitted.add(address)
+      }
+    },
+
+    /**
+     * From now on every master that is new is checked.
+     * @param {(address: string, layout: Layout) => Promise<void>} newcomer rejects when nothing may be written there
+     */
+    checkWith(newcomer) {
+      check = newcomer
+    },
+    /** @param {(reason: string) => void} then told once, that the run cannot go on */
+    endWith(then) {
+      end = then
+    },
+
+    /** Resolves when items may go to all masters of a layout. @param {Layout} layout */
+    async review(layout) {
+      try {
+        for (const address of layout.masters) await admit(address, layout)
+      } catch (error) {
+        if (isFinal(error)) refuse(/** @type {Error} */ (error).message)
+        throw error
+      }
+      for (const { address, role } of layout.nodes) {
+        if (role !== 'replica') continue
+        named.add(address)
+        admitted.add(address)
+      }
+      // A shard that is being added owns no slot yet, and slots on their way are redirected to it.
+      for (const address of layout.others ?? []) {
+        await admit(address, layout).then(
+          () => faults.delete(address),
+          (error) => faults.set(address, error),
+        )
+      }
+    },
+
+    /** What the servers said cannot be followed. @param {unknown} error */
+    failed(error) {
+      if (isFinal(error)) refuse(/** @type {Error} */ (error).message)
+    },
+
+    /** Whether a redirect may be followed. @param {string} from @param {string} to */
+    follows(from, to) {
+      if (admitted.has(to)) return true
+      const nowMs = clock()
+      const seen = strays.get(to)
+      if (!seen || nowMs - seen.lastMs > forgottenMs) strays.set(to, { sinceMs: nowMs, lastMs: nowMs })
+      else {
+        seen.lastMs = nowMs
+        if (nowMs - seen.sinceMs > strayLimitMs) {
+          const fault = faults.get(to)
+          const why = fault instanceof Error ? fault.message : "the cluster's own map does not name it"
+          refuse(`${from} redirects to ${plainText(to)}, and nothing was sent there: ${why}`)
+        }
+      }
+      return false
+    },
+  }
+}
+
+/** Whatever a server calls itself, as an address that can be compared. @param {string} host @param {number} port */
+export const shownAddress = (host, port) =>
+  isIP(host) || /^[\w.-]{1,253}$/.test(host) ? addressOf({ host, port }) : plainText(`${host}:${port}`)

@@ -1,0 +1,132 @@
+// Control connections: one a node, for questions beside the load.
+import { Redis } from 'ioredis'
+import { TargetError } from '../base/errors.js'
+import { addressOf } from './address.js'
+import { clientOptions, connectLimitMs, retryAfter } from './client-options.js'
+import { reasonFor } from './reason.js'
+
+/**
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {import('./dial.js').Access} Access
+ */
+
+// A server that executes for longer than this is not one to ask.
+const answerLimitMs = 10_000
+
+/**
+ * The library waits for ever for a server that takes the connection and says nothing.
+ * @template T
+ * @param {number} limitMs
+ * @param {Promise<T>} promise
+ */
+const within = async (limitMs, promise) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
+  })
+  try {
+    await Promise.race([promise, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * An answer of a server; or, in one line that names it, why it cannot be used.
+ * @template T
+ * @param {string} address
+ * @param {Access} access
+ * @param {Promise<T>} answer
+ */
+export const answerOf = (address, access, answer) =>
+  answer.catch((error) => {
+    if (error instanceof TargetError) throw error
+    throw new TargetError(reasonFor(address, error, access), { cause: error })
+  })
+
+/**
+ * @param {Access} access
+ * @param {(address: string) => boolean} [mayConnect] a connection carries the password
+ */
+export const controlConnections = (access, mayConnect = () => true) => {
+  /** @type {Map<string, Redis>} */
+  const clients = new Map()
+  /** @type {Map<string, Error>} */
+  const faults = new Map()
+
+  const ownDb = access.db ?? 0
+  /** @param {Endpoint} endpoint @param {number} [db] */
+  const of = (endpoint, db = ownDb) => {
+    const address = addressOf(endpoint)
+    const name = db === ownDb ? address : `${address}/${db}`
+    const known = clients.get(name)
+    if (known) return known
+    if (!mayConnect(address))
+      throw new TargetError(`${address}: no confirmed server names it`, { code: 'UNCONFIRMED' })
+    const client = new Redis({
+      ...endpoint,
+      ...clientOptions(access, 'millrace-control'),
+      db,
+      commandTimeout: answerLimitMs,
+      maxRetriesPerRequest: 1,
+      autoResendUnfulfilledCommands: false,
+      // Its check holds everything back while a server loads, and writes to stderr where INFO is refused.
+      enableReadyCheck: false,
+      retryStrategy: retryAfter(2000),
+      lazyConnect: true,
+    })
+    client.on('error', (error) => faults.set(address, error))
+    clients.set(name, client)
+    return client
+  }
+
+  return {
+    of,
+    /**
+     * Connects now, and says in one line why not.
+     * @param {Endpoint} endpoint
+     */
+    async connect(endpoint) {
+      const address = addressOf(endpoint)
+      const client = of(endpoint)
+      try {
+        await within(connectLimitMs, client.connect())
+        // The library would go on in database 0.
+        if (ownDb > 0) await client.select(ownDb)
+        return client
+      } catch (error) {
+        const cause = faults.get(address) ?? /** @type {Error} */ (error)
+        client.disconnect()
+        clients.delete(address)
+        throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })
+      }
+    },
+    /** Rejects with the error of its connection where a server does not answer. @param {Endpoint} endpoint */
+    answers: (endpoint) =>
+      of(endpoint)
+        .ping()
+        .catch((error) => {
+          if (error.name === 'ReplyError') throw error
+          throw faults.get(addressOf(endpoint)) ?? error
+        }),
+    /** Ends the connection to a database that is not the target's own. @param {Endpoint} endpoint @param {number} db */
+    leave(endpoint, db) {
+      const name = `${addressOf(endpoint)}/${db}`
+      clients.get(name)?.disconnect()
+      clients.delete(name)
+    },
+    /** Servers that have left are not connected to any more. @param {string[]} addresses that stay */
+    keep(addresses) {
+      for (const [name, client] of clients) {
+        if (addresses.includes(name.split('/', 1)[0])) continue
+        client.disconnect()
+        clients.delete(name)
+      }
+    },
+    close() {
+      for (const client of clients.values()) client.disconnect()
+      clients.clear()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+// A plain connection to a server: connected, signed in, ready to carry commands.
+import net from 'node:net'
+import tls from 'node:tls'
+import { TargetError } from '../base/errors.js'
+import { replyCounter } from '../wire/decode.js'
+import { commandBytes } from '../wire/encode.js'
+import { addressOf } from './address.js'
+import { connectLimitMs } from './client-options.js'
+import { reasonFor } from './reason.js'
+
+/**
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {{ username?: string, password?: string, db?: number, tls?: tls.ConnectionOptions | null }} Access
+ * @typedef {net.Socket} Socket
+ */
+
+// One for all sockets: what a read brings is taken apart before the next read. A buffer each takes the cache of many.
+const readBuffer = Buffer.allocUnsafeSlow(65_536)
+
+/**
+ * @param {Access} access
+ * @param {string} clientName
+ */
+const greetings = ({ username, password, db }, clientName) => {
+  const commands = []
+  if (password) commands.push(username ? ['AUTH', username, password] : ['AUTH', password])
+  commands.push(['CLIENT', 'SETNAME', clientName])
+  if (db) commands.push(['SELECT', String(db)])
+  return commands
+}
+
+/**
+ * @param {Endpoint} endpoint
+ * @param {Access} access
+ * @param {{ buffer: Buffer, callback: (count: number, buffer: Uint8Array) => boolean }} onread
+ * @returns {Socket}
+ */
+const openSocket = ({ host, port }, access, onread) => {
+  if (!access.tls) return net.connect({ host, port, noDelay: true, onread })
+  const options = { host, port, servername: net.isIP(host) ? '' : host, ...access.tls, onread }
+  return tls.connect(/** @type {tls.ConnectionOptions} */ (options))
+}
+
+/**
+ * Resolves with the socket when the server has let us in; rejects with one line that names the address.
+ * A chunk is a view of a buffer that is used again after the call.
+ * @param {Endpoint} endpoint
+ * @param {Access} access
+ * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
+ * @returns {Promise<Socket>}
+ */
+export const dial = (
+  endpoint,
+  access,
+  { onBytes, onClose, clientName = 'millrace', connectTimeoutMs = connectLimitMs, connect = openSocket },
+) =>
+  new Promise((resolve, reject) => {
+    const address = addressOf(endpoint)
+    const commands = greetings(access, clientName)
+    let left = commands.length
+    let ready = false
+    /** @type {Error | undefined} */
+    let fault
+    const refuse = (/** @type {string} */ reason, /** @type {unknown} */ cause) => {
+      fault ??= new TargetError(reasonFor(address, cause ?? new Error(reason), access), {
+        code: 'CONNECT',
+        cause,
+      })
+      socket.destroy()
+    }
+    const welcome = () => {
+      if (--left > 0) return
+      ready = true
+      socket.setTimeout(0)
+      resolve(socket)
+    }
+    const greet = replyCounter({
+      done: (count) => {
+        for (let i = 0; i < count; i++) welcome()
+      },
+      // A server may refuse to be told a client's name; that harms nobody.
+      failed: (line) =>
+        /setname|unknown (sub)?command|NOPERM.*client/i.test(line)
+          ? welcome()
+          : refuse(line, Object.assign(new Error(line), { name: 'ReplyError' })),
+    })
+    const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
+      const chunk = /** @type {Buffer} */ (bytes).subarray(0, count)
+      try {
+        if (ready) onBytes(chunk)
+        else greet(chunk)
+      } catch (error) {
+        fault ??= /** @type {Error} */ (error)
+        socket.destroy()
+      }
+      return true
+    }
+    const socket = connect(endpoint, access, { buffer: readBuffer, callback })
+    socket.setNoDelay(true)
+    socket.setTimeout(connectTimeoutMs, () => refuse(`no answer within ${connectTimeoutMs} ms`, undefined))
+    socket.once(access.tls ? 'secureConnect' : 'connect', () => socket.write(commandBytes(commands)))
+    socket.on('error', (error) => {
+      fault ??= ready
+        ? error
+        : new TargetError(reasonFor(address, error, access), { code: 'CONNECT', cause: error })
+    })
+    socket.once('close', () => {
+      if (ready) onClose(fault)
+      else reject(fault ?? new TargetError(`${address}: closed the connection`, { code: 'CONNECT' }))
+    })
+  })

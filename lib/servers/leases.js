@@ -1,0 +1,337 @@
+// Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cluster, Redis } from 'ioredis'
+import { InterruptedError, TargetError } from '../base/errors.js'
+import { processStart } from '../base/lock.js'
+import { differingTerms, leaseMs } from '../plan/plan-card.js'
+import { cardWords } from '../plan/read-plan.js'
+import { scriptBody } from '../workloads/lua.js'
+import { endpointOf } from './address.js'
+import { clientOptions } from './client-options.js'
+import { disconnect } from './disconnect.js'
+import { announcePlan, rivalRefusal } from './plan-key.js'
+import { reasonFor } from './reason.js'
+
+/**
+ * @typedef {object} Terms
+ * @property {string} prefix
+ * @property {number} totalAgents
+ * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
+ *
+ * @typedef {import('../measure/memory-cost.js').Held} Held
+ * @typedef {{ token: string, host: string, pid: number, run: string, since: string, writing?: number, before?: Held }} Holder
+ */
+
+const retryMs = 500
+// At the end of a run a server may be away, and nobody waits for it; one that stands still for a second is there.
+const answerLimitMs = 5000
+
+const readyLimitMs = 10_000
+
+/** A lease says first whether its holder writes: it may prepare for seconds. @param {0 | 1} isWriting @param {string} own */
+const leaseText = (isWriting, own) => `{"writing":${isWriting},${own}`
+const writingAt = leaseText(1, '').indexOf('1')
+
+/** Of a prefix, whatever the plan: two plans on one prefix would destroy each other. @param {Terms} terms @param {number} agent */
+export const leaseKey = ({ prefix, readers }, agent) =>
+  `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
+
+/** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} target */
+const clientFor = ({ kind, topology, access, sentinels }) => {
+  const options = {
+    ...clientOptions(access, 'millrace-lease'),
+    commandTimeout: readyLimitMs,
+    maxRetriesPerRequest: 2,
+  }
+  return kind === 'cluster'
+    ? new Cluster(topology.masters.map(endpointOf), {
+        redisOptions: options,
+        slotsRefreshInterval: 5000,
+        dnsLookup: (address, callback) => callback(null, address),
+      })
+    : new Redis({
+        ...(sentinels?.clientOptions() ?? endpointOf(topology.masters[0])),
+        ...options,
+        db: access.db ?? 0,
+      })
+}
+
+/** @param {string | null} text @returns {Holder | null} */
+const holderIn = (text) => {
+  try {
+    return text === null ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** @param {Holder | null} holder a process of this host */
+const isAtWork = (holder) =>
+  holder !== null && holder.host === hostname() && processStart(holder.pid) !== undefined
+
+/** Two parts of a run's agents, as they are typed. @param {number} totalAgents */
+const halves = (totalAgents) => {
+  const t = Math.max(2, totalAgents)
+  const half = Math.floor(t / 2)
+  const part = (/** @type {number} */ from, /** @type {number} */ to) =>
+    `-t ${t} -a ${from === to ? from : `${from}-${to}`}`
+  return [part(1, half), part(half + 1, t)]
+}
+
+/** @param {{ agent: number, holder: Holder | null }[]} list @param {string} who */
+const listed = (list, who) =>
+  list
+    .map(
+      ({ agent, holder: by }) => `${who} ${agent}${by ? `: ${by.host} pid ${by.pid} since ${by.since}` : ''}`,
+    )
+    .join('; ')
+
+/**
+ * @param {object} options
+ * @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} options.target
+ * @param {Terms} options.terms
+ * @param {string} options.run
+ * @param {(line: string) => void} options.say
+ * @param {(message: string) => void} options.onLost
+ * @param {(message: string) => void} [options.onRival] another plan is being written under the prefix as well
+ * @param {() => number} options.clock
+ * @param {() => number} [options.epochMs] by the clock of the servers
+ * @param {AbortSignal} [options.signal] stops waiting
+ * @param {boolean} [options.here] all who may hold leases are processes of this host, as on embedded servers
+ * @param {string} [options.token] whose leases they are
+ * @param {() => Promise<boolean>} [options.isLast] of the writers of the plan to be released
+ * @param {number} [options.lastMs] how long a lease lasts that nobody renews
+ */
+export const leases = ({
+  target,
+  terms,
+  run,
+  say,
+  onLost,
+  onRival = () => {},
+  clock,
+  epochMs = Date.now,
+  signal,
+  here = false,
+  token = randomUUID(),
+  isLast,
+  lastMs = leaseMs,
+}) => {
+  const who = terms.readers ? 'reader' : 'writer'
+  const client = clientFor(target)
+  /** @type {Error | undefined} */
+  let lastError
+  client.on('error', (error) => {
+    lastError = error
+  })
+  /** What the text of each of our leases ends with, and of nobody else's. */
+  const own = JSON.stringify({
+    token,
+    host: hostname(),
+    pid: process.pid,
+    run,
+    since: new Date(epochMs()).toISOString(),
+  }).slice(1)
+  let holder = leaseText(0, own)
+  /** @type {Set<number>} */
+  const held = new Set()
+  /** @type {Set<number>} asked for, and not refused: a lease whose answer is lost may be ours */
+  const asked = new Set()
+  let released = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  /** @type {import('./plan-key.js').Announcement | null} */
+  let card = null
+
+  // The library tries for ever, and does not say that it may not ask CLUSTER INFO.
+  const reachable = async () => {
+    if (client.status === 'ready') return
+    const ready = once(client, 'ready', { signal: AbortSignal.timeout(readyLimitMs) })
+    await ready.catch(() => {
+      const what = lastError ?? new Error('not ready; may this user ask CLUSTER SLOTS and CLUSTER INFO?')
+      throw new TargetError(reasonFor(`the leases in ${target.topology.masters[0]}`, what, target.access))
+    })
+  }
+  const claim = async (/** @type {number} */ agent) => {
+    if (released) throw new InterruptedError()
+    asked.add(agent)
+    const key = leaseKey(terms, agent)
+    const answer = await client.set(key, holder, 'PX', lastMs, 'NX')
+    // It may be ours all the same: of a renewal beside this one, or of this very SET, whose first answer was lost.
+    const isOurs = answer === 'OK' || (await client.get(key))?.endsWith(own) === true
+    if (isOurs) held.add(agent)
+    else asked.delete(agent)
+    return isOurs
+  }
+  const giveBack = async () => {
+    const agents = [...asked]
+    held.clear()
+    asked.clear()
+    await Promise.all(
+      agents.map((agent) => client.eval(scriptBody('release-lease'), 1, leaseKey(terms, agent), own)),
+    )
+  }
+  const holders = async () => {
+    const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+    const texts = await Promise.all(all.map((agent) => client.get(leaseKey(terms, agent))))
+    return all.map((agent, i) => ({ agent, taken: texts[i] !== null, holder: holderIn(texts[i]) }))
+  }
+
+  let rivalKnown = false
+  const renewPlan = async (/** @type {import('./plan-key.js').Announcement} */ plan) => {
+    const { rival } = await announcePlan(client, plan, 'renew')
+    if (!rival || rivalKnown) return
+    rivalKnown = true
+    onRival(
+      `another plan is being written under the same prefix: ${cardWords(rival)}, with ${differingTerms(rival, plan)}; each removes items of the other`,
+    )
+  }
+  /** For each agent besides ours '1' when it writes, '0' when it does not yet; rejects where the servers do not answer. */
+  const theirs = async () => {
+    const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+    const asking = all.filter((agent) => !held.has(agent))
+    // GETRANGE: what commandstats tells of GET is then about items alone.
+    const found = await Promise.all(
+      asking.map((agent) => client.getrange(leaseKey(terms, agent), writingAt, writingAt)),
+    )
+    return found.filter((text) => text !== '')
+  }
+  /** How many agents besides ours write. */
+  const others = async () => (await theirs()).filter((text) => text === '1').length
+
+  const renew = async () => {
+    // The server may be away; the next renewal tells again.
+    if (card) renewPlan(card).catch(() => {})
+    for (const agent of held) {
+      try {
+        const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs)
+        if (kept === 1) continue
+        // It may only have run out while nobody could reach the server.
+        if (await claim(agent)) continue
+        asked.delete(agent)
+        // On a slow server renewals may overlap.
+        if (held.delete(agent))
+          onLost(
+            `the lease of ${who} ${agent} was lost to another process: two may be writing the same items`,
+          )
+      } catch {
+        // The server is away; the next renewal tells.
+      }
+    }
+  }
+
+  /**
+   * Tries until the lease of a writer that died would have run out.
+   * @param {() => Promise<boolean>} attempt
+   * @param {readonly number[]} wanted
+   * @param {number} needed how many of those
+   */
+  const patiently = async (attempt, wanted, needed) => {
+    const startMs = clock()
+    let isSaid = false
+    for (;;) {
+      if (signal?.aborted) throw new InterruptedError()
+      // The last attempt begins when all leases would have run out, however long the ones before it took.
+      const isLastTry = clock() - startMs > lastMs + lastMs / 30
+      if (await attempt()) return
+      if (here) await refuseWhileAtWork(wanted, needed)
+      if (isLastTry) throw await refusal(wanted)
+      if (!isSaid) say(`every ${who} asked for is taken; waiting ${lastMs / 1000} s for a lease to run out`)
+      isSaid = true
+      await sleep(retryMs)
+    }
+  }
+  const takenOf = async (/** @type {readonly number[]} */ wanted) =>
+    (await holders()).filter(({ agent, taken }) => taken && wanted.includes(agent))
+  /** No lease of theirs will run out. @param {readonly number[]} wanted @param {number} needed */
+  const refuseWhileAtWork = async (wanted, needed) => {
+    const list = (await takenOf(wanted)).filter(({ holder: by }) => isAtWork(by))
+    if (wanted.length - list.length >= needed) return
+    const [one, other] = halves(terms.totalAgents)
+    throw new TargetError(
+      `this load runs on these servers already: ${listed(list, who)}. Share it between two terminals, ${one} in one and ${other} in the other, or take another --prefix`,
+      { code: 'LEASED' },
+    )
+  }
+  const refusal = async (/** @type {readonly number[]} */ wanted) => {
+    const list = await takenOf(wanted)
+    return new TargetError(
+      `every ${who} asked for is taken: ${listed(list, who)}. Raise -t on every box, or end one of them`,
+      { code: 'LEASED' },
+    )
+  }
+
+  return {
+    /**
+     * The next free agent, or exactly those named.
+     * @param {'next' | readonly number[]} wanted
+     * @returns {Promise<number[]>}
+     */
+    async claim(wanted) {
+      await reachable()
+      if (wanted === 'next') {
+        const anyFree = async () => {
+          for (let agent = 1; agent <= terms.totalAgents; agent++) if (await claim(agent)) return true
+          return false
+        }
+        const all = Array.from({ length: terms.totalAgents }, (_, i) => i + 1)
+        await patiently(anyFree, all, 1)
+      } else {
+        // All or none: what is not renewed would run out while the others are waited for.
+        const allMine = async () => {
+          for (const agent of wanted) if (!(await claim(agent))) break
+          if (held.size === wanted.length) return true
+          await giveBack()
+          return false
+        }
+        await patiently(allMine, wanted, wanted.length)
+      }
+      timer = setInterval(renew, lastMs / 6)
+      timer.unref()
+      return [...held].sort((a, b) => a - b)
+    },
+    others,
+    /**
+     * Announces what is written under these leases, now and with each renewal. Refused beside a plan of other terms.
+     * @param {import('./plan-key.js').Announcement} plan
+     */
+    async announce(plan) {
+      const { nowMs, rival } = await announcePlan(client, plan)
+      if (rival) throw rivalRefusal(target.topology.masters[0], plan, rival, nowMs)
+      card = plan
+    },
+    /** What was there before the first of the others that write began; null: none writes. @returns {Promise<Held | null>} */
+    async earliest() {
+      if ((await others()) === 0) return null
+      const all = Array.from({ length: terms.totalAgents }, (_, i) => leaseKey(terms, i + 1))
+      const texts = await Promise.all(all.map((key) => client.getrange(key, 0, -1)))
+      const found = texts.map((text) => holderIn(text || null))
+      return found.find((by) => by?.writing === 1 && by.before && by.token !== token)?.before ?? null
+    },
+    /** From now on our agents write. @param {Held} [before] what is there */
+    async begin(before) {
+      holder = leaseText(1, before ? `"before":${JSON.stringify(before)},${own}` : own)
+      await Promise.all(
+        [...held].map((agent) =>
+          client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs, holder),
+        ),
+      )
+    },
+    async release() {
+      if (released) return
+      released = true
+      clearInterval(timer)
+      const away = async () => {
+        await giveBack()
+        // The plan has ended when its last writer has.
+        if (card && (isLast ? await isLast() : (await theirs()).length === 0))
+          await announcePlan(client, card, 'end')
+      }
+      await Promise.race([away().catch(() => {}), sleep(answerLimitMs)])
+      disconnect(client)
+    },
+  }
+}

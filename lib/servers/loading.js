@@ -1,0 +1,43 @@
+// A server that reads its data from a disk answers INFO and little else: it is waited for.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TargetError } from '../base/errors.js'
+import { period } from '../base/units.js'
+import { parseInfo } from '../wire/info.js'
+
+const pollMs = 200
+// Who reads nothing for so long will not end.
+const stillLimitMs = 60_000
+
+/** What INFO tells of it, where that makes sense. @param {Record<string, string>} fields */
+const progressWords = ({ loading_loaded_perc: percent, loading_eta_seconds: etaS }) => {
+  const words = []
+  if (Number(percent) >= 0) words.push(`${Math.round(Number(percent))} %`)
+  if (Number(etaS) > 0) words.push(`about ${period(Number(etaS) * 1000)} to go`)
+  return words.length > 0 ? ` (${words.join(', ')})` : ''
+}
+
+/**
+ * Resolves when the server has its data.
+ * @param {Pick<import('ioredis').Redis, 'call'>} client
+ * @param {string} address
+ * @param {{ say: (line: string) => void, clock?: () => number }} options told once that it waits
+ */
+export const loaded = async (client, address, { say, clock = () => performance.now() }) => {
+  let told = false
+  let bytes = ''
+  let changedMs = clock()
+  for (;;) {
+    const { fields } = parseInfo(String(await client.call('INFO', 'persistence')))
+    if (fields.loading !== '1') return
+    if (!told) say(`${address} is loading its data${progressWords(fields)}: waiting for it`)
+    told = true
+    if (fields.loading_loaded_bytes !== bytes) {
+      bytes = fields.loading_loaded_bytes
+      changedMs = clock()
+    } else if (clock() - changedMs > stillLimitMs)
+      throw new TargetError(
+        `${address} has been loading its data for ${period(stillLimitMs)} without getting on; look at its log`,
+      )
+    await sleep(pollMs)
+  }
+}

@@ -1,0 +1,328 @@
+// The servers of a run: found or started, asked what they are, and kept in view while they change.
+
+import { OptionError, TargetError } from '../base/errors.js'
+import { count, plainText, several } from '../base/units.js'
+import { parseInfo } from '../wire/info.js'
+import { accessOf } from './access.js'
+import { addressOf, endpointOf } from './address.js'
+import { admissionOf, replicaRule, UnconfirmedError } from './confirmed-servers.js'
+import { answerOf, controlConnections } from './control.js'
+import { dial } from './dial.js'
+import { findEmbedded, startEmbedded } from './embedded.js'
+import { loaded } from './loading.js'
+import { reasonFor } from './reason.js'
+import { loadScript, storeScripts } from './scripts.js'
+import { sentinelsOf } from './sentinel.js'
+import { orphanSlots } from './topology.js'
+import { lookoutOf } from './topology-source.js'
+import { refusedBy } from './unsupported-commands.js'
+
+/**
+ * @typedef {import('../../settings.js').Settings} Settings
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ * @typedef {import('./dial.js').Access} Access
+ * @typedef {import('./topology.js').Layout} Layout
+ * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
+ * @typedef {'address' | 'embedded' | 'attached'} Origin
+ */
+
+/**
+ * What is typed for servers to be started must be so of those that run.
+ * @param {Settings} settings
+ * @param {import('./embedded-state.js').Embedded} found
+ */
+const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { cluster, nodes, address }) => {
+  const masters = nodes.filter(({ role }) => role === 'master').length
+  const replicasEach = (nodes.length - masters) / masters
+  const typed = (/** @type {string} */ key) => given[key] === 'command line'
+  const contradiction =
+    (typed('shards') && shards !== masters && `--shards ${shards}`) ||
+    (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
+    // Which program they run and with what configuration is not known.
+    (typed('serverBin') && `--server-bin ${serverBin}`) ||
+    (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
+  if (!contradiction) return
+  const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'
+  throw new OptionError(
+    `${contradiction}: a local ${what} runs here already, on ${address}, and would be attached to; end its writer, or leave out ${contradiction.split(' ')[0]}`,
+  )
+}
+
+/**
+ * @param {Settings} settings
+ * @param {(line: string) => void} say
+ * @param {boolean} mayStart a server where none runs; without it either kind that runs will do
+ */
+const locate = async (settings, say, mayStart) => {
+  if (settings.host !== undefined) {
+    const endpoint = { host: settings.host, port: settings.port ?? 6379 }
+    const close = async () => {}
+    const { cluster } = settings
+    return { origin: /** @type {Origin} */ ('address'), endpoint, access: accessOf(settings), cluster, close }
+  }
+  const asked = mayStart || settings.given.cluster !== 'default'
+  const found = findEmbedded(asked ? { cluster: settings.cluster } : {})
+  if (found) {
+    if (mayStart) checkTyped(settings, found)
+    say(`attached to the local ${found.cluster ? 'cluster' : 'server'} on ${found.address}`)
+    const close = async () => {}
+    return {
+      origin: /** @type {Origin} */ ('attached'),
+      endpoint: endpointOf(found.address),
+      access: /** @type {Access} */ (found.access),
+      cluster: found.cluster,
+      close,
+    }
+  }
+  if (!mayStart)
+    throw new TargetError(
+      `no address is given, and no writer with a local ${asked && settings.cluster ? 'cluster' : 'server'} runs here; start one (millrace write) or set --host`,
+    )
+  const { cluster, shards, replicas, serverBin, serverConfig, given } = settings
+  const started = await startEmbedded({
+    cluster,
+    shards,
+    replicas: cluster || given.replicas !== 'default' ? replicas : 0,
+    serverBin,
+    config: serverConfig,
+    log: say,
+  })
+  return {
+    origin: /** @type {Origin} */ ('embedded'),
+    endpoint: endpointOf(started.address),
+    access: /** @type {Access} */ (started.access),
+    cluster,
+    close: () => started.close(),
+  }
+}
+
+/**
+ * @param {{ cluster: boolean, mayStart: boolean, allow: Settings['allow'] }} settings
+ * @param {string} address
+ * @param {Record<string, string>} fields INFO of the server
+ */
+const checkKind = ({ cluster, mayStart, allow }, address, fields) => {
+  const isCluster = fields.cluster_enabled === '1'
+  if (cluster && !isCluster) throw new TargetError(`${address} is not part of a cluster; leave out --cluster`)
+  if (!cluster && isCluster) throw new TargetError(`${address} is part of a cluster; add --cluster`)
+  if (!cluster && fields.role === 'slave' && !allow.includes('replica')) {
+    const master = addressOf({ host: fields.master_host, port: Number(fields.master_port) })
+    throw new TargetError(
+      `${address} is a replica; ${mayStart ? 'write to' : 'name'} its master, ${master}${mayStart ? ' (--allow replica: to it nevertheless)' : ''}`,
+    )
+  }
+}
+
+/** @param {Layout} layout @param {string} address */
+const checkSlots = ({ owners }, address) => {
+  const orphans = orphanSlots(owners)
+  if (orphans > 0) {
+    throw new TargetError(
+      `${address}: the cluster has ${orphans} slots without a master; look at CLUSTER INFO`,
+    )
+  }
+}
+
+/** A refusal is an answer. @param {unknown} error */
+const isRefusal = (error) => /** @type {Error} */ (error).name === 'ReplyError'
+
+/**
+ * Masters that do not answer, before anything else asks them.
+ * @param {ReturnType<typeof controlConnections>} control
+ * @param {Layout} layout
+ * @param {string} address of the target
+ * @param {Access} access
+ */
+const checkMasters = async (control, { masters, owners }, address, access) => {
+  const faults = await Promise.all(
+    masters.map((master) =>
+      control.answers(endpointOf(master)).then(
+        () => [],
+        (error) => (isRefusal(error) ? [] : [{ master, error }]),
+      ),
+    ),
+  )
+  const silent = faults.flat()
+  if (silent.length === 0) return
+  const names = silent.map(({ master }) => master)
+  const slots = owners ? owners.filter((owner) => names.includes(masters[owner])).length : 0
+  const without = owners ? `, so ${count(slots)} of ${count(owners.length)} slots have no master` : ''
+  const [{ master, error }] = silent
+  throw new TargetError(
+    `${address}: ${names.length} of ${several(masters.length, 'master')} ${names.length === 1 ? 'does' : 'do'} not answer${without}: ${names.join(', ')}; start them, or wait until replicas have taken over (${/ECONNREFUSED/.test(error.message) ? error.message : reasonFor(master, error, access)})`,
+    { code: 'DEAD_MASTERS', cause: error },
+  )
+}
+
+const longestVersion = 20
+
+const serverVersion = (/** @type {Record<string, string>} */ fields) =>
+  fields.valkey_version
+    ? `valkey ${fields.valkey_version.slice(0, longestVersion)}`
+    : (fields.redis_version ?? 'unknown').slice(0, longestVersion)
+
+/**
+ * INFO of a server that has its data.
+ * @param {import('ioredis').Redis} client
+ * @param {string} address
+ * @param {Access} access
+ * @param {(line: string) => void} say
+ * @param {ReadonlySet<import('./unsupported-commands.js').Question>} refused
+ */
+const firstWords = async (client, address, access, say, refused) => {
+  if (refused.has('INFO')) return parseInfo('')
+  await answerOf(address, access, loaded(client, address, { say }))
+  return parseInfo(String(await answerOf(address, access, client.call('INFO', 'everything'))))
+}
+
+/**
+ * Whether a replica that a master names is used; one that is left out is reported once.
+ * @param {import('./dial.js').Access} access
+ * @param {readonly string[]} allow
+ * @param {(line: string) => void} say
+ */
+const replicaFilter = (access, allow, say) => {
+  const isSafe = replicaRule(access, allow.includes('named-hosts'))
+  const leftOut = new Set()
+  return (/** @type {string} */ replica, /** @type {string} */ master) => {
+    if (isSafe(replica, master)) return true
+    if (!leftOut.has(replica))
+      say(
+        `${plainText(replica)} is left out: only INFO of ${master} names it, and it would be sent the password without TLS; --allow named-hosts to use it`,
+      )
+    leftOut.add(replica)
+    return false
+  }
+}
+
+/**
+ * Thousands of commands may find at the same moment that a server has lost its scripts: it is reported once.
+ * @param {ReturnType<typeof controlConnections>} control
+ */
+const scriptLoader = (control) => {
+  /** @type {Map<string, Promise<void>>} */
+  const loading = new Map()
+  return (/** @type {string} */ at, names = storeScripts) => {
+    const what = `${at} ${names}`
+    const known = loading.get(what)
+    if (known) return known
+    const client = control.of(endpointOf(at))
+    const all = Promise.all(names.map((name) => loadScript(client, name)))
+    const asked = all.then(() => {}).finally(() => loading.delete(what))
+    loading.set(what, asked)
+    return asked
+  }
+}
+
+/**
+ * @param {Settings} settings
+ * @param {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} options say: one line where the target
+ *   is; anyServer: one will do that refuses INFO and the like
+ */
+export const openTarget = async (settings, { say, mayStart = true, anyServer = false }) => {
+  const place = await locate(settings, say, mayStart)
+  const { access, origin, cluster } = place
+  const { allow = [] } = settings
+  const admission = admissionOf({ clock: () => performance.now() })
+  const control = controlConnections(access, admission.mayConnect)
+  const { sentinel: name, sentinelPassword } = settings
+  const sentinels =
+    name === undefined
+      ? null
+      : sentinelsOf({ name, endpoint: place.endpoint, password: sentinelPassword, tls: access.tls })
+  const close = async () => {
+    control.close()
+    sentinels?.close()
+    await place.close()
+  }
+  try {
+    const mayBeReplica = allow.includes('replica')
+    const endpoint = sentinels ? (await sentinels.primary()).primary : place.endpoint
+    const address = addressOf(endpoint)
+    admission.name(address)
+    const seed = await control.connect(endpoint)
+    /** @type {ReadonlySet<import('./unsupported-commands.js').Question>} */
+    const refused =
+      anyServer && !cluster && !sentinels
+        ? await answerOf(address, access, refusedBy(seed, address, say))
+        : new Set()
+    const info = await firstWords(seed, address, access, say, refused)
+    checkKind({ cluster, mayStart, allow }, address, info.fields)
+
+    const lookout = lookoutOf({
+      control,
+      endpoint,
+      cluster,
+      sentinels,
+      mayBeReplica,
+      refused,
+      admission,
+      takesReplica: replicaFilter(access, allow, say),
+    })
+    let layout = await lookout.first()
+    admission.begin(layout)
+    checkSlots(layout, address)
+    if (cluster) await checkMasters(control, layout, address, access)
+    const versions = new Set([serverVersion(info.fields)])
+    /** @returns {{ masters: string[], owners: Uint16Array | null, epoch?: number }} */
+    const topology = () => ({ masters: layout.masters, owners: layout.owners, epoch: layout.epoch })
+
+    return {
+      kind: /** @type {'single' | 'cluster'} */ (cluster ? 'cluster' : 'single'),
+      origin,
+      address,
+      access,
+      versions: [...versions],
+      majorVersion: Number.parseInt(info.fields.redis_version ?? '7', 10),
+      refused,
+      nodes: () => layout.nodes,
+      /** Nodes that say of themselves what they do. */
+      reporting: () => (refused.has('INFO') ? [] : layout.nodes),
+      get topology() {
+        return topology()
+      },
+      sentinels,
+      /** @param {string} at @param {number} [db] */
+      control: (at, db) => control.of(endpointOf(at), db),
+      /** @param {string} at @param {number} db another one than our own */
+      leave: (at, db) => control.leave(endpointOf(at), db),
+      info: async (/** @type {string} */ at) =>
+        String(await control.of(endpointOf(at)).call('INFO', 'everything')),
+      /** Seconds and microseconds by its clock. */
+      time: async (/** @type {string} */ at) =>
+        /** @type {[number, number]} */ (await control.of(endpointOf(at)).time()),
+      dial: (
+        /** @type {string} */ at,
+        /** @type {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }} */ events,
+      ) =>
+        admission.isAdmitted(at)
+          ? dial(endpointOf(at), access, events)
+          : Promise.reject(new UnconfirmedError(`${at}: no confirmed server names it`)),
+      admission,
+      follows: admission.follows,
+      /** Asks the nodes, or the sentinels, what is now. */
+      refresh: async () => {
+        const next = await lookout.again(layout).catch((error) => {
+          admission.failed(error)
+          throw error
+        })
+        await admission.review(next)
+        layout = next
+        control.keep([address, ...layout.nodes.map((node) => node.address)])
+        return topology()
+      },
+      loadScripts: scriptLoader(control),
+      /** Which of these commands the servers know, and which argument is the first key; 0: it depends. @param {string[]} names */
+      commands: async (names) => {
+        const replies = /** @type {any[]} */ (await seed.call('COMMAND', 'INFO', ...names))
+        return new Map(
+          names.flatMap((name, i) => (replies[i]?.length > 0 ? [[name, Number(replies[i][3])]] : [])),
+        )
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

@@ -1,0 +1,123 @@
+// millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
+// the keys knows whose they are.
+
+import { TargetError } from '../base/errors.js'
+import { period } from '../base/units.js'
+import {
+  cardFault,
+  cardHash,
+  cardIn,
+  differingTerms,
+  leaseMs,
+  markerS,
+  renewalMs,
+  rivalsOf,
+} from '../plan/plan-card.js'
+import { cardWords } from '../plan/read-plan.js'
+import { epochIn } from '../wire/time.js'
+import { scriptBody } from '../workloads/lua.js'
+import { ownerOf } from './topology.js'
+
+/**
+ * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ * @typedef {Omit<PlanCard, 'startedMs' | 'renewedMs' | 'ended'>} Announcement
+ */
+
+/** @param {string} prefix */
+export const planKey = (prefix) => `${prefix}millrace:plan`
+
+/**
+ * Announces what is written under a prefix. Returns another plan that is being written there, by the servers' clock;
+ * beside that one a plan that begins is not announced.
+ * @param {import('ioredis').Redis | import('ioredis').Cluster} client
+ * @param {Announcement} card
+ * @param {'begin' | 'renew' | 'end'} [phase]
+ * @returns {Promise<{ nowMs: number, rival: PlanCard | null }>}
+ */
+export const announcePlan = async (client, card, phase = 'begin') => {
+  const answer = await client.eval(
+    scriptBody('announce-plan'),
+    1,
+    planKey(card.prefix),
+    cardHash(card),
+    JSON.stringify(card),
+    markerS(card) * 1000,
+    phase,
+    leaseMs,
+  )
+  const [nowMs, rival] = Array.isArray(answer) ? answer : []
+  if (typeof nowMs !== 'number' || typeof rival !== 'string')
+    throw new TargetError(
+      `${planKey(card.prefix)}: the server does not answer as a script that announces a plan does`,
+    )
+  return { nowMs, rival: cardIn(rival) }
+}
+
+/**
+ * Why nothing is written beside a plan of other terms.
+ * @param {string} address
+ * @param {Announcement} card ours
+ * @param {PlanCard} rival
+ * @param {number} nowMs by the server's clock
+ */
+export const rivalRefusal = (address, card, rival, nowMs) => {
+  const silentMs = nowMs - rival.renewedMs
+  const killed =
+    silentMs > renewalMs
+      ? `; if it was killed, wait ${period(Math.ceil((leaseMs - silentMs) / 1000) * 1000)}`
+      : ''
+  const where = card.prefix ? `prefix ${card.prefix}` : 'no prefix'
+  return new TargetError(
+    `${address}: another plan is being written under ${where}: ${cardWords(rival)}, ` +
+      `with ${differingTerms(rival, card)}, begun ${period(Math.max(0, nowMs - rival.startedMs))} ago, ` +
+      `last sign of life ${period(Math.max(0, silentMs))} ago; end it, write with the same options, or take another --prefix${killed}`,
+    { code: 'RIVAL_PLAN' },
+  )
+}
+
+/**
+ * Refuses what would be written beside a plan of other terms, before anything is changed.
+ * @param {Pick<import('./open.js').Target, 'address' | 'topology' | 'control'>} target
+ * @param {Announcement} card
+ */
+export const refuseRival = async (target, card) => {
+  const { cards, nowMs } = await plansUnder(target, card.prefix)
+  const [rival] = rivalsOf(card, cards, nowMs)
+  if (rival) throw rivalRefusal(target.address, card, rival, nowMs)
+}
+
+/**
+ * The plans under a prefix whose keys may still be there, the newest first. The hash lasts as long as its longest
+ * plan, so each is judged by itself.
+ * @param {import('ioredis').Redis} client of the node that owns the key
+ * @param {string} prefix
+ * @param {number} nowMs by the server's clock
+ */
+export const plansIn = async (client, prefix, nowMs) => (await readPlans(client, prefix, nowMs)).cards
+
+/**
+ * The same, and why others that are there cannot be read.
+ * @param {import('ioredis').Redis} client
+ * @param {string} prefix
+ * @param {number} nowMs
+ */
+const readPlans = async (client, prefix, nowMs) => {
+  const texts = Object.values(await client.hgetall(planKey(prefix)))
+  const cards = texts
+    .flatMap((text) => cardIn(text) ?? [])
+    .filter((card) => nowMs - card.renewedMs < markerS(card) * 1000)
+    .sort((a, b) => b.renewedMs - a.renewedMs)
+  return { cards, faults: texts.flatMap((text) => cardFault(text) ?? []) }
+}
+
+/**
+ * The plans under a prefix, and what time it is there.
+ * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {string} prefix
+ */
+export const plansUnder = async ({ topology, control }, prefix) => {
+  const address = ownerOf(topology, planKey(prefix))
+  const client = control(address)
+  const nowMs = epochIn(address, await client.time())
+  return { ...(await readPlans(client, prefix, nowMs)), nowMs }
+}

@@ -1,0 +1,283 @@
+// Before the first write: what the target is, and whether this plan may be let loose on it. Only INFO and SCAN,
+// and of the keys that are found TYPE, PTTL and the plans that stand beside them.
+
+import { TargetError } from '../base/errors.js'
+import { bytes, count, plainText, several } from '../base/units.js'
+import { forecastOf } from '../plan/forecast.js'
+import { parseInfo } from '../wire/info.js'
+import { slotTableBytes } from '../wire/slot-tables.js'
+import { endpointOf } from './address.js'
+import { answerOf } from './control.js'
+import { findKeys, plannedPrefixes } from './found-keys.js'
+import { loaded } from './loading.js'
+
+/**
+ * @typedef {import('./open.js').Target} Target
+ * @typedef {import('../../settings.js').Allowance} Allowance
+ * @typedef {import('./found-keys.js').Findings} Findings
+ *
+ * @typedef {object} FoundNode
+ * @property {string} address
+ * @property {'master' | 'replica'} role
+ * @property {string} version
+ * @property {number} keys
+ * @property {number} memory_bytes
+ * @property {number} limit_bytes
+ * @property {'maxmemory' | 'machine'} limit
+ * @property {string} eviction_policy
+ * @property {number} replicas
+ * @property {number} clients others than ours
+ * @property {number | null} forecast_bytes what this plan will take of it
+ *
+ * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
+ */
+
+const longestLookMs = 5000
+const memoryShare = 0.7
+const shownKey = 60
+
+/** @param {string} address @param {import('../wire/info.js').Info} info @returns {FoundNode} */
+const nodeIn = (address, { fields, databases, replicas }) => {
+  const number = (/** @type {string} */ name) => Number(fields[name]) || 0
+  const maxmemory = number('maxmemory')
+  return {
+    address,
+    role: fields.role === 'slave' ? 'replica' : 'master',
+    version: plainText(fields.valkey_version ?? fields.redis_version ?? 'unknown').slice(0, 20),
+    keys: Object.values(databases).reduce((sum, { keys }) => sum + (Number(keys) || 0), 0),
+    memory_bytes: number('used_memory'),
+    limit_bytes: maxmemory || number('total_system_memory'),
+    limit: maxmemory ? 'maxmemory' : 'machine',
+    eviction_policy: plainText(fields.maxmemory_policy ?? 'unknown').slice(0, 20),
+    replicas: replicas.length,
+    clients: Math.max(0, number('connected_clients') - 1),
+    forecast_bytes: null,
+  }
+}
+
+/** @param {import('./found-keys.js').FoundKey} found */
+const quoted = ({ key, type }) => {
+  const name = plainText(key)
+  return `'${name.length > shownKey ? `${name.slice(0, shownKey)}...` : name}' (${type})`
+}
+
+/** @param {string} master @param {FoundNode} node @param {number} looked @param {Findings} found */
+const foreignWords = (master, node, looked, { foreign, examples }) => {
+  const of =
+    looked < node.keys ? `the ${count(looked)} looked at (it has ${count(node.keys)})` : count(looked)
+  return (
+    `${master} has keys that no plan of Millrace covers: ${count(foreign)} of ${of}, such as ` +
+    `${examples.map(quoted).join(' and ')}; take an empty server, or write beside them with --allow foreign-keys`
+  )
+}
+
+/**
+ * A master's databases, our own and the others, as one finding.
+ * @param {Target} target
+ * @param {string} master
+ * @param {import('../wire/info.js').Info} info
+ * @param {{ clock: () => number, epochMs: () => number, prefixes: readonly string[] }} needs
+ * @returns {Promise<Findings>}
+ */
+const lookAt = async (target, master, { databases, fields }, { clock, epochMs, prefixes }) => {
+  const nowMs = Number(fields.server_time_usec) / 1000 || epochMs()
+  const all = { looked: 0, foreign: 0, examples: /** @type {Findings['examples']} */ ([]), mortal: false }
+  if (target.refused.has('SCAN')) return all
+  const untilMs = clock() + longestLookMs
+  for (const [name, { keys }] of Object.entries(databases)) {
+    if (!(Number(keys) > 0)) continue
+    // A server may have thousands: what is not looked at by then is told apart by the counts.
+    if (clock() > untilMs) break
+    const db = Number(name.slice(2))
+    const found = await findKeys(target, master, { nowMs, clock, db, untilMs, prefixes })
+    target.leave(master, db)
+    all.looked += found.looked
+    all.foreign += found.foreign
+    all.examples.push(...found.examples)
+    all.mortal ||= found.mortal
+  }
+  all.examples.splice(2)
+  return all
+}
+
+/**
+ * What is there, in two lines.
+ * @param {FoundNode[]} nodes
+ * @param {Target} target
+ */
+const foundWords = (nodes, { kind, address, topology, refused }) => {
+  if (refused.has('INFO')) return []
+  const masters = nodes.filter((node) => topology.masters.includes(node.address))
+  const most = (/** @type {'clients' | 'memory_bytes' | 'forecast_bytes'} */ key) =>
+    Math.max(...masters.map((node) => node[key] ?? 0))
+  const tightest = masters.reduce((a, b) => (b.limit_bytes < a.limit_bytes ? b : a))
+  const replicas = nodes.length - masters.length
+  const keys = masters.reduce((sum, node) => sum + node.keys, 0)
+  const what =
+    kind === 'cluster'
+      ? `a cluster on ${address}: ${several(masters.length, 'master')}`
+      : `${address}: a ${masters[0].role}`
+  const versions = [...new Set(nodes.map(({ version }) => version))].join(', ')
+  return [
+    `found ${what}, ${several(replicas, 'replica')}, version ${versions}, ${several(keys, 'key')}, ` +
+      `${several(most('clients'), 'other client')}${masters.length > 1 ? ' on a master at most' : ''}`,
+    `memory of a master: ${bytes(most('memory_bytes'))} of ${bytes(tightest.limit_bytes)} ` +
+      `(${tightest.limit === 'maxmemory' ? 'maxmemory' : "the machine's"}, ${tightest.eviction_policy}); ` +
+      `this plan takes about ${bytes(most('forecast_bytes'))}`,
+  ]
+}
+
+/**
+ * What would be in use: keys of ours that are there already are not taken twice.
+ * @param {FoundNode} node
+ * @param {Findings | undefined} found
+ */
+const needed = ({ memory_bytes: used, keys, forecast_bytes: forecast }, found) => {
+  const ours = keys > 0 && found?.foreign === 0
+  return ours ? Math.max(used, forecast ?? 0) : used + (forecast ?? 0)
+}
+
+/**
+ * Nodes without a limit of their own share that of their machine.
+ * @param {FoundNode[]} nodes
+ * @param {Map<string, Findings>} findings
+ */
+const memoryFault = (nodes, findings) => {
+  /** @type {Map<string, FoundNode[]>} */
+  const shared = new Map()
+  for (const node of nodes) {
+    const name = node.limit === 'maxmemory' ? node.address : endpointOf(node.address).host
+    shared.set(name, [...(shared.get(name) ?? []), node])
+  }
+  for (const [name, group] of shared) {
+    const limit = group[0].limit_bytes
+    const used = group.reduce((sum, node) => sum + node.memory_bytes, 0)
+    const after = group.reduce((sum, node) => sum + needed(node, findings.get(node.address)), 0)
+    if (limit === 0 || after <= memoryShare * limit) continue
+    const what = group[0].limit === 'maxmemory' ? 'its maxmemory' : 'the memory of its machine'
+    return (
+      `${name} uses ${bytes(used)}, and this plan takes about ${bytes(after - used)} more: over 70 % of ${what}, ` +
+      `${bytes(limit)}; lower -q, --value-size or --ttl, or go on with --allow memory`
+    )
+  }
+}
+
+/**
+ * INFO of a node, of a master when it has its data; undefined of a replica that is out of reach.
+ * @param {Target} target
+ * @param {import('./topology.js').TargetNode} node
+ * @param {(line: string) => void} say
+ */
+const wordsOf = async (target, { address, role }, say) => {
+  if (target.refused.has('INFO')) return ''
+  if (role === 'replica') return target.info(address).catch(() => undefined)
+  await answerOf(address, target.access, loaded(target.control(address), address, { say }))
+  return answerOf(address, target.access, target.info(address))
+}
+
+/** @param {string} address @param {import('../wire/info.js').Info} info @param {readonly Allowance[]} allow */
+const refuseReplica = (address, { fields }, allow) => {
+  if (fields.role === 'slave' && !allow.includes('replica'))
+    throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
+  if (fields.slave_read_only === '1')
+    throw new TargetError(`${address} is a replica that takes no writes; name its master`)
+}
+
+/**
+ * A master that comes into a run that is under way is looked at as the first ones were.
+ * @param {object} needs
+ * @param {Target} needs.target
+ * @param {readonly Allowance[]} needs.allow
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.epochMs by the servers' clocks
+ * @returns {(address: string, topology: { masters: string[], owners: Uint16Array | null }) => Promise<void>}
+ */
+export const newcomerCheck =
+  ({ target, allow, clock, epochMs }) =>
+  async (address, topology) => {
+    const { access } = target
+    const info = parseInfo(await answerOf(address, access, target.info(address)))
+    refuseReplica(address, info, allow)
+    const asNow = { ...target, topology }
+    const look = async () =>
+      lookAt(asNow, address, info, { clock, epochMs, prefixes: await plannedPrefixes(target) })
+    const found = await answerOf(address, access, look())
+    if (found.foreign > 0 && !allow.includes('foreign-keys')) {
+      const words = foreignWords(address, nodeIn(address, info), found.looked, found)
+      throw new TargetError(`${words}; it came into the run after its start`, { code: 'FOREIGN' })
+    }
+  }
+
+/**
+ * Looks, tells, and refuses with the option that overrides.
+ * @param {object} needs
+ * @param {Target} needs.target
+ * @param {import('../plan/plan.js').Plan} needs.plan of all agents
+ * @param {readonly Allowance[]} needs.allow
+ * @param {(line: string) => void} needs.say
+ * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
+ * @param {() => number} needs.clock
+ * @param {() => number} needs.epochMs by the servers' clocks
+ * @returns {Promise<Found>}
+ */
+export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs }) => {
+  const { masters } = target.topology
+  const forecasts = forecastOf(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
+  /** @type {Map<string, Findings>} */
+  const findings = new Map()
+  const nodes = /** @type {FoundNode[]} */ ([])
+  const known = target.nodes()
+  const told = await Promise.all(known.map((node) => wordsOf(target, node, say)))
+  // Of a single server they are among the names that are looked at.
+  const prefixes =
+    masters.length > 1 ? await answerOf(target.address, target.access, plannedPrefixes(target)) : []
+  for (const [i, { address, role, masterAddress }] of known.entries()) {
+    const text = told[i]
+    if (text === undefined) continue
+    const info = parseInfo(text)
+    const node = nodeIn(address, info)
+    node.forecast_bytes = forecasts[masters.indexOf(role === 'master' ? address : (masterAddress ?? ''))] ?? 0
+    nodes.push(node)
+    if (role !== 'master') continue
+    refuseReplica(address, info, allow)
+    findings.set(
+      address,
+      await answerOf(address, target.access, lookAt(target, address, info, { clock, epochMs, prefixes })),
+    )
+  }
+  for (const line of foundWords(nodes, target)) say(line)
+
+  const crowded = [...findings].find(([, { foreign }]) => foreign > 0)
+  if (crowded && !allow.includes('foreign-keys')) {
+    const node = /** @type {FoundNode} */ (nodes.find(({ address }) => address === crowded[0]))
+    throw new TargetError(foreignWords(crowded[0], node, crowded[1].looked, crowded[1]), { code: 'FOREIGN' })
+  }
+  const fault = memoryFault(nodes, findings)
+  if (fault && !allow.includes('memory')) throw new TargetError(fault, { code: 'MEMORY' })
+  evictionWarnings(nodes, findings).forEach(warn)
+  const foreignKeys = [...findings.values()].reduce((sum, { foreign }) => sum + foreign, 0)
+  return {
+    nodes,
+    keys: nodes.reduce((sum, node) => sum + (findings.has(node.address) ? node.keys : 0), 0),
+    foreign_keys: foreignKeys,
+  }
+}
+
+/**
+ * ElastiCache evicts by volatile-lru unless it is told otherwise.
+ * @param {FoundNode[]} nodes
+ * @param {Map<string, Findings>} findings
+ * @returns {import('../result/warnings.js').Warning[]}
+ */
+const evictionWarnings = (nodes, findings) =>
+  nodes
+    .filter(({ address, limit, eviction_policy: policy }) => {
+      const found = findings.get(address)
+      if (!found || found.foreign === 0 || limit !== 'maxmemory') return false
+      return policy.startsWith('allkeys') || (policy.startsWith('volatile') && found.mortal)
+    })
+    .map(({ address, eviction_policy: policy }) => ({
+      code: 'eviction-policy',
+      message: `${address} evicts by ${policy}: short of memory, it would push out other people's keys for ours; watch --guard`,
+      invalidates: false,
+    }))

@@ -1,0 +1,268 @@
+// Changes of a cluster while it serves: slots moved, shards added and taken away, roles exchanged. Every step goes
+// over control connections, so that no password stands in a process list.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TargetError } from '../base/errors.js'
+import { endpointOf } from './address.js'
+import { clusterNodes, slotNumbers } from './cluster-nodes.js'
+import { isRefusal, RefusedChange } from './managed.js'
+import { slotMover } from './slot-move.js'
+import { evenShares, mapText } from './slot-shares.js'
+
+/**
+ * @typedef {import('ioredis').Redis} Redis
+ * @typedef {import('./cluster-nodes.js').ClusterNode} ClusterNode
+ *
+ * @typedef {object} Cluster what a change needs of a target
+ * @property {(address: string) => Redis} control
+ * @property {import('./dial.js').Access} access
+ * @property {() => readonly string[]} addresses any of its nodes; the first that answers is believed
+ *
+ * @typedef {{ kind: 'slots' | 'wait', done: number, total: number, text: string }} Progress
+ * @typedef {{ slots: number, keys: number, tookMs: number }} Moved
+ */
+
+// Each step ends with a write to the disk of both servers.
+const slotsAtOnce = 4
+const agreeLimitMs = 30_000
+const pollMs = 50
+
+/**
+ * @param {object} needs
+ * @param {Cluster} needs.cluster
+ * @param {() => number} needs.clock
+ * @param {(progress: Progress) => void} [needs.onProgress]
+ * @param {AbortSignal} [needs.signal]
+ */
+export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) => {
+  const { control, access } = cluster
+
+  /** @param {string} address @param {(string | number)[]} args */
+  const ask = async (address, ...args) => {
+    try {
+      return await control(address).call(.../** @type {[string, ...string[]]} */ (args.map(String)))
+    } catch (error) {
+      if (isRefusal(error)) throw new RefusedChange(address, /** @type {Error} */ (error))
+      throw error
+    }
+  }
+  /** The cluster as this node sees it. @param {string} address */
+  const seenFrom = async (address) =>
+    clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
+  const moveSlot = slotMover({ control, access, ask })
+  /** As the first that answers sees it. @returns {Promise<ClusterNode[]>} */
+  const view = () =>
+    Promise.any(cluster.addresses().map(seenFrom)).catch((/** @type {AggregateError} */ { errors }) => {
+      throw errors.find((error) => error instanceof RefusedChange) ?? errors[0]
+    })
+
+  /**
+   * @param {string} what
+   * @param {() => Promise<unknown>} holds
+   * @param {() => Promise<unknown>} [again] done now and then while it does not hold
+   */
+  const until = async (what, holds, again) => {
+    const startMs = clock()
+    const isSo = () =>
+      holds().catch((error) => {
+        if (error instanceof RefusedChange) throw error
+        return false
+      })
+    for (let turn = 0; !(await isSo()); turn++) {
+      signal?.throwIfAborted()
+      const waitedMs = clock() - startMs
+      if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
+      onProgress({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
+      if (again && turn % 100 === 99) await again()
+      await sleep(pollMs)
+    }
+  }
+
+  /** @param {ClusterNode[]} nodes @param {string | number} wanted an address, or a shard's number from 1 */
+  const masterNamed = (nodes, wanted) => {
+    const masters = nodes
+      .filter(({ role, slots }) => role === 'master' && slots.length > 0)
+      .sort((a, b) => a.slots[0][0] - b.slots[0][0])
+    const found =
+      typeof wanted === 'number'
+        ? masters[wanted - 1]
+        : nodes.find(({ address, role }) => role === 'master' && address === wanted)
+    if (!found) throw new TargetError(`${wanted}: no such ${typeof wanted === 'number' ? 'shard' : 'master'}`)
+    return found
+  }
+
+  /**
+   * Every node sees the same owners. A replica that claims slots its master has given away gets no votes, and
+   * meanwhile the master holds up its writers for ten seconds.
+   * @param {ClusterNode[]} nodes
+   */
+  const oneMap = (nodes) =>
+    until('all nodes see the same owners of slots', async () => {
+      const living = nodes.filter(({ failed }) => !failed)
+      const maps = await Promise.all(living.map(async ({ address }) => mapText(await seenFrom(address))))
+      return maps.every((map) => map === maps[0])
+    })
+
+  /** The cluster as all of its nodes see it: just after a failover some still name the old master. */
+  const agreedView = async () => {
+    await oneMap(await view())
+    return view()
+  }
+
+  /** @param {ClusterNode[]} nodes @param {{ slot: number, to: string }[]} moves @returns {Promise<Moved>} */
+  const moveAll = async (nodes, moves) => {
+    const startMs = clock()
+    const masters = nodes.filter(({ role }) => role === 'master')
+    const byId = new Map(masters.map((node) => [node.id, node]))
+    /** @type {Map<number, ClusterNode>} */
+    const owner = new Map(masters.flatMap((node) => slotNumbers(node).map((slot) => [slot, node])))
+    let keys = 0
+    let done = 0
+    const rest = [...moves].reverse()
+    const work = async () => {
+      for (let next = rest.pop(); next && !signal?.aborted; next = rest.pop()) await one(next)
+    }
+    const one = async (/** @type {{ slot: number, to: string }} */ { slot, to }) => {
+      const from = owner.get(slot)
+      const receiver = byId.get(to)
+      if (!from || !receiver) throw new TargetError(`slot ${slot} has no owner; look at CLUSTER INFO`)
+      if (from.id !== to) keys += await moveSlot(slot, from, receiver, masters)
+      done++
+      onProgress({ kind: 'slots', done, total: moves.length, text: `${from.address} to ${receiver.address}` })
+    }
+    // Whatever ends it, no slot is left half way.
+    const stop = (/** @type {unknown} */ error) => {
+      rest.length = 0
+      throw error
+    }
+    const workers = Array.from({ length: slotsAtOnce }, () => work().catch(stop))
+    const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected')
+    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
+    signal?.throwIfAborted()
+    await oneMap(nodes)
+    return { slots: done, keys, tookMs: clock() - startMs }
+  }
+
+  /** Every node of these sees a cluster in which this holds. @param {string} what @param {string[]} addresses @param {(nodes: ClusterNode[]) => boolean} holds */
+  const agreed = (what, addresses, holds) =>
+    until(what, async () => (await Promise.all(addresses.map(seenFrom))).every(holds))
+
+  return {
+    view,
+
+    /** Fails with RefusedChange where clients may not change the cluster. The port is none: nobody is met. */
+    mayChange: async () => {
+      const [first] = cluster.addresses()
+      await ask(first, 'CLUSTER', 'MEET', endpointOf(first).host, 0).catch((error) => {
+        if (error instanceof RefusedChange) throw error
+      })
+    },
+
+    /** @param {number[]} slots @param {string | number} to an address, or a shard's number from 1 */
+    async move(slots, to) {
+      const nodes = await agreedView()
+      const receiver = masterNamed(nodes, to)
+      return moveAll(
+        nodes,
+        slots.map((slot) => ({ slot, to: receiver.id })),
+      )
+    },
+
+    /**
+     * Empty servers become a shard with its even part of the slots.
+     * @param {{ master: string, busPort?: number, replicas?: { address: string, busPort?: number }[] }} shard
+     * @param {number} [most] slots that it gets
+     */
+    async addShard({ master, busPort, replicas = [] }, most) {
+      const known = (await view()).filter(({ failed }) => !failed)
+      const [first] = known
+      const members = [{ address: master, busPort }, ...replicas]
+      for (const member of members) {
+        const { host, port } = endpointOf(member.address)
+        const bus = member.busPort ? [member.busPort] : []
+        await ask(first.address, 'CLUSTER', 'MEET', host, port, ...bus)
+      }
+      const all = [...known.map(({ address }) => address), ...members.map(({ address }) => address)]
+      await agreed('the new nodes are known to all', all, (nodes) => {
+        const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
+        return all.every((address) => linked.includes(address))
+      })
+      await until(`${master} serves`, async () =>
+        /cluster_state:ok/.test(String(await ask(master, 'CLUSTER', 'INFO'))),
+      )
+      const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
+      for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
+      const nodes = await agreedView()
+      const owners = nodes
+        .filter(({ role, slots }) => role === 'master' && slots.length > 0)
+        .map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
+      return moveAll(nodes, evenShares(owners, [id], false).slice(0, most))
+    },
+
+    /**
+     * Its slots go evenly to the others, then all nodes forget it. Returns who is not part of the cluster any more.
+     * @param {string | number} shard an address, or a shard's number from 1
+     */
+    async removeShard(shard) {
+      const nodes = await agreedView()
+      const leaving = masterNamed(nodes, shard)
+      const staying = nodes.filter(
+        ({ id, role, slots, failed }) =>
+          role === 'master' && id !== leaving.id && slots.length > 0 && !failed,
+      )
+      if (staying.length === 0) throw new TargetError(`${leaving.address} is the only shard`)
+      const owners = [leaving, ...staying].map((node) => ({ id: node.id, numbers: slotNumbers(node) }))
+      const moves = evenShares(
+        owners,
+        staying.map(({ id }) => id),
+        true,
+      )
+      const moved = await moveAll(nodes, moves)
+      const gone = nodes.filter(({ id, masterId }) => id === leaving.id || masterId === leaving.id)
+      const rest = nodes.filter((node) => !gone.includes(node) && !node.failed)
+      for (const node of gone) await leave(node, rest)
+      return { ...moved, gone: gone.map(({ address }) => address) }
+    },
+
+    /** The shard's replica becomes its master, without loss. @param {string | number} shard */
+    async failover(shard) {
+      const startMs = clock()
+      const nodes = await agreedView()
+      const master = masterNamed(nodes, shard)
+      const replica = nodes.find(
+        ({ masterId, failed, linked }) => masterId === master.id && !failed && linked,
+      )
+      if (!replica) throw new TargetError(`${master.address} has no replica that could take over`)
+      const request = () => ask(replica.address, 'CLUSTER', 'FAILOVER')
+      await request()
+      await until(
+        `${replica.address} takes over from ${master.address}`,
+        async () => (await seenFrom(replica.address)).some(({ self, slots }) => self && slots.length > 0),
+        // The master grants it only while the replica keeps up; after 5 s it has to be asked anew.
+        request,
+      )
+      return { from: master.address, to: replica.address, tookMs: clock() - startMs }
+    },
+  }
+
+  /**
+   * The cluster forgets a node. One that has lost its slots has become a replica of whoever got the last of them,
+   * and nobody forgets his master, so this may take some rounds.
+   * @param {ClusterNode} node
+   * @param {ClusterNode[]} rest
+   */
+  async function leave(node, rest) {
+    const forget = async (/** @type {string} */ address) => {
+      const seen = (await seenFrom(address)).some(({ id }) => id === node.id)
+      if (seen) await ask(address, 'CLUSTER', 'FORGET', node.id)
+      return !seen
+    }
+    // A node that is not reset would tell the others of itself again.
+    await until(`${node.address} is not needed any more`, async () => {
+      await ask(node.address, 'CLUSTER', 'RESET', 'SOFT')
+      return true
+    })
+    await until(`${node.address} is forgotten`, async () =>
+      (await Promise.all(rest.map(({ address }) => forget(address)))).every(Boolean),
+    )
+  }
+}

@@ -1,0 +1,93 @@
+// Who is the primary, as the sentinels see it.
+import { Redis } from 'ioredis'
+import { TargetError } from '../base/errors.js'
+import { addressOf, endpointOf } from './address.js'
+import { clientOptions, retryAfter } from './client-options.js'
+import { asker } from './newest.js'
+
+/**
+ * @typedef {import('./address.js').Endpoint} Endpoint
+ *
+ * @typedef {object} SentinelAccess
+ * @property {string} name of the primary
+ * @property {Endpoint} endpoint of one sentinel; it knows the others
+ * @property {string} [password] of the sentinels
+ * @property {import('node:tls').ConnectionOptions | null} [tls]
+ *
+ * @typedef {ReturnType<typeof sentinelsOf>} Sentinels
+ */
+
+/** A flat list of names and values. @param {unknown} reply @returns {Record<string, string>} */
+const fieldsIn = (reply) => {
+  const list = /** @type {string[]} */ (reply)
+  if (!Array.isArray(list)) return /** @type {any} */ (reply)
+  return Object.fromEntries(
+    Array.from({ length: list.length >> 1 }, (_, i) => [list[2 * i], list[2 * i + 1]]),
+  )
+}
+
+/** @param {SentinelAccess} access */
+export const sentinelsOf = ({ name, endpoint, password, tls }) => {
+  /** @type {Map<string, Redis>} */
+  const clients = new Map()
+  /** @type {Map<string, Error>} why a connection could not be made, which the library does not say again */
+  const faults = new Map()
+  const clientAt = (/** @type {string} */ address) => {
+    const known = clients.get(address)
+    if (known) return known
+    const client = new Redis({
+      ...endpointOf(address),
+      ...clientOptions({ password, tls }, 'millrace-sentinel'),
+      connectTimeout: 2000,
+      maxRetriesPerRequest: 1,
+      retryStrategy: retryAfter(2000),
+    })
+    client.on('error', (error) => faults.set(address, error))
+    clients.set(address, client)
+    return client
+  }
+  clientAt(addressOf(endpoint))
+
+  const ask = asker(async (address) => {
+    const client = clientAt(address)
+    const master = await client.call('SENTINEL', 'MASTER', name).catch((error) => {
+      throw error.name === 'MaxRetriesPerRequestError' ? (faults.get(address) ?? error) : error
+    })
+    const fields = fieldsIn(master)
+    const others = /** @type {unknown[]} */ (await client.call('SENTINEL', 'SENTINELS', name))
+    return { fields, others: others.map(fieldsIn) }
+  })
+
+  return {
+    /** What ioredis needs to find the primary for itself. */
+    clientOptions: () => ({
+      sentinels: [...clients.keys()].map(endpointOf),
+      name,
+      sentinelPassword: password,
+      sentinelTLS: tls ?? undefined,
+      enableTLSForSentinelMode: Boolean(tls),
+    }),
+    /**
+     * The primary by the newest configuration that a sentinel knows.
+     * @returns {Promise<{ primary: Endpoint, epoch: number }>}
+     */
+    async primary() {
+      const answers = await ask([...clients.keys()]).catch((/** @type {Error} */ error) => {
+        const cause = /** @type {Error | undefined} */ (error.cause) ?? error
+        const reason = /No such master/i.test(cause.message)
+          ? `it watches no primary named ${name}; correct --sentinel`
+          : `no sentinel answers (${cause.message}); correct the address of a sentinel (--url, or --host and --port)`
+        throw new TargetError(`${addressOf(endpoint)}: ${reason}`, { code: 'SENTINEL', cause })
+      })
+      for (const { others } of answers)
+        for (const { ip, port } of others) clientAt(addressOf({ host: ip, port: Number(port) }))
+      const epochOf = (/** @type {Record<string, string>} */ fields) => Number(fields['config-epoch'] ?? 0)
+      const [{ fields }] = answers.sort((a, b) => epochOf(b.fields) - epochOf(a.fields))
+      return { primary: { host: fields.ip, port: Number(fields.port) }, epoch: epochOf(fields) }
+    },
+    close() {
+      for (const client of clients.values()) client.disconnect()
+      clients.clear()
+    },
+  }
+}

@@ -1,0 +1,38 @@
+// The library's connections as those that may be half-open: what they have read, and whether they owe answers.
+import { Cluster } from 'ioredis'
+import { addressOf } from '../servers/address.js'
+
+/**
+ * @typedef {import('./half-open.js').Listened} Listened
+ * @typedef {{ bytesRead: number, destroy: () => void }} Stream
+ * @typedef {{ stream?: Stream, commandQueue: { length: number }, options: { host?: string, port?: number } }} Node what is read of the library's
+ */
+
+/**
+ * Looked at once a second, so that a silence is known to a second.
+ * @param {Cluster | import('ioredis').Redis} client
+ * @param {() => number} clock
+ */
+export const listeningTo = (client, clock) => {
+  /** @type {WeakMap<Stream, { bytes: number, sinceMs: number }>} */
+  const heard = new WeakMap()
+
+  /** @param {Node} node */
+  const silentMs = ({ stream, commandQueue }) => {
+    if (!stream) return 0
+    const { bytesRead } = stream
+    const last = heard.get(stream)
+    if (last?.bytes === bytesRead && commandQueue.length > 0) return clock() - last.sinceMs
+    heard.set(stream, { bytes: bytesRead, sinceMs: clock() })
+    return 0
+  }
+  /** @returns {Listened[]} */
+  return () => {
+    const nodes = client instanceof Cluster ? client.nodes('all') : [client]
+    return /** @type {Node[]} */ (/** @type {unknown} */ (nodes)).map((node) => ({
+      address: addressOf({ host: node.options.host ?? '', port: node.options.port ?? 0 }),
+      silentMs: () => silentMs(node),
+      cut: () => node.stream?.destroy(),
+    }))
+  }
+}

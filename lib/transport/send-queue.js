@@ -1,0 +1,296 @@
+// All that goes by one connection: what is sent first, the ticks that wait as numbers, and the connection under them.
+import { askingBytes } from '../wire/encode.js'
+import { unansweredOf } from './connection.js'
+import { cutOf } from './encoded-batch.js'
+import { fifo } from './fifo.js'
+import { linkOf } from './reconnecting-socket.js'
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./connection.js').Tick} Tick
+ * @typedef {import('./encoded-batch.js').Tape} Tape
+ * @typedef {import('../wire/encode.js').TickValues} TickValues
+ *
+ * @typedef {{ tape: Tape, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
+ * of a tape; `at` is the pair under way
+ * @typedef {{ tick: Tick, jobs: Job[] }} Turn what a tick sends here
+ *
+ * @typedef {object} LaneEvents
+ * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
+ * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
+ * @property {import('./connection.js').ConnectionEvents['onReply']} [onReply]
+ * @property {(lane: Lane) => void} onRead
+ * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
+ * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
+ * @property {(commands: number) => void} onSent
+ * @property {(lane: Lane, state: 'up' | 'down', error?: Error) => void} onState
+ * @property {(tookMs: number) => void} onRenewed the connection was closed on purpose, and made anew
+ *
+ * @typedef {ReturnType<typeof laneOf>} Lane
+ */
+
+// How far a range is searched for slots that wait: about the commands of one write.
+const searchCommands = 2048
+
+/**
+ * @param {object} options
+ * @param {string} options.address
+ * @param {number} options.windowBytes unanswered bytes at which the lane shuts
+ * @param {number} options.windowCommands unanswered commands at which it shuts
+ * @param {ReturnType<typeof import('./pool.js').underWayOf>} options.underWay at this server
+ * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
+ * @param {Parameters<typeof linkOf>[0]['open']} options.open
+ * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
+ * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
+ * @param {() => number} options.clock
+ * @param {() => number} options.random
+ * @param {import('../base/timers.js').Timers} [options.timers]
+ * @param {LaneEvents} options.events
+ */
+export const laneOf = ({
+  address,
+  windowBytes,
+  windowCommands,
+  underWay,
+  oneSlot,
+  open,
+  spare,
+  holds,
+  clock,
+  random,
+  timers,
+  events,
+}) => {
+  const urgent = /** @type {ReturnType<typeof fifo<Entry>>} */ (fifo())
+  /** @type {Turn[]} */
+  let turns = []
+  let written = 0
+  let finished = 0
+  /** @type {{ at: number, then: () => void }[]} */
+  const marks = []
+
+  const ended = (/** @type {Entry} */ entry) => {
+    if (!entry.held) underWay.end(entry.tick)
+    finished++
+  }
+  const passMarks = () => {
+    while (marks.length > 0 && marks[0].at <= finished) marks.shift()?.then()
+  }
+  const unanswered = unansweredOf({
+    onAnswered: (entry, n) => {
+      if (entry.from + n === entry.to) ended(entry)
+      events.onAnswered(entry, n, lane)
+    },
+    onRefused: (entry, command, line) => {
+      if (command + 1 === entry.to) ended(entry)
+      events.onRefused(entry, command, line, lane)
+    },
+    onReply: events.onReply ?? null,
+  })
+  const link = linkOf({
+    open,
+    decoder: unanswered.decoder,
+    owes: () => unanswered.commands() > 0 || unanswered.bytes() > 0,
+    onRead: () => {
+      events.onRead(lane)
+      passMarks()
+      pump()
+    },
+    onUp: () => {
+      events.onState(lane, 'up')
+      pump()
+    },
+    onRenewed: (tookMs) => {
+      events.onRenewed(tookMs)
+      pump()
+    },
+    onDown: (error) => {
+      for (const entry of unanswered.takeAll()) {
+        ended(entry)
+        events.onLost(entry)
+      }
+      events.onState(lane, 'down', error)
+      passMarks()
+    },
+    clock,
+    random,
+    timers,
+  })
+
+  /**
+   * @param {Entry} entry
+   * @param {Buffer} bytes
+   * @param {(() => void) | null} release
+   */
+  const write = (entry, bytes, release) => {
+    const { tick } = entry
+    entry.sentMs = clock()
+    if (tick.firstMs === null) {
+      tick.firstMs = entry.sentMs
+      events.onBegun(tick)
+    }
+    if (entry.write === 0) entry.write = tick.sends.push(entry.sentMs)
+    if (!entry.held) underWay.begin(tick)
+    if (unanswered.bytes() === 0) link.owesFrom(entry.sentMs)
+    written++
+    events.onSent(entry.to - entry.from)
+    unanswered.add(entry, bytes.length)
+    link.write(bytes, release ?? undefined)
+  }
+
+  const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
+    const cut = cutOf(
+      entry.tape,
+      entry.from,
+      Math.min(entry.to, entry.from + most),
+      entry.values,
+      spare,
+      entry.again,
+    )
+    if (cut.to === entry.to) urgent.shift()
+    else urgent.putFirst({ ...entry, from: cut.to })
+    const bytes = entry.lead > 0 ? Buffer.concat([askingBytes, cut.bytes]) : cut.bytes
+    write({ ...entry, to: cut.to }, bytes, cut.release)
+  }
+
+  /**
+   * Commands of the job that may go now: up to the first whose slot waits; those that wait are laid aside.
+   * @param {Turn} turn
+   * @param {Job} job
+   * @param {number} from
+   * @param {number} to
+   */
+  const freeUntil = (turn, { tape, values }, from, to) => {
+    const heldAt = (/** @type {number} */ i) => holds.has(tape.slotAt(i, values))
+    let i = from
+    while (i < to && heldAt(i)) {
+      const slot = tape.slotAt(i, values)
+      let end = i + 1
+      while (end < to && tape.slotAt(end, values) === slot) end++
+      holds.wait(slot, entryOf(turn.tick, tape, values, i, end, true))
+      i = end
+    }
+    const end = Math.min(to, i + searchCommands)
+    let stop = i
+    while (stop < end && !heldAt(stop)) stop++
+    return { from: i, to: stop }
+  }
+
+  const sendNext = (/** @type {Turn} */ turn, /** @type {Job} */ job, /** @type {number} */ most) => {
+    const { tape, values, ranges, at } = job
+    let from = ranges[at]
+    let to = ranges[at + 1]
+    if (holds.any()) ({ from, to } = freeUntil(turn, job, from, to))
+    if (from < to) {
+      const cut = cutOf(tape, from, Math.min(to, from + most), values, spare, false)
+      write(entryOf(turn.tick, tape, values, from, cut.to, false), cut.bytes, cut.release)
+      from = cut.to
+    }
+    ranges[at] = from
+    if (from === ranges[at + 1]) job.at += 2
+  }
+
+  /** Commands that may still be sent; 0: the window is shut. */
+  const room = () => {
+    if (!link.isUp() || unanswered.bytes() >= windowBytes) return 0
+    return Math.max(0, windowCommands - unanswered.commands())
+  }
+
+  const pump = () => {
+    if (!link.isUp() || (urgent.size() === 0 && turns.length === 0)) return
+    link.cork()
+    for (let most = room(); most > 0; most = room()) {
+      const entry = urgent.first()
+      if (entry) {
+        sendUrgent(entry, most)
+        continue
+      }
+      const [turn] = turns
+      if (!turn || underWay.mustWait(turn.tick) || (oneSlot && holds.any())) break
+      const [job] = turn.jobs
+      if (job && job.at < job.ranges.length) sendNext(turn, job, most)
+      else if (turn.jobs.length > 1) turn.jobs.shift()
+      else {
+        turns.shift()
+        underWay.end(turn.tick)
+      }
+    }
+    link.uncork()
+  }
+
+  const lane = {
+    address,
+    pump,
+    connect: link.connect,
+    /** @param {Turn} turn */
+    offer: (turn) => {
+      underWay.begin(turn.tick)
+      turns.push(turn)
+    },
+    /** In front of every turn. @param {Entry} entry held */
+    sendFirst: (entry) => urgent.push(entry),
+    isUp: link.isUp,
+    isIdle: () => urgent.size() === 0 && turns.length === 0,
+    turns: () => turns.length,
+    unanswered: unanswered.all,
+    /** Calls back when everything sent so far has an outcome or waits to be sent again. @param {() => void} then */
+    whenDrained: (then) => {
+      if (finished === written) then()
+      else marks.push({ at: written, then })
+    },
+    waitingBytes: link.waitingBytes,
+    /** Milliseconds without an answer to what was sent. */
+    silentMs: () => link.silentMs(unanswered.bytes() > 0),
+    /** Without a connection it is not: then only time decides what is dropped. */
+    isShut: () => link.isUp() && room() === 0,
+    /**
+     * Takes out turns that the test picks.
+     * @param {(turn: Turn) => boolean} test
+     */
+    take: (test) => {
+      const taken = turns.filter(test)
+      if (taken.length > 0) turns = turns.filter((turn) => !test(turn))
+      for (const { tick } of taken) underWay.end(tick)
+      return taken
+    },
+    /** Takes out the repeats that are not under way. */
+    takeUrgent: urgent.takeAll,
+    /** Takes out everything that is not under way. */
+    takeAll: () => {
+      const all = { urgent: urgent.takeAll(), turns }
+      for (const { tick } of turns) underWay.end(tick)
+      turns = []
+      return all
+    },
+    /** Ends the connection; what it has not answered comes back by way of `onLost`. */
+    cut: link.cut,
+    renew: link.renew,
+    close: link.close,
+  }
+  return lane
+}
+
+/**
+ * @param {Tick} tick
+ * @param {Tape} tape
+ * @param {TickValues} values
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} again
+ * @returns {Entry}
+ */
+export const entryOf = (tick, tape, values, from, to, again) => ({
+  tick,
+  values,
+  tape,
+  from,
+  to,
+  lead: 0,
+  again,
+  held: false,
+  goTo: null,
+  attempts: 0,
+  bytes: 0,
+  write: 0,
+  sentMs: 0,
+})

@@ -1,0 +1,79 @@
+// Deals what is to be sent to the owners of its slots: a tick that is offered, and all that waits when the map has
+// changed.
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./connection.js').Tick} Tick
+ * @typedef {import('./pool.js').Pool} Pool
+ * @typedef {import('./send-queue.js').Job} Job
+ * @typedef {import('./send-queue.js').Turn} Turn
+ * @typedef {ReturnType<typeof import('./slot-map.js').slotMapOf>} SlotMap
+ * @typedef {{ tape: import('./encoded-batch.js').Tape, values: import('../wire/encode.js').TickValues }} Pass
+ */
+
+/**
+ * @param {object} needs
+ * @param {SlotMap} needs.map
+ * @param {() => Iterable<Pool>} needs.pools
+ * @param {(address: string) => Pool} needs.poolAt
+ */
+export const dealerOf = ({ map, pools, poolAt }) => {
+  /** @param {Map<Pool, Turn>} turns @param {Tick} tick @param {Pool} pool @param {Job} job */
+  const put = (turns, tick, pool, job) => {
+    const turn = turns.get(pool)
+    if (turn) turn.jobs.push(job)
+    else turns.set(pool, { tick, jobs: [job] })
+  }
+
+  /** To whom a repeat goes now. @param {Entry} entry of one slot */
+  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.tape.slotAt(entry.from, entry.values)))
+
+  /** @param {Turn[]} waiting oldest first */
+  const dealTurns = (waiting) => {
+    /** @type {Map<Tick, Map<Pool, Turn>>} */
+    const dealt = new Map()
+    for (const { tick, jobs } of waiting) {
+      const turns = dealt.get(tick) ?? new Map()
+      dealt.set(tick, turns)
+      for (const { tape, values, ranges: old, at } of jobs) {
+        for (let r = at; r < old.length; r += 2) {
+          for (const [address, ranges] of map.split(tape, values, old[r], old[r + 1])) {
+            put(turns, tick, poolAt(address), { tape, values, ranges, at: 0 })
+          }
+        }
+      }
+    }
+    for (const turns of dealt.values()) for (const [pool, turn] of turns) pool.offer(turn)
+  }
+
+  return {
+    /** A tick's commands, each to the owner of its slot. @param {Tick} tick @param {Pass[]} passes */
+    offer(tick, passes) {
+      /** @type {Map<Pool, Turn>} */
+      const turns = new Map()
+      for (const { tape, values } of passes) {
+        for (const [address, ranges] of map.rangesOf(tape, values)) {
+          put(turns, tick, poolAt(address), { tape, values, ranges: ranges.slice(), at: 0 })
+        }
+      }
+      for (const [pool, turn] of turns) pool.offer(turn)
+      return turns.keys()
+    },
+
+    poolFor,
+
+    /** Everything that waits, by the map as it is now. */
+    again() {
+      const urgent = /** @type {Entry[]} */ ([])
+      const waiting = /** @type {Turn[]} */ ([])
+      for (const pool of pools()) {
+        const all = pool.takeAll()
+        urgent.push(...all.urgent)
+        waiting.push(...all.turns)
+      }
+      for (const entry of urgent) poolFor(entry).sendFirst(entry)
+      dealTurns(waiting.sort((a, b) => a.tick.index - b.tick.index))
+      for (const pool of pools()) pool.pump()
+    },
+  }
+}

@@ -1,0 +1,148 @@
+// Gives every command that was refused or whose answer was lost its second chance, in order: commands of later ticks
+// wait behind it, slot by slot.
+import { systemTimers } from '../base/timers.js'
+import { holdsOf } from './slot-queues.js'
+
+/**
+ * @typedef {import('./connection.js').Entry} Entry
+ * @typedef {import('./send-queue.js').Lane} Lane
+ */
+
+/**
+ * @param {object} needs
+ * @param {ReturnType<typeof import('./policy.js').policyOf>} needs.policy
+ * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
+ * @param {(entry: Entry) => import('./pool.js').Pool} needs.poolFor
+ * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
+ * @param {() => void} needs.onStale the map may be out of date
+ * @param {(address: string) => Promise<void>} needs.loadScripts
+ * @param {import('./topology-events.js').Story} needs.story
+ * @param {() => number} needs.random
+ * @param {import('../base/timers.js').Timers} [needs.timers]
+ */
+export const repeatsOf = ({
+  policy,
+  ledger,
+  poolFor,
+  onMoved,
+  onStale,
+  loadScripts,
+  story,
+  random,
+  timers = systemTimers,
+}) => {
+  /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
+  const touched = new Set()
+  /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
+  const postponed = new Map()
+  /** @type {Set<import('./pool.js').Pool>} */
+  const toPump = new Set()
+  let closed = false
+
+  const holds = holdsOf({
+    send: (_, entries) => {
+      for (const entry of entries) {
+        const pool = poolFor(entry)
+        pool.sendFirst(entry)
+        toPump.add(pool)
+      }
+    },
+  })
+  const pump = () => {
+    for (const pool of toPump) {
+      toPump.delete(pool)
+      pool.pump()
+    }
+  }
+
+  const slotIn = (/** @type {Entry} */ { tape, from, values }) => tape.slotAt(from, values)
+
+  /** @param {Entry} entry @param {number} n of its commands have an outcome */
+  const settle = (entry, n) => {
+    if (entry.held) holds.settle(slotIn(entry), n)
+  }
+  /**
+   * @param {Entry} entry
+   * @param {import('../measure/ledger.js').Loss} outcome
+   * @param {string} cause
+   */
+  const lose = (entry, outcome, cause) => {
+    ledger.lose(entry.tick.account, entry.tape, entry.from, entry.to, outcome, cause)
+    settle(entry, entry.to - entry.from)
+  }
+
+  /** @param {number} slot @param {number} waitMs */
+  const postpone = (slot, waitMs) => {
+    const slots = postponed.get(waitMs)
+    if (slots) {
+      slots.add(slot)
+      return
+    }
+    const due = new Set([slot])
+    postponed.set(waitMs, due)
+    const resend = () => {
+      postponed.delete(waitMs)
+      if (closed) return
+      for (const each of due) holds.resend(each)
+      pump()
+    }
+    timers.setTimeout(resend, waitMs * (0.5 + random()))
+  }
+
+  return {
+    holds,
+    settle,
+    lose,
+    pump,
+
+    /** @param {Entry} entry @param {number} command @param {string} line @param {Lane} lane */
+    refused(entry, command, line, lane) {
+      const attempts = entry.attempts + 1
+      const one = { ...entry, from: command, to: command + 1, again: true, attempts, lead: 0, goTo: null }
+      const ruling = policy.refused(line, lane.address, one.tick.dueMs, attempts)
+      const { action, cause, address, waitMs } = ruling
+      if (ruling.lost) return lose(one, ruling.lost, cause)
+      ledger.commands.repeated++
+      story.refused(cause)
+      ledger.sentAgain(cause)
+      const slot = slotIn(one)
+      if (action === 'there' && address) onMoved(slot, address)
+      if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })
+      if (ruling.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
+      holds.refuse(slot, one)
+      const wait = () => postpone(slot, waitMs)
+      if (action === 'load') loadScripts(lane.address).then(wait, wait)
+      else if (waitMs > 0) wait()
+      else touched.add(slot)
+    },
+
+    /** Its answer will not come. @param {Entry} entry */
+    lost(entry) {
+      const { tape, values, held, tick } = entry
+      const outcome = policy.unanswered(tape.step, true, tick.dueMs, entry.attempts + 1, false)
+      if (outcome) return lose(entry, outcome, 'CLOSED')
+      ledger.commands.repeated += entry.to - entry.from
+      ledger.sentAgain('CLOSED', entry.to - entry.from)
+      for (let from = entry.from; from < entry.to; ) {
+        const slot = tape.slotAt(from, values)
+        let to = from + 1
+        while (to < entry.to && (held || tape.slotAt(to, values) === slot)) to++
+        const attempts = entry.attempts + 1
+        holds.refuse(slot, { ...entry, from, to, again: true, attempts, lead: 0, goTo: null })
+        touched.add(slot)
+        from = to
+      }
+    },
+
+    /** Sends again what the read that has just been settled brought back. */
+    resend() {
+      for (const slot of touched) holds.resend(slot)
+      touched.clear()
+      pump()
+    },
+
+    close() {
+      closed = true
+    },
+  }
+}

@@ -1,0 +1,71 @@
+// Commands about a drawn item, as clients send them.
+import { noValues } from '../wire/encode.js'
+import { slotOf } from '../wire/slot.js'
+import { keyIn } from './bind.js'
+import { mouldsOf, putMould } from './command-template.js'
+import { scriptSha } from './lua.js'
+
+/**
+ * @typedef {import('./declare.js').Command} Command
+ * @typedef {import('./declare.js').Variable} Variable
+ *
+ * @typedef {object} Stencilled
+ * @property {string} name
+ * @property {number} most bytes that one command takes
+ * @property {boolean} timed it carries when it was due
+ * @property {(n: number, out: Buffer, at: number, values?: import('../wire/encode.js').TickValues) => number} put returns where
+ *   the next command begins
+ * @property {(n: number) => number} slotOf
+ */
+
+/**
+ * @param {Command} command of the kind `each`, whose variables are numbers or of fixed width
+ * @param {string} prefix
+ * @returns {Stencilled}
+ */
+export const stencilOf = ({ name, args }, prefix) => {
+  const parts = args.map((arg) => partsOf(arg, prefix))
+  const mouldFor = mouldsOf(name, parts)
+  if (!mouldFor)
+    throw new TypeError(`${name}: a command of a client has few numbers and no texts of the item`)
+  const keyAt = keyIn(args, name)
+  const keyParts = keyAt.family ? partsOf(keyAt.family, prefix) : []
+  let most = 64 + name.length
+  for (const part of parts.flat())
+    most += 16 + (typeof part === 'object' ? (part.most ?? part.width ?? 20) : String(part).length)
+  return {
+    name,
+    most,
+    timed: parts.flat().some((part) => typeof part === 'object' && part.hole !== undefined),
+    put: (n, out, at, values = noValues) => putMould(mouldFor(n), n, out, at, values),
+    slotOf: (n) => slotOf(bytesOf(keyParts, n)),
+  }
+}
+
+/** The key of n as bytes. @param {Command} command @param {string} prefix @returns {(n: number) => Buffer} */
+export const keyBytesOf = ({ name, args }, prefix) => {
+  const { family } = keyIn(args, name)
+  const parts = family ? partsOf(family, prefix) : []
+  return (n) => bytesOf(parts, n)
+}
+
+/** @param {readonly (string | number | Variable)[]} parts @param {number} n */
+const bytesOf = (parts, n) =>
+  Buffer.concat(
+    parts.flatMap((part) => {
+      const made = typeof part === 'object' ? (part.of?.(n) ?? '') : part
+      return Array.isArray(made)
+        ? made.map((one) => /** @type {Buffer} */ (one))
+        : [Buffer.from(String(made))]
+    }),
+  )
+
+/** @param {import('./declare.js').Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
+export const partsOf = (slot, prefix) => {
+  if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
+  if (typeof slot !== 'object') return [slot]
+  if ('family' in slot) return [prefix, ...slot.parts]
+  if ('script' in slot) return [slot.called ?? scriptSha(slot.script)]
+  if ('variable' in slot && (slot.scope === 'item' || slot.hole?.hole === 'due')) return [slot]
+  throw new TypeError('a command of a client has constants, keys and variables of its item only')
+}

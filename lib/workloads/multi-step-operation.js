@@ -1,0 +1,104 @@
+// Operations whose next command may follow from a reply: a cursor, the keys to read. The commands are those of the
+// declaration; what their replies mean, and when they are over, is read off them.
+import { keyIn } from './bind.js'
+import { partsOf } from './client-command.js'
+import { progressOf } from './reply-meanings.js'
+
+/**
+ * @typedef {import('./declare.js').Command} Command
+ * @typedef {import('./declare.js').Argument} Argument
+ * @typedef {import('./reply-meanings.js').Progress} Progress
+ * @typedef {import('../wire/reply-values.js').Value} Value
+ *
+ * @typedef {object} Outgoing
+ * @property {string[]} args with the command's name
+ * @property {boolean} heeded its reply is read; of the others only whether they are errors
+ *
+ * @typedef {object} Dialogue one operation under way
+ * @property {number} n
+ * @property {number} client that plays it
+ * @property {() => Outgoing[] | null} next commands to send now; null: it is over
+ * @property {(value: Value) => void} take the reply to the last of them
+ * @property {() => Value[]} answer what it came to
+ * @property {() => number} conflicts transactions of it that were not executed
+ */
+
+const isReply = (/** @type {any} */ atom) => atom?.scope === 'reply'
+const isFound = (/** @type {any} */ atom) => isReply(atom) && atom.variable === 'found'
+
+/** @param {Argument} argument @param {string} prefix @returns {(n: number, progress: Progress) => string} */
+const textOf = (argument, prefix) => {
+  const atoms = Array.isArray(argument) ? argument : [argument]
+  const makers = atoms.map((atom) => {
+    if (isReply(atom))
+      return (/** @type {number} */ _, /** @type {Progress} */ progress) =>
+        /** @type {any} */ (atom).from(progress)
+    const parts = partsOf(atom, prefix)
+    return (/** @type {number} */ n) =>
+      parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : String(part))).join('')
+  })
+  return makers.length === 1 ? makers[0] : (n, progress) => makers.map((make) => make(n, progress)).join('')
+}
+
+/** @param {Command} command @param {string} prefix */
+const boundOf = (command, prefix) => {
+  const slots = command.args.map((slot) => {
+    const many = /** @type {Argument[]} */ (/** @type {any} */ (slot).many ?? [slot])
+    if (many.some(isFound)) return null
+    const [{ list = null } = {}] = /** @type {{ list?: (n: number) => string[] }[]} */ (many)
+    if (list) return list
+    const makers = many.map((argument) => textOf(argument, prefix))
+    return (/** @type {number} */ n, /** @type {Progress} */ progress) =>
+      makers.map((make) => make(n, progress))
+  })
+  return {
+    ...command,
+    /** It is about keys that replies brought: without any it is left out. */
+    needsFound: slots.includes(null),
+    /** @param {number} n @param {Progress} progress */
+    words: (n, progress) => [command.name, ...slots.flatMap((make) => make?.(n, progress) ?? progress.found)],
+  }
+}
+
+/**
+ * @param {readonly Command[]} commands
+ * @param {string} prefix
+ * @param {import('./reply-meanings.js').Meanings} meanings
+ */
+export const dialoguesOf = (commands, prefix, meanings) => {
+  const steps = commands.map((command) => boundOf(command, prefix))
+  const { family } = keyIn(commands[0].args, commands[0].name)
+
+  /** @param {number} n @param {number} [client] @returns {Dialogue} */
+  const begin = (n, client = 0) => {
+    const progress = progressOf(n, client)
+    let at = 0
+    const isOver = { cursor: () => progress.cursor === '0', executed: () => progress.isExecuted }
+    /** After the command that was answered. */
+    const advance = () => {
+      const { until } = steps[at]
+      at = until === undefined || isOver[until]() ? at + 1 : 0
+    }
+    const isLeftOut = () => at < steps.length && steps[at].needsFound && progress.found.length === 0
+    return {
+      n,
+      client,
+      next() {
+        while (isLeftOut()) advance()
+        if (at >= steps.length) return null
+        const out = /** @type {Outgoing[]} */ ([])
+        // Those that wait for no reply go with the next.
+        for (; steps[at].joined; at++) out.push({ args: steps[at].words(n, progress), heeded: false })
+        out.push({ args: steps[at].words(n, progress), heeded: true })
+        return out
+      },
+      take(value) {
+        meanings[/** @type {keyof typeof meanings} */ (steps[at].reply ?? 'done')](progress, value)
+        advance()
+      },
+      answer: () => meanings.answer(progress),
+      conflicts: () => progress.conflicts,
+    }
+  }
+  return { begin, hasKey: family !== null }
+}

@@ -1,0 +1,82 @@
+// What the strategies of 'query' read of a plan. Documents and queries are made when they are asked for first: most
+// callers only want to know the names of keys.
+
+import { judgeOf } from './answer-verifier.js'
+import { documentsOf } from './documents.js'
+import { fieldOf, isDescending, queriesOf } from './queries.js'
+
+/** @type {{ of: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
+let last = null
+
+/** @param {{ seed: number, count: number, queries: number, selectivity: number }} terms */
+const dataOf = (terms) => {
+  const documents = documentsOf(terms)
+  const columns = documents.columns()
+  return { documents, columns, queries: queriesOf(columns, terms) }
+}
+
+/** @param {Parameters<typeof dataOf>[0]} terms */
+const dataFor = (terms) => {
+  const of = JSON.stringify(terms)
+  if (last?.of !== of) last = { of, made: dataOf(terms) }
+  return last.made
+}
+
+/**
+ * How a client filters and sorts by itself.
+ * @param {{ query: (n: number) => import('./queries.js').Query, sortBy: import('./queries.js').SortBy, limit: number, offset: number }} terms
+ * @returns {import('../reply-meanings.js').Question}
+ */
+const questionOf = ({ query, sortBy, limit, offset }) => {
+  const field = fieldOf(sortBy)
+  const sign = isDescending(sortBy) ? -1 : 1
+  return {
+    limit,
+    offset,
+    matches: (n, { status, price }) => {
+      const asked = query(n)
+      return status === asked.status && price >= asked.min && price <= asked.max
+    },
+    sortKey: (document) =>
+      (document[field] ?? null) === null ? Number.POSITIVE_INFINITY : sign * document[field],
+  }
+}
+
+/** As a pattern of SCAN it means only itself. @param {string} text */
+const literally = (text) => text.replaceAll(/[\\*?[\]^]/g, '\\$&')
+
+/** @param {{ prefix: string, quantity: number, seed: number, own?: Record<string, any> }} plan */
+export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
+  const { selectivity = 0.01, queries = 100, sortBy = 'created', pageSize = 10, pageOffset = 0 } = own
+  const data = () => dataFor({ seed, count: quantity, queries, selectivity })
+  /** @type {Uint32Array | null} of each document */
+  let versions = null
+  const versionsOf = () => {
+    versions ??= new Uint32Array(quantity + 1)
+    return versions
+  }
+  const query = (/** @type {number} */ n) => data().queries[n - 1]
+  return {
+    prefix,
+    quantity,
+    scanCount: own.scanCount ?? 1000,
+    sortBy: /** @type {import('./queries.js').SortBy} */ (sortBy),
+    pageSize,
+    pageOffset,
+    indexWhen: /** @type {'before' | 'after'} */ (own.indexWhen ?? 'after'),
+    indexes: own.indexes ?? 1,
+    searchTimeoutMs: /** @type {number | null} */ (own.searchTimeoutMs ?? null),
+    keysPattern: `${literally(prefix)}doc:*`,
+    query,
+    document: (/** @type {number} */ n) => data().documents.document(n, versions?.[n]),
+    /** @returns {import('../declare.js').Answers} */
+    answers: () => ({
+      judge: () =>
+        judgeOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),
+      question: questionOf({ query, sortBy, limit: pageSize, offset: pageOffset }),
+      matches: (n) => query(n).matches,
+    }),
+  }
+}
+
+/** @typedef {ReturnType<typeof termsOf>} Terms */

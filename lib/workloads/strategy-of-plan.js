@@ -1,0 +1,340 @@
+// A plan's strategy: its declaration with the plan's terms, as the drivers, the measures and the reports ask for it.
+import { checksOf, stepsOf, textOf } from './bind.js'
+import { commandsAt, readerOf } from './bind-reader.js'
+import { boundWork } from './bind-work.js'
+import { chunkStencilOf } from './chunk-stencil.js'
+import { keyBytesOf, stencilOf } from './client-command.js'
+import {
+  argumentsOf,
+  commandNames,
+  commandsOf,
+  countingCommand,
+  forecastOf,
+  holdersOf,
+  itemNumberOf,
+  mostMembers,
+  purgedKeys,
+  removesItemKeys,
+  runsUnknown,
+  scriptsIn,
+  slotsOf,
+  typesOf,
+} from './derive.js'
+import { allStrategies, strategyNamed, writerFlow } from './index.js'
+import { scriptSha } from './lua.js'
+import { dialoguesOf } from './multi-step-operation.js'
+import { planModel } from './own/model.js'
+import { termsOf } from './plan-fields.js'
+import { meaningsOf } from './reply-meanings.js'
+
+/**
+ * @typedef {import('./latest/plan-fields.js').LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, a card of
+ *   one, or a reader's plan
+ */
+
+/** @param {import('./declare.js').Command} command @param {import('./declare.js').Repeat} repeat @param {string} prefix */
+const clientOperation = (command, repeat, prefix) => ({
+  stencil: command.kind === 'each' ? stencilOf(command, prefix) : oneOf(chunkStencilOf(command, prefix)),
+  repeatable: (command.repeat ?? repeat) !== 'never',
+})
+
+/**
+ * An operation as clients play it: of one command, or a dialogue.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {any} terms
+ * @param {string} name of the operation
+ * @param {string} prefix
+ */
+const operationOf = (declared, terms, name, prefix) => {
+  const commands = commandsOf(declared, terms, name)
+  const [first] = commands
+  if (first.kind !== 'ask') return clientOperation(first, declared.repeat, prefix)
+  const meanings = meaningsOf(declared.answers?.(terms).question ?? null)
+  return {
+    stencil: {
+      name: first.name,
+      most: 0,
+      timed: false,
+      put: (/** @type {number} */ _, /** @type {Buffer} */ __, /** @type {number} */ at) => at,
+      slotOf: () => 0,
+    },
+    repeatable: commands.every(({ repeat = declared.repeat }) => repeat !== 'never'),
+    dialogue: dialoguesOf(commands, prefix, meanings),
+    fatal: declared.fatal,
+  }
+}
+
+/** A chunk of a single number. @param {import('./chunk-stencil.js').ChunkStencil} chunk */
+const oneOf = ({ name, size, put }) => ({
+  name,
+  timed: false,
+  most: 1024 + size([1], 1),
+  put: (/** @type {number} */ n, /** @type {Buffer} */ out, /** @type {number} */ at) => put([n], 1, out, at),
+  slotOf: () => 0,
+})
+
+/**
+ * Two operations of a mix must not mean different things by the same class of reply.
+ * @param {readonly import('./declare.js').Command[]} commands
+ * @param {string} where
+ */
+const replyNamesOf = (commands, where) => {
+  /** @type {Partial<Record<'bulk' | 'nil' | 'zero' | 'one', string>>} */
+  const names = {}
+  for (const { counts = {}, name } of commands) {
+    for (const [reply, meaning] of /** @type {['bulk', string][]} */ (Object.entries(counts))) {
+      if ((names[reply] ?? meaning) !== meaning)
+        throw new TypeError(
+          `${where}: ${name} counts a ${reply} as ${meaning}, another command as ${names[reply]}`,
+        )
+      names[reply] = meaning
+    }
+  }
+  return names
+}
+
+/**
+ * The operations that are played: of a mix those that have a weight.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {AnyPlan & { clients?: { ratio: readonly number[] } | null }} plan
+ */
+const playedIn = ({ roles, passes }, { clients }) => {
+  const { play } = roles.writer
+  return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
+}
+
+/** Of commands that are there, with what their scripts run. @param {readonly (import('./declare.js').Work | null)[]} works */
+const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
+
+/** What workers send for jobs. @param {import('./declare.js').Workers | null} workers */
+const workNames = (workers) => {
+  if (workers === null) return []
+  const { open, take, wait, own, confirm, reclaim } = workers
+  return namesOf([...open, take, wait, own, ...confirm, reclaim])
+}
+
+// Other programs, and our own leases, run them too.
+const commonNames = new Set(['get', 'mget', 'evalsha', 'multi', 'exec'])
+
+/** @param {object} options each with what it may be @returns {Record<string, any>[]} every choice of them */
+const choicesOf = (options) =>
+  Object.entries(options).reduce(
+    (all, [name, values]) =>
+      all.flatMap((one) => values.map((/** @type {any} */ value) => ({ ...one, [name]: value }))),
+    [{}],
+  )
+
+/**
+ * What consumers send, and by which of it they are known, whatever they and not the writers were asked for.
+ * @param {import('./declare.js').Declaration} declared
+ * @param {any} terms
+ * @param {ReadonlySet<string>} written
+ */
+const consumerNames = (declared, terms, written) => {
+  const keys = declared.keys(terms)
+  const kinds = choicesOf({
+    stage: [null, 'filter', 'output'],
+    confirm: [false, true],
+    takesMany: [false, true],
+  })
+  const workers = kinds.flatMap((kind) => declared.workers?.({ ...terms, ...kind }, keys) ?? [])
+  const looking = workers.flatMap(({ alive, leave, backlog, contents }) =>
+    namesOf([alive, ...leave, ...backlog, ...contents.flatMap(({ read, each }) => [read, each])]),
+  )
+  const fetches = choicesOf({ limit: [0, 1], scores: [false, true] })
+  const reads = fetches.flatMap((kind) => declared.fetch?.({ ...terms, ...kind }, keys) ?? [])
+  const asking = reads.flatMap(({ asks, value }) => [
+    ...commandNames(/** @type {any} */ (asks)),
+    ...(value ? [value.name.toLowerCase()] : []),
+  ])
+  const sent = [...workers.flatMap(workNames), ...asking]
+  return {
+    all: new Set([...commonNames, ...sent, ...looking]),
+    signs: new Set(sent.filter((name) => !written.has(name) && !commonNames.has(name))),
+  }
+}
+
+/** Of a family with at most one variable, at its end. @param {import('./declare.js').Family} family @param {string} prefix */
+const headIn = ({ parts: [head] }, prefix) => prefix + head
+
+/** @param {AnyPlan} plan */
+export const strategyOf = (plan) => {
+  const declared = strategyNamed(plan.strategy)
+  const terms = termsOf(plan)
+  const binding = { prefix: plan.prefix, shaOf: scriptSha }
+  const { inBatches } = writerFlow(plan.strategy)
+  const play = playedIn(declared, plan)
+  const played = play.map((operation) => commandsOf(declared, terms, operation))
+  const stored = played.flat()
+  const ids = declared.ids(declared.keys(terms))
+  const sent = Object.values(declared.operations(terms, declared.keys(terms))).flat()
+  const runCommands = new Set([
+    ...commandNames(sent),
+    ...sent.map(({ name }) => name.toLowerCase()),
+    ...(declared.delivery === 'transaction' ? ['multi', 'exec'] : []),
+  ])
+  const keyOf = (/** @type {number} */ n) =>
+    textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix)
+  return {
+    declared,
+    terms,
+    /** Of a user's own, as plans name it; else null. */
+    model: planModel(declared, terms),
+    /** The commands that store an interval's items. */
+    steps: () => play.flatMap((operation) => stepsOf(declared, operation, terms, binding)),
+    /** Operations as clients send them. */
+    stencils: () => play.map((operation) => operationOf(declared, terms, operation, plan.prefix)),
+    /** The commands of a chunk. @param {string} operation */
+    chunk: (operation) => chunkStencilOf(commandsOf(declared, terms, operation)[0], plan.prefix),
+    amounts: () => declared.amounts?.(terms) ?? null,
+    /** The operation that fills the key space; null: nothing is filled. */
+    fill: () => (declared.fill === null ? null : operationOf(declared, terms, declared.fill, plan.prefix)),
+    /** What is known of right answers; null: answers are not checked. */
+    answers: () => declared.answers?.(terms) ?? null,
+    /** Updates of what was loaded; null: they are not counted. */
+    updates: () => declared.updates?.(terms) ?? null,
+    /** An operation by its name, as clients send it. @param {string} name */
+    operation: (name) => operationOf(declared, terms, name, plan.prefix),
+    /** What is loaded is made by the strategy, and reported. */
+    loads: declared.answers !== null || declared.updates !== null,
+    /** What is built besides the data that is loaded, as operations; null: nothing is. */
+    indexing: () => {
+      const indexing = declared.indexing?.(terms)
+      if (!indexing) return null
+      const operation = (/** @type {string | null} */ name) =>
+        name === null ? null : operationOf(declared, terms, name, plan.prefix)
+      const { create, ready, drop } = indexing
+      return {
+        ...indexing,
+        create: create && {
+          count: create.count,
+          operation: operationOf(declared, terms, create.play, plan.prefix),
+        },
+        ready: operation(ready),
+        drop: operation(drop),
+      }
+    },
+    /** What other clients play meanwhile; null: nothing. */
+    beside: () =>
+      declared.beside === null ? null : operationOf(declared, terms, declared.beside, plan.prefix),
+    /** The number in the name of a key, as a function; -1: it is none of ours. */
+    numbers: () => {
+      const family = /** @type {import('./declare.js').Family} */ (declared.keys(terms).key)
+      const numberIn = itemNumberOf(family, plan.prefix)
+      return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
+    },
+    /** What is done before the first pass; null: nothing. */
+    prepare: () =>
+      declared.prepare && {
+        operation: clientOperation(
+          commandsOf(declared, terms, declared.prepare.play)[0],
+          'never',
+          plan.prefix,
+        ),
+        count: declared.prepare.count(terms),
+      },
+    /** The key that the first operation about n is about, as bytes. */
+    keyBytes: declared.delivery
+      ? (/** @type {number} */ n) => Buffer.from(keyOf(n))
+      : keyBytesOf(stored[0], plan.prefix),
+    /** Commands in which an item is counted as carried. */
+    commandsAnItem: inBatches ? stored.filter(({ kind }) => kind !== 'every').length : 1,
+    /** The key that an operation about n is about. */
+    keyOf,
+    /** What replies are counted as, by class. */
+    replyNames: declared.passes ? {} : replyNamesOf(stored, declared.name),
+    /** The same of one operation, which a pass plays alone. @param {string} operation */
+    replyNamesOf: (operation) => replyNamesOf(commandsOf(declared, terms, operation), declared.name),
+    /** How a queue's jobs are taken; null: it is none. */
+    workers: () => declared.workers?.(terms, declared.keys(terms)) ?? null,
+    /** What commandstats may show of a queue: what its makers and workers send. */
+    workCommands: new Set([
+      ...commandNames(stored),
+      ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
+    ]),
+    /** @param {import('./declare.js').Work} work */
+    boundWork: (work) => boundWork(work, plan.prefix),
+    /** The names of a queue's accounts, or what they begin with. */
+    accounts: () => {
+      const keys = /** @type {any} */ (declared.keys(terms))
+      return {
+        makers: headIn(keys.makers, plan.prefix),
+        boxes: headIn(keys.boxes, plan.prefix),
+        acked: headIn(keys.acked, plan.prefix),
+        done: headIn(keys.done, plan.prefix),
+      }
+    },
+    reader: () => readerOf(declared, terms, binding),
+    /** How acknowledged items are looked for; null: they cannot be. */
+    checks: () => checksOf(declared, terms, binding),
+    /** What those do not look at, in words. */
+    unchecked: () => declared.unchecked(terms),
+    /** Text of item n's id. @type {((n: number) => string) | null} */
+    idOf:
+      ids &&
+      ((n) =>
+        plan.prefix + ids.parts.map((part) => (typeof part === 'string' ? part : part.of?.(n))).join('')),
+    itemNumberOf: ids ? itemNumberOf(ids, plan.prefix) : () => -1,
+    scripts: scriptsIn(
+      declared.answers ? Object.values(declared.operations(terms, declared.keys(terms))).flat() : stored,
+    ),
+    countingCommand: countingCommand(stored),
+    /** The command that a server has run once for each operation of a dialogue; undefined: it runs some of them oftener. */
+    onceCommand: stored.find(({ once }) => once)?.name.toLowerCase(),
+    commandNames: commandNames(stored),
+    /** What it may show of all that the run's writers send, scripts that go with each call too. */
+    runCommands,
+    /** A script of a user's own may run what nobody declared. */
+    runsUnknown: runsUnknown(sent),
+    consumerCommands: consumerNames(declared, terms, runCommands),
+    mostMembers: mostMembers(stored),
+    purgedKeys: purgedKeys(stored, plan.prefix),
+    gathered: stored
+      .filter(({ kind }) => kind === 'gather')
+      .map((command) => ({ max: command.max ?? 0, ...argumentsOf(command) })),
+    /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
+    forecast: (topology, slotTable) => forecastOf(declared, terms, topology, slotTable),
+    holders: () => holdersOf(declared, terms, stored),
+    removesItemKeys: removesItemKeys(stored),
+    /** @param {number} items */
+    slots: (items) => slotsOf(declared, terms, items),
+    /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */
+    types: (covers) => typesOf(declared, terms, covers),
+  }
+}
+
+/** Whether a key is that of the minute before. @param {unknown} argument */
+const isEarlier = (argument) =>
+  /** @type {{ parts?: any[] }} */ (argument).parts?.some(
+    (part) => part.variable === 'minute' && part.shift > 0,
+  )
+
+/**
+ * The structures that count unique items, of all strategies of the plan's workload, and which of them fill each.
+ * @param {AnyPlan} plan
+ */
+export const structuresOf = (plan) => {
+  const terms = termsOf(plan)
+  const binding = { prefix: plan.prefix, shaOf: scriptSha }
+  /** @type {Map<string, { structure: string, nature: string, strategies: string[], minuteBefore: boolean, commands: (nowMs: number) => string[][] }>} */
+  const found = new Map()
+  const { workload } = strategyNamed(plan.strategy)
+  for (const declared of allStrategies().filter((one) => one.workload === workload)) {
+    for (const { structure, nature, name, args } of declared.counters(terms, declared.keys(terms))) {
+      const known = found.get(structure)
+      if (known) known.strategies.push(declared.name)
+      else
+        found.set(structure, {
+          structure,
+          nature,
+          strategies: [declared.name],
+          minuteBefore: args.some(isEarlier),
+          commands: (nowMs) =>
+            commandsAt({ name, args }, { nowMs, oldestMs: terms.oldestMs(nowMs) }, binding).map(
+              (command) => command.args,
+            ),
+        })
+    }
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { batchOf } from '../../lib/transport/batch.js'
+import { cutOf, estimateBytes, lowerBound, tapeOf, writeBytes } from '../../lib/transport/encoded-batch.js'
+import { oldest, time } from '../../lib/workloads/declare.js'
+import { each, gather, once } from '../../lib/workloads/step.js'
+import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { valuesAt, wireOf } from '../helpers/commands.js'
+import { seeded } from '../helpers/random.js'
+import { samplePlan } from '../helpers/sample-plan.js'
+
+/**
+ * @typedef {import('../../lib/transport/encoded-batch.js').Tape} Tape
+ * @typedef {import('../../lib/wire/encode.js').TickValues} TickValues
+ * @typedef {import('../../lib/workloads/step.js').Step} Step
+ */
+
+const score = /** @type {import('../../lib/wire/encode.js').Hole} */ (time.hole)
+const floor = /** @type {import('../../lib/wire/encode.js').Hole} */ (oldest.hole)
+const zeros = valuesAt(0)
+zeros.floor = '0'.repeat(13)
+
+const sparePool = () => {
+  /** @type {Buffer[]} */
+  const free = []
+  const pool = {
+    out: 0,
+    take: () => {
+      pool.out++
+      return free.pop() ?? Buffer.alloc(writeBytes, '~')
+    },
+    give: (/** @type {Buffer} */ buffer) => {
+      pool.out--
+      free.push(buffer.fill('~'))
+    },
+  }
+  return pool
+}
+
+/** @param {Tape} tape @param {number} from @param {number} to @param {TickValues} values */
+const expected = (tape, from, to, values) =>
+  Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(tape.args(from + i), values)))
+
+const stamped = samplePlan({ quantity: 900, stamp: true, valueBytes: 64, maxMembers: 100 })
+/** @type {{ name: string, step: Step, count: number, cluster?: boolean }[]} */
+const samples = [
+  { name: 'SETEX with a stamp', step: strategyOf(stamped).steps()[0], count: 900 },
+  {
+    name: 'SETEX in slot order',
+    step: strategyOf(stamped).steps()[0],
+    count: 900,
+    cluster: true,
+  },
+  { name: 'ZADD of many', step: strategyOf(stamped).steps()[1], count: 900 },
+  {
+    name: 'two holes a command',
+    step: each((n) => ['X', `k:${n}`, score, ['(', floor], { hole: 'minute', width: 8 }]),
+    count: 300,
+  },
+  { name: 'no hole', step: each((n) => ['DEL', n]), count: 50 },
+  {
+    name: 'commands above a write',
+    step: gather(
+      3,
+      (n) => `k${n % 5}`,
+      (key, ns) => ['SADD', key, score, Buffer.alloc(70_000), ...ns],
+    ),
+    count: 20,
+  },
+  {
+    name: 'commands of every size',
+    step: each((n) => ['SET', `k:${n}`, score, Buffer.alloc((n * 7919) % 30_000)]),
+    count: 60,
+  },
+]
+
+/**
+ * Several lanes play the tape as the driver does: each in order of the ticks, at its own speed; some leave out
+ * ticks, some repeat old ones, and sockets let go of their bytes late.
+ * @param {Tape} tape
+ * @param {number} seed
+ */
+const play = (tape, seed) => {
+  const random = seeded(seed)
+  const spare = sparePool()
+  let epochMs = 1_790_000_000_000 - random.below(2000)
+  const ticks = Array.from({ length: 12 }, () => {
+    epochMs += random.pick([0, 1, 9, 10, 100, 1000, 61_000, 10_000_000])
+    return valuesAt(epochMs)
+  })
+  const edges = [
+    0,
+    ...Array.from({ length: 3 }, () => random.below(tape.count + 1)).sort((a, b) => a - b),
+    tape.count,
+  ]
+  const lanes = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
+  /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */
+  let underWay = []
+  const settle = (/** @type {number} */ share) => {
+    underWay = underWay.filter(({ bytes, was, release }) => {
+      if (!random.chance(share)) return true
+      assert.ok(bytes.equals(was), `seed ${seed}: bytes that a socket holds are not touched`)
+      release?.()
+      return false
+    })
+  }
+  const send = (
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {TickValues} */ values,
+    /** @type {boolean} */ again,
+  ) => {
+    for (let at = from; at < to; ) {
+      const cut = cutOf(tape, at, to, values, spare, again)
+      assert.ok(cut.to > at && cut.to <= to)
+      assert.ok(cut.bytes.length <= writeBytes || cut.to === at + 1, `a cut of ${cut.bytes.length} bytes`)
+      const should = expected(tape, at, cut.to, values)
+      assert.ok(cut.bytes.equals(should), `seed ${seed}: commands ${at} to ${cut.to}${again ? ' again' : ''}`)
+      underWay.push({ bytes: cut.bytes, was: Buffer.from(cut.bytes), release: cut.release })
+      if (random.chance(0.5)) settle(0.7)
+      at = cut.to
+    }
+  }
+  while (lanes.some(({ next }) => next < ticks.length)) {
+    const lane = random.pick(lanes.filter(({ next }) => next < ticks.length))
+    const { from, to } = lane
+    const values = ticks[lane.next++]
+    const middle = from + random.below(to - from + 1)
+    // Whole, in two parts in any order, its beginning only (the rest is dropped), or not at all.
+    for (const [a, b] of random.pick([
+      [[from, to]],
+      [[from, to]],
+      [
+        [middle, to],
+        [from, middle],
+      ],
+      [[from, middle]],
+      [],
+    ])) {
+      send(a, b, values, false)
+    }
+    if (random.chance(0.3) && from < to) {
+      const a = from + random.below(to - from)
+      send(a, Math.min(to, a + 1 + random.below(5)), ticks[random.below(lane.next)], true)
+    }
+    settle(random.next())
+  }
+  settle(1)
+  assert.equal(spare.out, 0, 'every lent buffer came back')
+  assert.deepEqual(tape.kept?.busy ?? [], [], 'no range stays busy')
+}
+
+for (const { name, step, count, cluster = false } of samples) {
+  for (const kept of [true, false]) {
+    test(`${name}, ${kept ? 'kept' : 'not kept'}: every cut is what fresh encoding gives`, () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const batch = batchOf(step, { first: 1, count }, { cluster, values: zeros })
+        play(tapeOf(batch, zeros, kept), seed)
+      }
+    })
+  }
+}
+
+/** @param {number} count */
+const smallTape = (count) => {
+  const step = each((n) => ['SET', `k:${n}`, score])
+  return tapeOf(batchOf(step, { first: 1, count }, { cluster: false, values: zeros }), zeros, true)
+}
+
+test('a kept tape is sent in place; bytes that a socket holds are encoded beside it', () => {
+  const spare = sparePool()
+  const tape = smallTape(100)
+  const [one, two, three] = [1, 2, 3].map((n) => valuesAt(1_790_000_000_000 + n))
+  const first = cutOf(tape, 0, 100, one, spare, false)
+  assert.equal(first.bytes.buffer, tape.kept?.bytes.buffer)
+  const second = cutOf(tape, 50, 60, two, spare, false)
+  assert.notEqual(second.bytes.buffer, tape.kept?.bytes.buffer)
+  assert.ok(first.bytes.equals(expected(tape, 0, 100, one)))
+  first.release?.()
+  second.release?.()
+  const third = cutOf(tape, 50, 60, three, spare, false)
+  assert.equal(third.bytes.buffer, tape.kept?.bytes.buffer, 'free again')
+  assert.ok(third.bytes.equals(expected(tape, 50, 60, three)))
+})
+
+test('a repeat carries its own tick and leaves the tape alone', () => {
+  const spare = sparePool()
+  const tape = smallTape(10)
+  const [old, now] = [valuesAt(1_790_000_000_000), valuesAt(1_790_000_001_000)]
+  cutOf(tape, 0, 10, now, spare, false).release?.()
+  const again = cutOf(tape, 2, 3, old, spare, true)
+  assert.ok(again.bytes.equals(expected(tape, 2, 3, old)))
+  assert.ok(tape.kept?.bytes.equals(expected(tape, 0, 10, now)))
+})
+
+test('thousands of single repeats take their own size, not a write buffer each', () => {
+  const spare = sparePool()
+  const tape = smallTape(10)
+  const cuts = Array.from({ length: 10 }, (_, i) => cutOf(tape, i, i + 1, zeros, spare, true))
+  assert.equal(
+    cuts.reduce((sum, { bytes }) => sum + bytes.buffer.byteLength, 0),
+    tape.kept?.bytes.length,
+  )
+})
+
+test('cuts are as large as 64 kB allow', () => {
+  const tape = smallTape(10_000)
+  const { kept } = tape
+  assert.ok(kept)
+  for (const again of [false, true]) {
+    let at = 0
+    while (at < tape.count) {
+      const cut = cutOf(tape, at, tape.count, zeros, sparePool(), again)
+      const next = cut.to < tape.count ? kept.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
+      assert.ok(next - kept.offsets[at] > writeBytes, 'one more command would not fit')
+      at = cut.to
+      cut.release?.()
+    }
+  }
+})
+
+test('the estimate of equal commands is exact, and of none nothing', () => {
+  const tape = smallTape(9)
+  assert.equal(estimateBytes(tape), tape.kept?.bytes.length)
+  assert.equal(
+    estimateBytes(
+      batchOf(
+        once([], () => []),
+        { first: 1, count: 0 },
+        { cluster: false, values: zeros },
+      ),
+    ),
+    0,
+  )
+})
+
+test('lowerBound against a search from the left', () => {
+  const random = seeded(3)
+  for (let i = 0; i < 500; i++) {
+    const sorted = Uint32Array.from({ length: random.below(20) }, () => random.below(20)).sort()
+    const value = random.below(22)
+    const from = random.below(sorted.length + 1)
+    const to = from + random.below(sorted.length - from + 1)
+    let place = from
+    while (place < to && sorted[place] < value) place++
+    assert.equal(lowerBound(sorted, value, from, to), place)
+  }
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { underWayOf } from '../../lib/transport/pool.js'
+import { entryOf, laneOf } from '../../lib/transport/send-queue.js'
+import { ok, sceneOfLanes, turnOf, values } from '../helpers/scene-of-lanes.js'
+
+/** A lane to a server that answers what the test says. @param {{ windowBytes?: number, windowCommands?: number }} [window] */
+const laneToTest = async (window = {}) => {
+  const { connections, done, sent, options } = sceneOfLanes()
+  const lane = laneOf({ ...options, ...window, underWay: underWayOf(8, () => {}) })
+  await lane.connect()
+  const [connection] = connections
+  return { lane, done, sent, bytes: () => connection.bytes, answer: connection.answer }
+}
+
+test('a lane is drained when the last of what was sent before has its answer, and not one answer earlier', async () => {
+  const { lane, answer } = await laneToTest()
+  let drained = 0
+  const note = () => {
+    drained++
+  }
+  lane.whenDrained(note)
+  assert.equal(drained, 1, 'nothing is under way')
+  lane.offer(turnOf(0))
+  lane.offer(turnOf(1))
+  lane.pump()
+  lane.whenDrained(note)
+  assert.equal(drained, 1)
+  lane.offer(turnOf(2))
+  lane.pump()
+  for (let n = 1; n <= 3; n++) {
+    answer(ok)
+    assert.equal(drained, 1, `after ${n} of 4 answers`)
+  }
+  answer(ok)
+  assert.equal(drained, 2, 'what was sent later is not waited for')
+})
+
+test('a full window is written no further, and opens as answers come', async () => {
+  const { lane, bytes, answer, done } = await laneToTest()
+  for (const chunk of [0, 1, 2]) lane.offer(turnOf(chunk, 0, { valueBytes: 500 }))
+  lane.pump()
+  const first = bytes()
+  assert.ok(first > 1000 && first < 1200, `${first} bytes of the first turn`)
+  assert.ok(lane.isShut())
+  answer(ok)
+  assert.equal(bytes(), first, 'half of it is still under way')
+  answer(ok)
+  assert.equal(bytes(), 2 * first)
+  assert.deepEqual(done, ['0: 1', '0: 1'])
+})
+
+test('a tick waits until the one before of the same chunk has its answers', async () => {
+  const { lane, answer, bytes } = await laneToTest()
+  lane.offer(turnOf(0, 0))
+  lane.offer(turnOf(0, 1))
+  lane.pump()
+  const first = bytes()
+  answer(ok)
+  assert.equal(bytes(), first)
+  answer(ok)
+  assert.equal(bytes(), 2 * first)
+})
+
+test('a repeat that is longer than a write goes in several', async () => {
+  const { lane, answer, done } = await laneToTest({ windowBytes: 1 << 20 })
+  const { tick, jobs } = turnOf(0, 0, { valueBytes: 50_000 })
+  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 2, true), held: true })
+  lane.pump()
+  answer(ok + ok)
+  assert.deepEqual(done, ['0: 1', '0: 1'])
+})
+
+test('a window of 3 commands has 3 under way at most, of however many turns they are', async () => {
+  const { lane, sent, answer } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  lane.offer(turnOf(0))
+  lane.offer(turnOf(1, 0, { commands: 4 }))
+  lane.pump()
+  assert.equal(sent(), 3)
+  assert.ok(lane.isShut())
+  answer(ok)
+  assert.equal(sent(), 4, 'one answer makes room for one command')
+  answer(ok + ok + ok)
+  assert.equal(sent(), 6)
+  assert.equal(lane.isShut(), false, 'two of three are under way')
+})
+
+test('a repeat takes its place in the window of commands too', async () => {
+  const { lane, sent, answer, done } = await laneToTest({ windowBytes: 1 << 20, windowCommands: 3 })
+  const { tick, jobs } = turnOf(0, 0, { commands: 5 })
+  lane.sendFirst({ ...entryOf(tick, jobs[0].tape, values, 0, 5, true), held: true })
+  lane.pump()
+  assert.equal(sent(), 3)
+  answer(ok + ok + ok)
+  assert.equal(sent(), 5, 'its rest follows')
+  answer(ok + ok)
+  assert.deepEqual(done, ['0: 3', '0: 2'])
+})
