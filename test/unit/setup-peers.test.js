@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { modules, peerPath, peers, peersFolder, standIns } from '../../lib/servers/peers.js'
+import { modules, otherVersions, peerPath, peers, peersFolder, standIns } from '../../lib/servers/peers.js'
 import { checkHash } from '../../scripts/setup-peers.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
 
-const all = [...peers, ...modules, ...standIns]
+const all = [...peers, ...modules, ...standIns, ...otherVersions]
 const script = fileURLToPath(new URL('../../scripts/setup-peers.js', import.meta.url))
 
 /** @param {{ after(fn: () => void): void }} t */

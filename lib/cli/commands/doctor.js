@@ -9,7 +9,7 @@ import { twoColumns } from '../../base/layout.js'
 import { bytes, micros, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
 import { findServerBinary } from '../../servers/embedded-binary.js'
-import { peerPath, peers } from '../../servers/peers.js'
+import { otherVersions, peerPath, peers } from '../../servers/peers.js'
 import { asTargetError } from '../../servers/reason.js'
 import { strategyNames } from '../../workloads/index.js'
 import { lookedAt } from '../dry-run.js'
@@ -99,7 +99,7 @@ const serverOfPath = (serverBin) => {
 
 /** @param {NodeJS.ProcessEnv} env @returns {Finding[]} */
 const otherServers = (env) => {
-  const there = peers.filter((peer) => existsSync(peerPath(peer, env)))
+  const there = [...peers, ...otherVersions].filter((peer) => existsSync(peerPath(peer, env)))
   return there.map((peer) => ({ what: peer.name, found: `${peer.version}, ${peerPath(peer, env)}` }))
 }
 

@@ -24,7 +24,7 @@ import { experimentText } from '../../experiments/text.js'
 import { missingFor } from '../../report/draw.js'
 import { reportRun } from '../../report/write-report.js'
 import { ResultsError } from '../../result/files.js'
-import { modules, peerPath, peers } from '../../servers/peers.js'
+import { modules, otherVersions, peerPath, peers } from '../../servers/peers.js'
 import { experimentAbout, experimentOptions, targetOptions } from '../experiment-options.js'
 import { terminalText } from '../log.js'
 import { interruptsOfSeries } from '../signals.js'
@@ -66,7 +66,7 @@ const targetOf = (typed, env) => {
 
 /** @param {string} name of a peer */
 const serverFile = (name) => {
-  const found = [...peers, ...modules].find((each) => each.name === name)
+  const found = [...peers, ...otherVersions, ...modules].find((each) => each.name === name)
   const file = found && peerPath(found, process.env)
   return file && existsSync(file) ? file : undefined
 }
@@ -75,7 +75,7 @@ const serverFile = (name) => {
 const checkServers = ({ id }, cells) => {
   for (const { name, place } of cells)
     for (const [key, list] of /** @type {const} */ ([
-      ['server', peers],
+      ['server', [...peers, ...otherVersions]],
       ['module', modules],
     ])) {
       const known = list.map((each) => each.name)
