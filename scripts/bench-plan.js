@@ -6,7 +6,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { computedOf, predictionOf } from '../lib/answers/plan/calibrate.js'
+import { amountsOf, predictionOf } from '../lib/answers/plan/calibrate.js'
 import { readCalibration } from '../lib/answers/plan/calibration-file.js'
 import { optionsOfCell, rateOfCell } from '../lib/answers/plan/cells.js'
 import { ExitCode } from '../lib/base/errors.js'
@@ -100,8 +100,8 @@ const sideBySide = async (models, allocator, python) => {
   const rows = []
   for (const [i, load] of workloads.entries()) {
     const model = models.find(({ strategy }) => strategy === load.strategy)
-    const planOf = () => plannedRun({ strategy: load.strategy, prefix: '', ...optionsOfCell(load) }, null)
-    const amounts = await computedOf(/** @type {any} */ ({ planOf, allocator }), load.strategy, load, null)
+    const plan = plannedRun({ strategy: load.strategy, prefix: '', ...optionsOfCell(load) }, null)
+    const amounts = await amountsOf(plan, /** @type {any} */ (allocator))
     const ours = predictionOf(model, amounts, load)
     const found = await measured(load)
     rows.push({ ...load, ours, peer: plans?.[i] ?? null, found })

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { costsOf, secondOf } from '../../lib/answers/plan/calibrate.js'
 import { designedCells, heldOut, optionsOfCell, ranges, rateOfCell } from '../../lib/answers/plan/cells.js'
 import { cpuFeatures, cpuTerms, modelOf, predicted } from '../../lib/answers/plan/model.js'
 import { scoreOf } from '../../lib/answers/plan/proof.js'
+import { wireOf } from '../../lib/answers/plan/wire.js'
 import { normals } from '../../lib/base/random.js'
+import { plannedRun } from '../../lib/cli/calibration.js'
 
 /** @typedef {import('../../lib/answers/plan/cells.js').Cell} Cell */
 
@@ -124,4 +127,28 @@ test('a score: errors in percent, and how many are inside', () => {
     Math.abs(Number(score?.median_pct) - 6) < 1e-9 && Math.abs(Number(score?.largest_pct) - 10) < 1e-9,
   )
   assert.equal(scoreOf([]), null)
+})
+
+test('a cell that is late: costs are those of the items that the servers counted in the same second', async () => {
+  const options = { quantity: 6000, chunks: 10, maxMembers: 200, valueSize: '100', ttl: '30s' }
+  const counts = async (/** @type {string} */ strategy) =>
+    (await wireOf(plannedRun({ strategy, ...options }, null))).counted
+  assert.deepEqual(await counts('sorted-set'), { name: 'setex', commands: 1 })
+  const counted = await counts('actual-value')
+  assert.deepEqual(counted, { name: 'zadd', commands: 1 / 200 })
+  // 100,000 items in each second, but the first one has 1.3 s of them, and the last a part.
+  const seconds = [1.3, 1, 0.2].map((part) =>
+    secondOf([
+      {
+        ...{ role: 'master', over_ms: 1000, engine_cpu_pct: 10 * part + 2, info_bytes: 8000 },
+        ...{ net_in_bytes: 13e6 * part + 300, net_out_bytes: 1e6 * part + 8200 },
+        commands: { zadd: { calls: 500 * part, usec: 1 }, ping: { calls: 9, usec: 9 } },
+      },
+    ]),
+  )
+  const idle = { cpu_pct: { master: 2 }, net_bytes_per_s: 500 }
+  for (const cost of costsOf(seconds, counted, 100_000, idle)) {
+    assert.ok(Math.abs(cost.cpu_us.master - 1) < 1e-9, `${cost.cpu_us.master}`)
+    assert.ok(Math.abs(cost.bytes / cost.items - 140) < 1e-9, `${cost.bytes / cost.items}`)
+  }
 })

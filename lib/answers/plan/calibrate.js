@@ -62,13 +62,34 @@ const halfPct = (values) => {
   return (100 * studentQuantile(0.025, values.length - 1) * spread) / Math.sqrt(values.length) / middle
 }
 
-/** CPU of main threads by role, in percent of a core. @param {readonly any[]} nodes */
-const byRole = (nodes) => {
-  /** @type {Record<string, number>} */
-  const sums = {}
-  for (const { role, engine_cpu_pct: engine, cpu_pct: all } of nodes)
-    sums[role] = (sums[role] ?? 0) + Number(engine ?? all ?? Number.NaN)
-  return sums
+/** Of a second: CPU of the main threads by role, and what the masters say of bytes and commands. @param {readonly any[]} nodes */
+export const secondOf = (nodes) => {
+  const second = {
+    cpu_us: /** @type {Record<string, number>} */ ({}),
+    us: 0,
+    bytes: 0,
+    calls: /** @type {Record<string, number>} */ ({}),
+  }
+  for (const node of nodes) {
+    const { role, over_ms: overMs = Number.NaN, engine_cpu_pct: engine, cpu_pct: all } = node
+    second.cpu_us[role] = (second.cpu_us[role] ?? 0) + Number(engine ?? all ?? Number.NaN) * overMs * 10
+    if (role !== 'master') continue
+    second.us = overMs * 1000
+    second.bytes += node.net_in_bytes + node.net_out_bytes - (node.info_bytes ?? 0)
+    for (const [name, { calls }] of Object.entries(/** @type {Record<string, any>} */ (node.commands ?? {})))
+      second.calls[name] = (second.calls[name] ?? 0) + calls
+  }
+  return second
+}
+
+/** @param {any} bench @param {object} options @param {AbortSignal} stop */
+const watchedRun = async (bench, options, stop) => {
+  const seconds = /** @type {ReturnType<typeof secondOf>[]} */ ([])
+  const onProgress = (/** @type {any} */ { type, phase, nodes }) => {
+    if (type === 'second' && phase === 'measuring' && nodes.length > 0) seconds.push(secondOf(nodes))
+  }
+  const result = await bench.run(options, { signal: stop, onProgress })
+  return { result, seconds: seconds.filter(({ cpu_us: cpu }) => cpu.master >= 0) }
 }
 
 /** @param {Needs} needs @param {string} strategy @returns {Promise<Idle>} */
@@ -77,13 +98,21 @@ const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
   try {
     // So few items cost nothing beside the probes.
     const options = { quantity: 2, period: `${idleMs}ms`, duration: '3s', ttl: '30s', valueSize: '16' }
-    const result = await bench.run(
+    const { seconds } = await watchedRun(
+      bench,
       { ...optionsOf(strategy), prefix, idleCost: 'never', warmUp: '0s', ...options },
-      { signal: stop, onProgress: () => {} },
+      stop,
     )
+    const us = seconds.reduce((sum, second) => sum + second.us, 0)
+    const roles = Object.keys(seconds[0]?.cpu_us ?? {})
     return {
-      cpu_pct: byRole(result.nodes),
-      net_bytes_per_s: (result.server.net_bytes_per_item ?? 0) * result.rate.achieved,
+      cpu_pct: Object.fromEntries(
+        roles.map((role) => [
+          role,
+          (100 * seconds.reduce((sum, { cpu_us: cpu }) => sum + cpu[role], 0)) / us,
+        ]),
+      ),
+      net_bytes_per_s: (seconds.reduce((sum, { bytes }) => sum + bytes, 0) * 1e6) / us,
     }
   } finally {
     await bench.close()
@@ -91,77 +120,92 @@ const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
 }
 
 /**
+ * Costs of an item in each second, by the items that the servers themselves counted between the same two answers.
+ * @param {readonly ReturnType<typeof secondOf>[]} seconds
+ * @param {{ name: string, commands: number } | null} counted
+ * @param {number} rate where they do not count them
+ * @param {Idle} idle
+ */
+export const costsOf = (seconds, counted, rate, idle) =>
+  seconds.flatMap(({ cpu_us: cpu, us, bytes, calls }) => {
+    const items = counted === null ? (rate * us) / 1e6 : (calls[counted.name] ?? 0) / counted.commands
+    const cpuUs = Object.fromEntries(
+      Object.entries(cpu).map(([role, value]) => [
+        role,
+        (value - ((idle.cpu_pct[role] ?? 0) * us) / 100) / items,
+      ]),
+    )
+    return items > 0 ? [{ cpu_us: cpuUs, items, bytes: bytes - (idle.net_bytes_per_s * us) / 1e6 }] : []
+  })
+
+/**
  * @param {Needs} needs
  * @param {string} strategy
  * @param {Cell} cell
  * @param {Idle} idle
- * @returns {Promise<Measured & { variant: string | null }>}
  */
 const measureCell = async (needs, strategy, cell, idle) => {
   const startedMs = performance.now()
-  const seconds = /** @type {Record<string, number>[]} */ ([])
   const runs = /** @type {any[]} */ ([])
-  const net = (/** @type {Record<string, number>} */ pct, /** @type {number} */ rate) =>
-    Object.fromEntries(
-      Object.entries(pct).map(([role, value]) => [role, ((value - (idle.cpu_pct[role] ?? 0)) * 1e4) / rate]),
-    )
+  let costs = /** @type {ReturnType<typeof costsOf>} */ ([])
+  /** @type {Awaited<ReturnType<typeof amountsOf>> | null} */
+  let amounts = null
+  const half = () => halfPct(costs.map(({ cpu_us: cpu }) => cpu.master))
   for (;;) {
     needs.stop.throwIfAborted()
     const bench = await needs.open()
     try {
-      const onProgress = (/** @type {any} */ event) => {
-        if (event.type === 'second' && event.phase === 'measuring' && event.nodes.length > 0)
-          seconds.push(byRole(event.nodes))
-      }
-      const result = await bench.run(
+      const { result, seconds } = await watchedRun(
+        bench,
         { ...needs.optionsOf(strategy), prefix, ...optionsOfCell(cell, needs) },
-        { signal: needs.stop, onProgress },
+        needs.stop,
       )
-      if (result.rate.achieved > 0 && result.items.failed === 0) runs.push(result)
+      if (result.rate.achieved > 0 && result.items.failed === 0) {
+        amounts ??= await amountsOf(result.plan, needs.allocator)
+        runs.push(result)
+        costs = [...costs, ...costsOf(seconds, amounts.counted, result.rate.achieved, idle)]
+      }
     } finally {
       await bench.close()
     }
-    const half = halfPct(seconds.map(({ master }) => master).filter(Number.isFinite))
     const passedS = (performance.now() - startedMs) / 1000
     const isLate = passedS * (1 + 1 / Math.max(1, runs.length)) > needs.limitS
-    if (half < wantedPct || (isLate && (half < uselessPct || runs.length >= leastRuns))) break
+    if (half() < wantedPct || (isLate && (half() < uselessPct || runs.length >= leastRuns))) break
   }
-  if (runs.length === 0)
+  if (amounts === null || costs.length === 0)
     throw new TargetError(`no item of ${strategy} was stored in a cell of ${cell.items} items`, {
       code: 'CELL',
     })
-  const rate = mean(runs.map((run) => run.rate.achieved))
-  const known = (/** @type {string} */ name) => runs.flatMap(({ server }) => server[name] ?? [])
   // A server's own tables may grow by a tenth of less.
-  const memory = known('memory_bytes_per_item').filter((each) => each * cell.items >= leastDataBytes)
+  const memory = runs
+    .flatMap(({ server }) => server.memory_bytes_per_item ?? [])
+    .filter((each) => each * cell.items >= leastDataBytes)
   // Masters that feed replicas send more than replies.
-  const feeds = runs.some(({ nodes }) => nodes.some((/** @type {any} */ { role }) => role !== 'master'))
-  const bytes = feeds ? [] : known('net_bytes_per_item')
-  const pct = seconds.length > 0 ? seconds : runs.map(({ nodes }) => byRole(nodes))
-  const roles = Object.fromEntries(
-    Object.keys(pct[0]).map((role) => [role, median(pct.map((one) => one[role]))]),
-  )
-  return {
-    rate,
-    cpu_us: net(roles, rate),
-    half_pct: halfPct(seconds.map(({ master }) => master).filter(Number.isFinite)),
+  const feeds = Object.keys(costs[0].cpu_us).length > 1
+  const total = (/** @type {'items' | 'bytes'} */ name) => costs.reduce((sum, one) => sum + one[name], 0)
+  /** @type {Measured} */
+  const measured = {
+    rate: mean(runs.map((run) => run.rate.achieved)),
+    cpu_us: Object.fromEntries(
+      Object.keys(costs[0].cpu_us).map((role) => [role, median(costs.map(({ cpu_us: cpu }) => cpu[role]))]),
+    ),
+    half_pct: half(),
     memory_bytes: memory.length > 0 ? mean(memory) : null,
-    net_bytes: bytes.length > 0 ? mean(bytes) - idle.net_bytes_per_s / rate : null,
+    net_bytes: feeds ? null : total('bytes') / total('items'),
     runs: runs.length,
-    variant: runs[0].plan.variant ?? null,
   }
+  return { amounts, measured, variant: runs[0].plan.variant ?? null }
 }
 
-/** What is computed of a cell before it is measured. @param {Needs} needs @param {string} strategy @param {Cell} cell @param {string | null} variant */
-export const computedOf = async ({ planOf, allocator }, strategy, cell, variant) => {
-  const plan = planOf(strategy, cell, variant)
+/** What is computed of a plan before it is measured. @param {Plan} plan @param {import('./memory.js').Allocator} allocator */
+export const amountsOf = async (plan, allocator) => {
   const wire = await wireOf(plan)
   const amounts = sumOf(wire, (plan.quantity * 1000) / plan.periodMs)
   const { spread, fixed } = memoryOf(plan, allocator)
-  return { ...amounts, computed_bytes: spread + fixed, unknown: wire.unknown }
+  return { ...amounts, computed_bytes: spread + fixed, unknown: wire.unknown, counted: wire.counted }
 }
 
-/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof computedOf>>, measured: Measured })[]} cells */
+/** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof amountsOf>>, measured: Measured })[]} cells */
 const modelsOfCells = (cells) => {
   const roles = [...new Set(cells.flatMap(({ measured }) => Object.keys(measured.cpu_us)))]
   const cpu = Object.fromEntries(
@@ -191,7 +235,7 @@ const modelsOfCells = (cells) => {
   return { cpu, memory }
 }
 
-/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof computedOf>>} amounts @param {Cell} cell */
+/** @param {ReturnType<typeof modelsOfCells>} models @param {Awaited<ReturnType<typeof amountsOf>>} amounts @param {Cell} cell */
 export const predictionOf = ({ cpu, memory }, amounts, { items }) => ({
   cpu_us: Object.fromEntries(
     Object.entries(cpu).map(([role, model]) => [role, predicted(model, cpuFeatures(amounts, items))]),
@@ -217,15 +261,15 @@ export const calibration = async (strategies, needs) => {
     const idle = idles[idles.length - 1]
     const designed = designedCells(seed + k, count, within)
     const reference = async (/** @type {number} */ at) => {
-      const measured = await measureCell({ ...needs, limitS: 0 }, strategy, referenceCell, idle)
+      const { measured, variant } = await measureCell({ ...needs, limitS: 0 }, strategy, referenceCell, idle)
       references.push({ strategy, after: at, cpu_us: measured.cpu_us })
-      return measured.variant
+      return variant
     }
     const cells = /** @type {any[]} */ ([])
     const variant = await reference(0)
     for (const [i, cell] of designed.entries()) {
-      const measured = await measureCell(needs, strategy, cell, idle)
-      cells.push({ ...cell, amounts: await computedOf(needs, strategy, cell, variant), measured })
+      const { amounts, measured } = await measureCell(needs, strategy, cell, idle)
+      cells.push({ ...cell, amounts, measured })
       say(
         `${strategy}: cell ${i + 1} of ${count}, ${cellWords(cell)}: ${measured.cpu_us.master.toFixed(2)} µs an item`,
       )
@@ -234,7 +278,7 @@ export const calibration = async (strategies, needs) => {
     const fitted = modelsOfCells(cells)
     const proof = await Promise.all(
       heldOut(seed + k, proofs, within).map(async (cell) => {
-        const amounts = await computedOf(needs, strategy, cell, variant)
+        const amounts = await amountsOf(needs.planOf(strategy, cell, variant), needs.allocator)
         return /** @type {any} */ ({
           ...cell,
           amounts,
@@ -248,7 +292,7 @@ export const calibration = async (strategies, needs) => {
     // The predictions are on the disk before any of them is measured.
     await save(models, idles, references)
     for (const [i, one] of proof.entries()) {
-      one.measured = await measureCell(needs, strategy, one, idle)
+      one.measured = (await measureCell(needs, strategy, one, idle)).measured
       say(
         `${strategy}: held-out cell ${i + 1} of ${proofs}, ${cellWords(one)}: predicted ${one.predicted.cpu_us.master.value.toFixed(2)}, measured ${one.measured.cpu_us.master.toFixed(2)} µs an item`,
       )

@@ -26,6 +26,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {boolean} scripts commands of items call scripts
  * @property {Amounts} timed commands that are sent each so many seconds, a second
  * @property {boolean} whole every command was encoded; false: a sample of the items
+ * @property {{ name: string, commands: number } | null} counted how many commands of this name an item has, by which servers count items
  * @property {readonly string[]} unknown commands whose replies are not known beforehand, and are estimated
  */
 
@@ -46,6 +47,8 @@ const pushes = new Set(['RPUSH', 'LPUSH'])
 const countWord = (/** @type {number} */ n) => 3 + digitsOf(n)
 // $17, 13 digits of milliseconds, '-' and in a burst three digits of a number: they are not known beforehand.
 const streamId = 24
+
+const isScript = /^(eval|fcall)/i
 
 const nothing = () => ({ commands: 0, members: 0, bytesIn: 0, bytesOut: 0 })
 
@@ -98,6 +101,8 @@ export const wireOf = async (plan) => {
   const reply = replies(keptItems(plan))
   const parts = { spread: nothing(), fixed: nothing(), timed: nothing() }
   const { whole, ranges } = chunksOf(plan)
+  const counting = steps.find(({ kind }) => kind !== 'once')?.name?.toLowerCase() ?? ''
+  let counted = 0
   let keys = 0
   for (const range of ranges)
     for (const tape of tapes.fresh(range, values)) {
@@ -107,6 +112,7 @@ export const wireOf = async (plan) => {
       if (!spread && step.kind !== 'each') keys = Math.max(keys, new Set(groupKeys(step, range)).size)
       const into = parts[spread ? 'spread' : 'fixed']
       into.commands += count
+      if (step.name?.toLowerCase() === counting) counted += count
       for (let i = 0; i < count; i++) {
         const members = from[i + 1] - from[i]
         if (step.kind === 'gather') into.members += members
@@ -137,9 +143,15 @@ export const wireOf = async (plan) => {
     fixed: each(parts.fixed),
     keys: Math.max(keys, parts.fixed.commands > 0 ? 1 : 0),
     ordered: steps.some((step) => step.kind === 'gather' && typeOf(String(step.key(1))) === 'zset'),
-    scripts: steps.some(({ kind, name = '' }) => kind === 'each' && /^(EVAL|FCALL)/.test(name)),
+    scripts: steps.some(({ kind, name = '' }) => kind === 'each' && isScript.test(name)),
     timed: parts.timed,
     whole,
+    counted:
+      strategy.countingCommand !== null
+        ? { name: strategy.countingCommand, commands: 1 }
+        : counted > 0 && !isScript.test(counting)
+          ? { name: counting, commands: counted / items }
+          : null,
     unknown: [...reply.unknown],
   }
 }
