@@ -5,7 +5,7 @@ import { endpointOf } from '../servers/address.js'
 import { clientOptions } from '../servers/client-options.js'
 import { disconnect } from '../servers/disconnect.js'
 import { strictConnector } from '../transport/connector.js'
-import { connectClient } from '../transport/ioredis-client.js'
+import { connectLibrary } from '../transport/library.js'
 import { refusalIn } from '../transport/refusals.js'
 
 /**
@@ -93,7 +93,11 @@ export const ioredisCarrier = ({ delivery, stencil, access, placeOf, onDone, onE
       opened.on('error', (error) => {
         reason = error
       })
-      await connectClient(opened, address, access)
+      await connectLibrary(
+        { connect: () => opened.connect(), close: () => disconnect(opened) },
+        address,
+        access,
+      )
       opened.on('close', () => {
         if (client === opened) end(reason)
       })

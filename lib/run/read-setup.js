@@ -62,9 +62,9 @@ export const readsWords = (plan, driver, masters) => {
 
 /** @param {import('../transport/read-driver.js').ReadDriverOptions} options */
 const openDriver = async (options) => {
-  if (options.plan.driver !== 'ioredis') return socketReadDriver(options)
-  const { ioredisReadDriver } = await import('../transport/read-ioredis.js')
-  return ioredisReadDriver(options)
+  if (options.plan.driver === 'socket') return socketReadDriver(options)
+  const { libraryReadDriver } = await import('../transport/library-reader.js')
+  return libraryReadDriver(options)
 }
 
 /**

@@ -8,9 +8,9 @@ import { writer } from './writer.js'
 
 /** @param {import('../transport/socket.js').DriverOptions} options */
 const openDriver = async (options) => {
-  if (options.plan.driver !== 'ioredis') return socketDriver(options)
-  const { ioredisDriver } = await import('../transport/ioredis.js')
-  return ioredisDriver(options)
+  if (options.plan.driver === 'socket') return socketDriver(options)
+  const { libraryDriver } = await import('../transport/library-writer.js')
+  return libraryDriver(options)
 }
 
 /**

@@ -1,38 +1,28 @@
-// The driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are bounded,
-// and what the library would only reject is sent again by the same verdicts as on plain sockets.
-import { Cluster, Command } from 'ioredis'
-import { itemTimesOf } from '../measure/item-times.js'
-import { isScheduled } from '../plan/pacer.js'
-import { endpointOf } from '../servers/address.js'
+// ioredis with auto-pipelining: how it connects, sends and reports.
+import * as ioredis from 'ioredis'
+import { addressOf, endpointOf } from '../servers/address.js'
+import { clientOptions, retryAfter } from '../servers/client-options.js'
 import { disconnect } from '../servers/disconnect.js'
-import { plainCommand } from '../wire/encode.js'
-import { patienceOf, pausedMs } from './catch-up.js'
-import { occasionsOf } from './due-steps.js'
-import { silenceOf } from './half-open.js'
-import { addressOfNode, clientOf, connectClient, followConnections } from './ioredis-client.js'
+import { reasonFor } from '../servers/reason.js'
+import { connectorFor } from './connector.js'
 import { listeningTo } from './ioredis-silence.js'
-import { isOverdue, policyOf } from './policy.js'
-import { refresherOf } from './refresher.js'
-import { causeOf, refusalIn, verdictOf } from './refusals.js'
-import { slotMapOf } from './slot-map.js'
-import { tapesOf } from './tapes.js'
-import { storyOf } from './topology-events.js'
+import { refusalIn, verdictOf } from './refusals.js'
+import { closed as closedReason } from './topology-events.js'
 
 /**
- * @typedef {import('./socket.js').DriverOptions} DriverOptions
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, goTo: string | null, asking: boolean, from: string, write: number }}
- * One a command; `left` when it may have left this process, `goTo` where a redirect has sent it, `from` where it was sent,
- * `write` as that of an Entry
- * @typedef {{ tick: Tick, jobs: { tape: Tape, values: TickValues }[], j: number, i: number }} Turn
+ * @typedef {import('ioredis').Redis} Redis
+ * @typedef {import('ioredis').Cluster} Cluster
+ * @typedef {import('./library.js').LibraryNeeds} LibraryNeeds
+ * @typedef {import('./library.js').LibraryEvents} LibraryEvents
  */
 
 // Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
 // sent again count too, so that an outage takes no more memory than a busy second.
 const maxOutstanding = 5000
 const askAgainMs = 100
+/** A busy server has as long for the first map as for a connection; later another node is asked soon. */
+const slotsLimits = { firstMs: 5000, laterMs: 1000 }
+const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
 // The map changed while the pipeline was put together, and the library takes all of it back.
 const wasRegrouped = (/** @type {Error} */ error) => /same slots allocation group/.test(error.message)
@@ -40,14 +30,21 @@ const wasNeverSent = (/** @type {Error} */ error) =>
   wasRegrouped(error) ||
   /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
 
-/** To whom the library sends a command. @param {any} cluster @param {One} one @returns {string | undefined} */
-const ownerIn = ({ slots }, { tape, i, values }) => slots[tape.slotAt(i, values)]?.[0]
+/** @param {unknown} error @returns {import('./library.js').Fault} */
+const faultOf = (error) => {
+  const reason = /** @type {Error} */ (error)
+  return { line: refusalIn(reason), left: !wasNeverSent(reason), atOnce: wasRegrouped(reason) }
+}
+
+const addressOfNode = (/** @type {Redis} */ { options: { host = '', port = 0 } }) => addressOf({ host, port })
+const wasClosedByUs = (/** @type {any} */ node) => node.manuallyClosing === true
+const isCluster = (/** @type {Redis | Cluster} */ client) => 'refreshSlotsCache' in client
 
 /**
  * Each reply is ours to judge: the library would follow any redirect, and repeat a lost RPUSH that went alone. Only
  * where all of a pipeline is to ask elsewhere it cannot be stopped: it has put an ASKING before each command.
  * @param {any} client
- * @param {import('./socket.js').DriverTarget['follows']} follows
+ * @param {LibraryNeeds['target']['follows']} follows
  */
 const judgeReplies = (client, follows) => {
   client.handleError = (
@@ -62,326 +59,115 @@ const judgeReplies = (client, follows) => {
   }
 }
 
-/** @param {DriverOptions} options */
-export const ioredisDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress, onReply } =
-    options
-  const occasions = occasionsOf(plan)
-  const encodeFrom = clock()
-  // Kept tapes would be in vain: the library encodes for itself.
-  const tapes = await tapesOf(plan, steps, { ...options, keep: false })
-  const encodeMs = clock() - encodeFrom
-  const itemTimes = itemTimesOf({ steps, latency })
-  const [first] = target.topology.masters
-  const where = target.sentinels?.clientOptions() ?? endpointOf(first)
-  const client = clientOf(plan, target, { where, onStray: () => refresher.request() })
-  judgeReplies(client, target.follows)
-  /** @type {Turn[]} */
-  let turns = []
-  /** @type {One[]} */
-  let repeats = []
-  /** @type {Map<One, NodeJS.Timeout | null>} */
-  const postponed = new Map()
-  /** @type {Set<One>} */
-  const inFlight = new Set()
-  // Ticks of a chunk without an outcome: its next waits, so that no repeat passes a later one.
-  /** @type {Map<number, Tick>} */
-  const underWay = new Map()
-  let started = false
-  let closed = false
-
-  const listening = listeningTo(client, clock)
-  const listen = silenceOf({ dial: target.dial, onEvent })
-  const story = storyOf({ onEvent, clock })
-  const patience = patienceOf({ plan, clock })
-  let answeredMs = clock()
-  const connections = {
-    up: (/** @type {string} */ address) => {
-      story.up(address)
-      if (!started || closed) return
-      patience.disturbed()
-      // It may be another server's place by now.
-      refresher.request()
-    },
-    down: (/** @type {string} */ address, /** @type {string} */ reason) => {
-      patience.disturbed()
-      story.down(address, reason)
-    },
+/** @param {typeof ioredis} library @param {LibraryNeeds} needs @returns {Redis | Cluster} */
+const clientOf = ({ Redis, Cluster }, { cluster, target, address, reads, bytes, events }) => {
+  const where = target.sentinels?.clientOptions() ?? endpointOf(address)
+  const options = {
+    Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray }),
+    ...clientOptions(target.access, 'millrace'),
+    // With RESP3 it makes objects of maps.
+    protocol: /** @type {2 | 3} */ (bytes ? 2 : 3),
+    // A repeat is ours to decide: the library would send RPUSH and XADD twice.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: retryAfter(1000),
   }
-  followConnections(client, first, connections, () => started && !closed)
+  const queueing = { enableAutoPipelining: true, enableOfflineQueue: false, lazyConnect: true }
+  if (!cluster) return new Redis({ ...where, ...options, ...queueing, db: target.access.db ?? 0 })
+  return new Cluster(target.topology.masters.map(endpointOf), {
+    ...queueing,
+    scaleReads: scales[reads],
+    // The defaults would never look for new slots, nor retry a dead node.
+    slotsRefreshInterval: 2000,
+    slotsRefreshTimeout: slotsLimits.firstMs,
+    clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
+    dnsLookup: (name, callback) => callback(null, name),
+    redisOptions: options,
+  })
+}
+
+/** Reports when the library loses a server and finds it again. @param {Cluster} client @param {LibraryEvents} events */
+const followNodes = (client, events) => {
+  client.on('error', () => {})
+  client.on('node error', (/** @type {Error} */ error, /** @type {string} */ node) =>
+    events.down(node, reasonFor(node, error)),
+  )
+  client.on('+node', (/** @type {Redis} */ node) => {
+    const name = addressOfNode(node)
+    node.on('ready', () => events.up(name))
+    // The library itself closes those that have left, or changed roles.
+    node.on('close', () => {
+      if (!wasClosedByUs(node)) events.down(name, closedReason)
+    })
+  })
+}
+
+/** @param {Redis} client @param {string} address @param {LibraryEvents} events */
+const followServer = (client, address, events) => {
+  let reason = closedReason
+  let isAnswer = false
+  client.on('error', (/** @type {Error} */ error) => {
+    // What the server said says more than how the socket ended thereafter.
+    if (isAnswer && error.name !== 'ReplyError') return
+    isAnswer = error.name === 'ReplyError'
+    reason = reasonFor(address, error)
+  })
+  client.on('close', () => events.down(address, reason))
+  client.on('ready', () => {
+    reason = closedReason
+    isAnswer = false
+    events.up(address)
+  })
+}
+
+/** @param {typeof ioredis} library @returns {(needs: LibraryNeeds) => import('./library.js').Library} */
+export const libraryLike = (library) => (needs) => {
+  const { target, address, bytes, clock, events } = needs
+  const client = clientOf(library, needs)
+  /** @type {any} its commands by name */
+  const commands = client
+  const ending = bytes ? 'Buffer' : ''
+  if (!bytes) judgeReplies(client, target.follows)
+  if (isCluster(client)) followNodes(client, events)
+  else followServer(client, address, events)
+  client.on('ready', events.ready)
   client.on('error', (/** @type {Error} */ error) => {
     const line = refusalIn(error)
-    if (started && !closed && line !== null) ledger.sentAgain(causeOf(line))
-  })
-  // The library has a map of its own; this one is for the events.
-  const map = slotMapOf(target.topology)
-  const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
-  const refresher = refresherOf({
-    ask: target.refresh,
-    learn: (topology) => {
-      story.topology(topology)
-      const left = map.replace(topology)
-      story.left(left, map.ownerOf)
-      if (left.size === 0) return
-      patience.disturbed()
-      if (client instanceof Cluster) client.refreshSlotsCache()
-    },
-    clock,
+    if (line !== null) events.turnedAway(line)
   })
 
-  /** @param {One} one @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
-  const lose = ({ tick, tape, i }, outcome, cause) => {
-    ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
-    finished(tick)
-  }
-  const finished = (/** @type {Tick} */ tick) => {
-    if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
-  }
-
-  /** @param {One} one @param {number} sentMs @param {unknown} reply */
-  const succeeded = (one, sentMs, reply) => {
-    const { tick, tape, i } = one
-    inFlight.delete(one)
-    answeredMs = clock()
-    if (closed) return
-    const items = tape.from[i + 1] - tape.from[i]
-    itemTimes.answered(tick, tape, i, i + 1, one.write, sentMs, clock())
-    onReply?.(tape.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
-    ledger.answered(tick.account, 1, items)
-    finished(tick)
-    progressSoon()
-  }
-
-  /** @param {One} one @param {Error} error */
-  const rejected = (one, error) => {
-    inFlight.delete(one)
-    if (closed) return
-    const isAnswer = refusalIn(error) !== null
-    if (isAnswer) answeredMs = clock()
-    one.attempts++
-    one.left ||= !wasNeverSent(error)
-    if (isAnswer) refused(one, error.message)
-    else if (wasRegrouped(error)) repeat(one, 0)
-    else {
-      refresher.request()
-      const { tick, tape, left, attempts } = one
-      const outcome = policy.unanswered(tape.step, left, tick.dueMs, attempts, isScheduled(plan))
-      if (outcome) lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
-      else {
-        if (!wasNeverSent(error)) ledger.sentAgain('CLOSED')
-        repeat(one, policy.waitFor(attempts))
-      }
-    }
-    progressSoon()
-  }
-  /** @param {One} one @param {string} line */
-  const refused = (one, line) => {
-    ledger.commands.refused++
-    const { action, cause, address, waitMs, lost } = policy.refused(
-      line,
-      one.from,
-      one.tick.dueMs,
-      one.attempts,
-    )
-    if (lost) return lose(one, lost, cause)
-    story.refused(cause)
-    ledger.sentAgain(cause)
-    if (action !== 'asking') refresher.request()
-    if (action === 'there' || action === 'asking') {
-      one.goTo = address
-      one.asking = action === 'asking'
-    }
-    if (action === 'there' && client instanceof Cluster) client.refreshSlotsCache()
-    if (action === 'load') loadThenRepeat(one, waitMs)
-    else repeat(one, waitMs)
-  }
-
-  /** @param {One} one @param {number} waitMs */
-  const repeat = (one, waitMs) => {
-    ledger.commands.repeated++
-    if (waitMs === 0) {
-      repeats.push(one)
-      return
-    }
-    postponed.set(one, setTimeout(due, waitMs * (0.5 + random()), one))
-  }
-  const due = (/** @type {One} */ one) => {
-    if (closed || !postponed.delete(one)) return
-    repeats.push(one)
-    progressSoon()
-  }
-  // Whoever waits for the server need not wait longer than it is away.
-  client.on('ready', () => {
-    for (const [one, timer] of postponed) {
-      if (timer === null) continue
-      clearTimeout(timer)
-      due(one)
-    }
-  })
-  const loadThenRepeat = (/** @type {One} */ one, /** @type {number} */ waitMs) => {
-    postponed.set(one, null)
-    const again = () => {
-      if (!closed) repeat(one, waitMs)
-    }
-    Promise.all(target.topology.masters.map((address) => target.loadScripts(address))).then(again, again)
-  }
-
-  /**
-   * A redirect is followed here, to the server that it names: the library would ask for all slots at each of them.
-   * @param {One} one
-   * @param {string} command
-   * @param {(string | Buffer)[]} args
-   */
-  const redirected = (one, command, args) => {
-    const { goTo, asking } = one
-    if (!(client instanceof Cluster)) return null
-    one.from = ownerIn(client, one) ?? one.from
-    if (goTo === null) return null
-    one.goTo = null
-    const node = client.nodes('master').find((known) => addressOfNode(known) === goTo)
-    // A server that the library does not know yet: its old owner will say it again.
-    if (!node) return null
-    one.from = goTo
-    if (asking) node.asking().catch(() => {})
-    return node.sendCommand(new Command(command, args))
-  }
-
-  /** @param {One} one */
-  const send = (one) => {
-    const { tick, tape, values, i } = one
-    const [name, ...args] = plainCommand(tape.args(i), values)
-    const sentMs = clock()
-    if (tick.firstMs === null) {
-      tick.firstMs = sentMs
-      onBegun(tick)
-    }
-    if (one.write === 0) one.write = tick.sends.push(sentMs)
-    inFlight.add(one)
-    ledger.commands.sent++
-    const command = String(name).toLowerCase()
-    try {
-      const answer = redirected(one, command, args) ?? /** @type {any} */ (client)[command](args)
-      answer.then(
-        (/** @type {unknown} */ reply) => succeeded(one, sentMs, reply),
-        (/** @type {Error} */ error) => rejected(one, error),
-      )
-    } catch (error) {
-      // The library throws at once for a slot that nobody owns just now.
-      queueMicrotask(() => rejected(one, /** @type {Error} */ (error)))
-    }
-  }
-
-  let scheduled = false
-  const progressSoon = () => {
-    if (scheduled) return
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      if (closed) return
-      pump()
-      if (started) onProgress()
-    })
-  }
-
-  const pump = () => {
-    for (const one of repeats.splice(0)) send(one)
-    while (inFlight.size + postponed.size < maxOutstanding) {
-      const one = nextOne()
-      if (!one) break
-      send(one)
-    }
-  }
-  /** @returns {One | null} */
-  const nextOne = () => {
-    const [from] = map.addresses()
-    for (const turn of turns) {
-      const { tick, jobs } = turn
-      const busy = underWay.get(tick.chunk)
-      if (busy && busy !== tick) continue
-      underWay.set(tick.chunk, tick)
-      const job = jobs[turn.j]
-      const unsent = { attempts: 0, left: false, goTo: null, asking: false, from, write: 0 }
-      const one = { tick, ...job, i: turn.i++, ...unsent }
-      if (turn.i === job.tape.count) {
-        turn.i = 0
-        turn.j++
-      }
-      if (turn.j === jobs.length) turns = turns.filter((other) => other !== turn)
-      return one
-    }
-    return null
-  }
-
-  /** @param {Turn} turn @param {import('../measure/ledger.js').Loss} outcome */
-  const loseTurn = ({ tick, jobs, j, i }, outcome) => {
-    for (let k = j; k < jobs.length; k++) {
-      const from = k === j ? i : 0
-      ledger.lose(tick.account, jobs[k].tape, from, jobs[k].tape.count, outcome, '')
-    }
-    finished(tick)
-  }
-  /** @param {(turn: Turn) => boolean} test */
-  const drop = (test) => {
-    const gone = turns.filter(test)
-    if (gone.length === 0) return
-    turns = turns.filter((turn) => !test(turn))
-    for (const turn of gone) loseTurn(turn, 'dropped')
-  }
-
-  /** @param {Tick} tick */
-  const offer = (tick) => {
-    const { account } = tick
-    const jobs = []
-    for (const tape of tapes.ofTick(tick)) {
-      const times = occasions(tape, account.agent, tick.values)
-      for (let i = 0; i < times && tape.count > 0; i++) {
-        ledger.expect(account, tape.count)
-        jobs.push({ tape, values: tick.values })
-      }
-    }
-    if (jobs.length > 0) turns.push({ tick, jobs, j: 0, i: 0 })
-    ledger.seal(account)
-    pump()
-  }
-
-  const close = () => {
-    closed = true
-    refresher.close()
-    disconnect(client)
-  }
-
-  story.topology(target.topology)
-  await connectClient(client, first, target.access)
-  started = true
+  /** A redirect is followed to the server that it names: the library would ask for all slots at each of them. @param {string} at */
+  const masterAt = (at) =>
+    isCluster(client) ? client.nodes('master').find((known) => addressOfNode(known) === at) : undefined
 
   return {
-    encodeMs,
-    tapeBytes: 0,
-    offer,
-    watch: () => {
-      if (closed) return
-      const isUp = !map.addresses().some(story.isDown)
-      drop((turn) => isOverdue(turn, policy.deadline(isScheduled(plan)), isUp))
-      listen(listening)
-      // The library goes over to a new master without a word.
-      if (refresher.isStale() || !isUp) refresher.request()
-      story.tell()
+    limit: maxOutstanding,
+    connect: async () => {
+      await client.connect()
+      if (isCluster(client)) client.options.slotsRefreshTimeout = slotsLimits.laterMs
     },
-    /** Gives up what has no outcome yet: the run has ended first. */
-    abandon: () => {
-      close()
-      for (const one of [...inFlight, ...repeats, ...postponed.keys()]) lose(one, 'unsettled', '')
-      repeats = []
-      for (const turn of turns) loseTurn(turn, 'unsettled')
-      turns = []
+    send(args, _key, to) {
+      const [name, ...rest] = args
+      const command = String(name).toLowerCase()
+      // A server that the library does not know yet: its old owner will say it again.
+      const node = to === null ? undefined : masterAt(to.address)
+      if (!node) return commands[command + ending](rest)
+      if (to?.asking) node.asking().catch(() => {})
+      return /** @type {Promise<unknown>} */ (node.sendCommand(new library.Command(command, rest)))
     },
-    close,
-    /** Its connections are its own. */
-    renew: () => false,
-    /** How long a tick may wait for room. */
-    waitLimitMs: () =>
-      patience.limitMs(postponed.size > 0 || (inFlight.size > 0 && clock() - answeredMs > pausedMs)),
-    hasRoom: () => turns.length < 2,
-    waitingBytes: () => 0,
+    sendTo([name, ...rest], at) {
+      const nodes = isCluster(client) ? client.nodes('all') : [client]
+      const node = /** @type {any} */ (nodes.find((known) => addressOfNode(known) === at) ?? nodes[0])
+      return node[name.toLowerCase() + ending](...rest)
+    },
+    ownerOf: (slot) => (isCluster(client) ? /** @type {any} */ (client).slots[slot]?.[0] : undefined),
+    faultOf,
+    refreshSlots: () => {
+      if (isCluster(client)) client.refreshSlotsCache()
+    },
+    connections: listeningTo(client, clock),
+    close: () => disconnect(client),
   }
 }
+
+export const ioredisLibrary = libraryLike(ioredis)

@@ -9,7 +9,7 @@ import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
 import { openTarget } from '../../lib/servers/open.js'
-import { ioredisReadDriver } from '../../lib/transport/read-ioredis.js'
+import { libraryReadDriver } from '../../lib/transport/library-reader.js'
 import { socketReadDriver } from '../../lib/transport/read-socket.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { payloadOf } from './payload.js'
@@ -27,7 +27,7 @@ import { writeUnattended } from './unattended.js'
 export const quantity = 300
 export const clock = () => performance.now()
 const epochMs = () => performance.timeOrigin + performance.now()
-export const drivers = { socket: socketReadDriver, ioredis: ioredisReadDriver }
+export const drivers = { socket: socketReadDriver, ioredis: libraryReadDriver }
 
 /** @param {'producer' | 'consumer'} program @param {string} line @param {boolean} cluster */
 export const settingsOf = (program, line, cluster) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
-import { connectClient } from '../../lib/transport/ioredis-client.js'
+import { connectLibrary } from '../../lib/transport/library.js'
 import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -460,7 +460,8 @@ test('a client of the library that a server refuses names the reason', async (t)
   const { host, port, password } = server
   const client = new Redis({ host, port, password, lazyConnect: true, enableOfflineQueue: false })
   client.on('error', () => {})
-  await assert.rejects(connectClient(client, `${host}:${port}`, { password, tls: null }), (error) => {
+  const library = { connect: () => client.connect(), close: () => client.disconnect() }
+  await assert.rejects(connectLibrary(library, `${host}:${port}`, { password, tls: null }), (error) => {
     assert.ok(error instanceof TargetError)
     assert.match(error.message, /raise maxclients or close some \(ERR max number of clients reached\)$/)
     return true

@@ -1,16 +1,6 @@
-// ioredis as a reader: which of its connections goes to a server, and its replies as the decoder hands them out.
-import { Cluster } from 'ioredis'
-import { endpointOf } from '../servers/address.js'
+// The replies of a client library as the decoder hands them out.
 
 /** @typedef {import('../wire/values.js').ReplySink} ReplySink */
-
-/** The client's connection to that server, or any. @param {import('ioredis').Redis | Cluster} client @param {string} address */
-export const nodeAt = (client, address) => {
-  if (!(client instanceof Cluster)) return client
-  const { host, port } = endpointOf(address)
-  const nodes = client.nodes('all')
-  return nodes.find((node) => node.options.host === host && node.options.port === port) ?? nodes[0]
-}
 
 /**
  * @param {unknown} reply

@@ -1,18 +1,14 @@
-// The read driver on ioredis with auto-pipelining: what a Node application would see. Commands in flight are
-// bounded; redirects are the library's, and what it gives up is asked again here.
-import { endpointOf } from '../servers/address.js'
-import { disconnect } from '../servers/disconnect.js'
-import { fetchScript, loadScript } from '../servers/scripts.js'
+// The read driver on a client library: what a Node application would see. Commands in flight are bounded; redirects are
+// the library's, and what it gives up is asked again here.
+import { fetchScript } from '../servers/scripts.js'
 import { slotOf } from '../wire/slot.js'
 import { silenceOf } from './half-open.js'
-import { clientOf, connectClient, followConnections } from './ioredis-client.js'
-import { listeningTo } from './ioredis-silence.js'
-import { nodeAt, tellReply } from './read-client.js'
+import { connectLibrary, libraryNamed } from './library.js'
+import { tellReply } from './library-replies.js'
 import { ReadError } from './read-driver.js'
 import { sharesOf } from './read-order.js'
 import { readAgain } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
-import { refusalIn } from './refusals.js'
 
 /**
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
@@ -20,9 +16,6 @@ import { refusalIn } from './refusals.js'
  * @typedef {import('./read-driver.js').ReplySink} ReplySink
  * @typedef {import('./read-driver.js').IdList} IdList
  */
-
-const maxInFlight = 5000
-const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
 /** Ids under way, bounded. @param {number} most */
 const boundOf = (most) => {
@@ -71,23 +64,24 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
 /**
  * @param {object} needs
  * @param {ReadPlan} needs.plan
- * @param {any} needs.client
+ * @param {import('./library.js').Library} needs.library
  * @param {string} needs.server
  * @param {(slot: number) => string} needs.masterOf
  * @param {ReturnType<typeof readAgain>} needs.patience
  * @param {() => void} needs.onSend
  * @returns {ReadDriver['values']}
  */
-const valuesReader = ({ plan, client, server, masterOf, patience, onSend }) => {
-  const bound = boundOf(maxInFlight)
+const valuesReader = ({ plan, library, server, masterOf, patience, onSend }) => {
+  const bound = boundOf(library.limit)
 
   return (list, places, command, sink) => {
     const many = plan.fetch === 'mget' && command.many
-    const name = `${command.name.toLowerCase()}Buffer`
     /** @type {(ids: Uint32Array) => Promise<unknown>} */
-    const send = many
-      ? (ids) => client.mgetBuffer(Array.from(ids, (place) => list.text(place)))
-      : ([place]) => client[name](list.text(place), ...command.after)
+    const send = (ids) => {
+      const keys = many ? Array.from(ids, (place) => list.text(place)) : [list.text(ids[0])]
+      const args = many ? ['MGET', ...keys] : [command.name, keys[0], ...command.after]
+      return library.send(args, keys[0], null)
+    }
     const answered = (/** @type {Uint32Array} */ ids, /** @type {unknown} */ reply) => {
       const replies = Array.isArray(reply) ? reply : [reply]
       for (const [i, place] of ids.entries()) {
@@ -106,7 +100,7 @@ const valuesReader = ({ plan, client, server, masterOf, patience, onSend }) => {
         onSend()
         const done = send(ids).then(
           (reply) => answered(ids, reply),
-          (error) => round.refused(ids, refusalIn(error), server),
+          (error) => round.refused(ids, library.faultOf(error).line, server),
         )
         all.push(done.finally(() => bound.give(ids.length)))
       }
@@ -119,83 +113,77 @@ const valuesReader = ({ plan, client, server, masterOf, patience, onSend }) => {
  * @param {import('./read-driver.js').ReadDriverOptions} options
  * @returns {Promise<ReadDriver>}
  */
-export const ioredisReadDriver = async (options) => {
+export const libraryReadDriver = async (options) => {
   const { plan, target, clock, random, onEvent } = options
   const topology = readTopologyOf(options)
   const { story, servers, serverAt, masterOf, refresh } = topology
   const [server] = servers()
-  // A driver that speaks RESP3 makes objects of maps.
-  const clientAt = (/** @type {string} */ address, /** @type {typeof plan.reads} */ reads) =>
-    clientOf(plan, target, {
-      where: endpointOf(address),
-      onStray: refresh,
-      scaleReads: scales[reads],
-      protocol: 2,
-    })
-  const client = clientAt(server, plan.reads)
-  /** @type {ReturnType<typeof clientOf> | null} */
-  let mains = null
   let closed = false
   let started = false
   let commands = 0
   // Redirects are the library's own: one that it gave up is tried again later.
   const patience = readAgain({ clock, random, follows: () => false, isClosed: () => closed })
-  const listening = listeningTo(client, clock)
   const listen = silenceOf({ dial: target.dial, onEvent })
 
   // The library keeps a map of its own; this one names the nodes in the result.
   const changed = () => {
     if (started && !closed) refresh()
   }
-  const connections = {
+  const events = {
     up: (/** @type {string} */ address) => {
       story.up(address)
       changed()
     },
     down: (/** @type {string} */ address, /** @type {string} */ reason) => {
+      if (!started || closed) return
       story.down(address, reason)
       changed()
     },
+    ready: () => {},
+    turnedAway: () => {},
+    stray: refresh,
   }
-  followConnections(client, server, connections, () => started && !closed)
+  const openLibrary = await libraryNamed(plan.driver)
+  const open = (/** @type {string} */ address, /** @type {typeof plan.reads} */ reads, on = events) =>
+    openLibrary({ cluster: plan.cluster, target, address, reads, bytes: true, clock, events: on })
+  const library = open(server, plan.reads)
+  /** @type {typeof library | null} of masters */
+  let mains = null
 
-  /** The library takes every script for a write: the node of its keys is named. @param {string} key */
-  const scriptNode = (key) => nodeAt(client, serverAt(slotOf(key), 0))
-  /** @param {any} on @param {string[]} args @param {string} key @param {ReplySink} sink */
+  /** @param {typeof library} on @param {string[]} args @param {string} key @param {ReplySink} sink */
   const askUntil = (on, args, key, sink) =>
     patience.untilAnswered(async () => {
-      const [name, ...rest] = args
-      const node = name === 'EVALSHA' ? scriptNode(key) : on
+      // A library takes every script for a write: the node of its keys is named.
+      const node = args[0] === 'EVALSHA' ? serverAt(slotOf(key), 0) : null
       commands++
       try {
-        tellReply(await node[`${name.toLowerCase()}Buffer`](...rest), sink)
+        tellReply(await (node ? on.sendTo(args, node) : on.send(args, key, null)), sink)
         return null
       } catch (error) {
         return {
-          line: refusalIn(error),
+          line: on.faultOf(error).line,
           from: server,
-          words: `${name} ${key} is refused: ${messageOf(error)}`,
-          loadScript: () => loadScript(node, fetchScript),
+          words: `${args[0]} ${key} is refused: ${messageOf(error)}`,
+          loadScript: () => target.loadScripts(node ?? server, [fetchScript]),
         }
       }
     })
 
-  const masterClient = async () => {
+  const masterLibrary = async () => {
     if (mains) return mains
     const [first] = target.topology.masters
-    mains = clientAt(first, 'master')
-    mains.on('error', () => {})
-    await connectClient(mains, first, target.access)
+    mains = open(first, 'master', { ...events, up: () => {}, down: () => {} })
+    await connectLibrary(mains, first, target.access)
     return mains
   }
 
-  await connectClient(client, server, target.access)
+  await connectLibrary(library, server, target.access)
   started = true
 
   return {
-    ask: (args, key, sink) => askUntil(client, args, key, sink),
+    ask: (args, key, sink) => askUntil(library, args, key, sink),
     askMaster: async (args, key, sink) => {
-      const main = await masterClient().catch((error) => {
+      const main = await masterLibrary().catch((error) => {
         mains = null
         throw new ReadError('CONNECT', messageOf(error))
       })
@@ -203,7 +191,7 @@ export const ioredisReadDriver = async (options) => {
     },
     values: valuesReader({
       plan,
-      client,
+      library,
       server,
       masterOf,
       patience,
@@ -217,14 +205,14 @@ export const ioredisReadDriver = async (options) => {
     // The library does not say which of its nodes a command went to.
     figures: () => ({ all: { commands, bytes_in: null } }),
     watch: () => {
-      listen(listening)
+      listen(library.connections)
       topology.watch()
     },
     close: () => {
       closed = true
       topology.close()
-      disconnect(client)
-      if (mains) disconnect(mains)
+      library.close()
+      mains?.close()
     },
   }
 }

@@ -1,0 +1,77 @@
+// What a client library is to a writer and a reader: it sends commands, and says what became of each. Retries, drops and
+// the order per slot are ours, by the library's final replies.
+import { TargetError } from '../base/errors.js'
+import { endpointOf } from '../servers/address.js'
+import { dial } from '../servers/dial.js'
+import { reasonFor } from '../servers/reason.js'
+
+/**
+ * @typedef {import('../servers/dial.js').Access} Access
+ * @typedef {import('./half-open.js').Listened} Listened
+ *
+ * @typedef {object} LibraryEvents
+ * @property {(address: string) => void} up
+ * @property {(address: string, reason: string) => void} down
+ * @property {() => void} ready the library sends again
+ * @property {(line: string) => void} turnedAway a server refused a connection
+ * @property {() => void} stray the topology may be out of date
+ *
+ * @typedef {object} LibraryNeeds
+ * @property {boolean} cluster
+ * @property {Pick<import('./socket.js').DriverTarget, 'topology' | 'access' | 'follows' | 'sentinels'>} target
+ * @property {string} address of the one server
+ * @property {'master' | 'replica' | 'any'} reads
+ * @property {boolean} bytes replies are bytes, in the types of RESP2
+ * @property {() => number} clock
+ * @property {LibraryEvents} events
+ *
+ * @typedef {object} Fault why a command has no reply
+ * @property {string | null} line the server refused it, so it was not executed
+ * @property {boolean} left it may have been executed
+ * @property {boolean} atOnce it may be sent again at once
+ *
+ * @typedef {{ address: string, asking: boolean }} Redirect
+ *
+ * @typedef {object} Library a client that is connected to one server or to a cluster
+ * @property {number} limit most commands in flight
+ * @property {() => Promise<void>} connect
+ * @property {(args: (string | Buffer)[], key: string, to: Redirect | null) => Promise<unknown>} send rejects as
+ *   `faultOf` reads it
+ * @property {(args: string[], address: string) => Promise<unknown>} sendTo a server, or any where it is not known
+ * @property {(slot: number) => string | undefined} ownerOf as the library has it
+ * @property {(error: unknown) => Fault} faultOf
+ * @property {() => void} refreshSlots
+ * @property {() => Iterable<Listened>} connections that may be half-open
+ * @property {() => void} close
+ */
+
+const ofScripts = new Set(['EVAL', 'EVALSHA', 'FCALL'])
+
+/** The first key of a command. @param {(string | Buffer)[]} args */
+export const keyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 1] ?? '')
+
+/** @type {Record<string, () => Promise<(needs: LibraryNeeds) => Library>>} by the driver's name */
+const libraries = {
+  ioredis: async () => (await import('./ioredis.js')).ioredisLibrary,
+}
+
+/** @param {string} name of the driver */
+export const libraryNamed = (name) => libraries[name]()
+
+/**
+ * Connects a client. Where that fails, a plain connection is tried once: a library sees the end of a connection before
+ * the words with which a server refused it (maxclients).
+ * @param {Pick<Library, 'connect' | 'close'>} library
+ * @param {string} address of the server that is asked for the reason
+ * @param {Access} access
+ */
+export const connectLibrary = async (library, address, access) => {
+  try {
+    await library.connect()
+  } catch (cause) {
+    library.close()
+    const socket = await dial(endpointOf(address), access, { onBytes: () => {}, onClose: () => {} })
+    socket.destroy()
+    throw new TargetError(reasonFor(address, cause, access), { code: 'CONNECT', cause })
+  }
+}
