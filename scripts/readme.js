@@ -20,7 +20,7 @@ import { gatePart } from './readme/gate.js'
 import { between } from './readme/marks.js'
 import { measuredFiles, measuredPart } from './readme/measured.js'
 import { membershipFit, membershipPictures, membershipSweep } from './readme/membership.js'
-import { answersPart, modelsPart } from './readme/models.js'
+import { answersPart, modelsPart, needsPart } from './readme/models.js'
 import { envExample, optionsPart } from './readme/options.js'
 import { pageTables } from './readme/page-tables.js'
 import { modelsFinding, pictureFiles, pictureMarkup } from './readme/pictures.js'
@@ -129,6 +129,7 @@ const partsOf = (experiments) => {
     ['README.md', 'questions', questionsPart(experiments)],
     ['README.md', 'sample', samplePart()],
     ['docs/data-models.md', 'strategies', strategiesPart()],
+    ['docs/data-models.md', 'needs', needsPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
     ['docs/experiments.md', 'experiments', experimentsPart()],

@@ -196,6 +196,7 @@
  * @property {string} workload
  * @property {string} name
  * @property {string} title
+ * @property {import('./needs.js').Choice | null} choice what it is chosen by; null: it is no candidate of `millrace choose` unless it is named
  * @property {readonly Flag[]} flags
  * @property {readonly string[]} options shared options that are about this kind of strategy, by their keys
  * @property {readonly Rule[]} rules
@@ -503,6 +504,7 @@ export const strategy = (declaration) => {
     if (declaration[field] === undefined)
       throw new TypeError(`strategy ${declaration.name ?? '(without a name)'}: ${field} is missing`)
   return Object.freeze({
+    choice: null,
     flags: [],
     options: [],
     rules: [],

@@ -1,5 +1,7 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
 import { several } from '../../lib/base/units.js'
+import { allStrategies, defaultStrategy } from '../../lib/workloads/index.js'
+import { needNames, needs, unmetBy } from '../../lib/workloads/needs.js'
 import {
   changeWords,
   cpuRatioNamed,
@@ -11,88 +13,27 @@ import {
   ratioText,
 } from './findings.js'
 import { centre, modelRows } from './pictures.js'
-import { isSafeToRetry, table } from './reference.js'
+import { table } from './reference.js'
 
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/** @typedef {import('../../lib/workloads/needs.js').Choice} Choice */
 
 const cpu = 'server.cpu_us_per_item'
 const memory = 'server.memory_bytes_per_item'
 
-/** What no run can measure. */
-const models = [
-  {
-    name: 'sorted set',
-    strategy: 'sorted-set',
-    option: '`sorted-set` (default)',
-    newest: 'yes',
-    expiry: 'score',
-    use: 'you need ranges by time and exact expiry',
-  },
-  {
-    name: 'sorted set of values',
-    strategy: 'actual-value',
-    option: '`--actual-value`',
-    newest: 'yes',
-    expiry: 'score',
-    use: 'a value never changes: a changed value is a new member',
-  },
-  {
-    name: 'list',
-    strategy: 'list',
-    option: '`--sl`',
-    newest: 'yes',
-    expiry: 'length',
-    use: 'the newest n are enough, and an id may appear twice',
-  },
-  {
-    name: 'set per minute',
-    strategy: 'set',
-    option: '`--ss`',
-    newest: 'no (unordered)',
-    expiry: 'minute',
-    use: 'you ask which ids were active, not in which order',
-  },
-  {
-    name: 'stream',
-    strategy: 'stream',
-    option: '`--strategy stream`',
-    newest: 'yes',
-    expiry: 'length, approximate',
-    use: 'readers consume everything in order, values included',
-  },
-  {
-    name: 'hash per item',
-    strategy: 'hash',
-    option: '`--strategy hash`',
-    newest: 'yes',
-    expiry: 'score',
-    use: 'an item has fields that are read one by one',
-  },
-  {
-    name: 'fields with a ttl',
-    strategy: 'hash-ttl',
-    option: '`--strategy hash-ttl`',
-    newest: 'no (all live items)',
-    expiry: 'its own ttl',
-    use: 'the server has HSETEX or HEXPIRE and order does not matter',
-  },
-  {
-    name: 'script per batch',
-    strategy: 'script-batch',
-    option: '`--ws`',
-    newest: 'yes',
-    expiry: 'score',
-    use: 'network bytes cost more than server CPU',
-  },
-  {
-    name: 'script per item',
-    strategy: 'script-item',
-    option: '`--sk`',
-    newest: 'yes',
-    expiry: 'score',
-    use: 'each item must be stored atomically with its id',
-  },
-]
+/** The default first, then others by what their row is called in the data. @param {ExperimentDocument} document */
+const modelsIn = ({ rows }) => {
+  const labels = [...new Set(rows.map(({ factors }) => String(factors.case)))]
+  return labels.flatMap((label) => allStrategies().find(({ choice }) => choice?.label === label) ?? [])
+}
+
+/** @param {import('../../lib/workloads/declare.js').Declaration} declared */
+const optionOf = ({ name, flags: [flag] }) => {
+  if (name === defaultStrategy) return `\`${name}\` (default)`
+  return `\`--${flag ? flag.name : `strategy ${name}`}\``
+}
+
+const yesOrNo = (/** @type {boolean} */ value) => (value ? 'yes' : 'no')
 
 /** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */
 export const modelsPart = (document) => {
@@ -117,17 +58,36 @@ export const modelsPart = (document) => {
         'safe to retry',
         'use it when',
       ],
-      models.map(({ name, strategy, option, newest, expiry, use }) => [
-        name,
-        option,
-        cost(name, cpu),
-        cost(name, memory),
-        newest,
-        expiry,
-        isSafeToRetry(strategy) ? 'yes' : 'no',
-        use,
+      modelsIn(document).map((declared) => {
+        const { label, meets, expiry, order, use } = /** @type {Choice} */ (declared.choice)
+        return [
+          label,
+          optionOf(declared),
+          cost(label, cpu),
+          cost(label, memory),
+          yesOrNo(meets.includes('newest-n')) + (order ? ` (${order})` : ''),
+          expiry,
+          yesOrNo(meets.includes('safe-to-retry')),
+          use,
+        ]
+      }),
+    ),
+  ].join('\n')
+}
+
+/** Which needs each model declares to meet. */
+export const needsPart = () => {
+  const models = allStrategies().filter(({ choice, model }) => choice !== null && model === null)
+  return [
+    table(
+      ['model', ...needNames.map((name) => `\`${name}\``)],
+      models.map((declared) => [
+        declared.name,
+        ...needNames.map((need) => yesOrNo(unmetBy(declared, [need]).length === 0)),
       ]),
     ),
+    '',
+    ...needNames.map((name) => `- \`${name}\`: ${needs[name].words}`),
   ].join('\n')
 }
 

@@ -23,6 +23,13 @@ export const actualValue = strategy({
   workload,
   name: 'actual-value',
   title: 'values in a sorted set by time',
+  choice: {
+    label: 'sorted set of values',
+    meets: ['newest-n', 'exact-expiry', 'unique-ids', 'values-included', 'safe-to-retry'],
+    expiry: 'score',
+    use: 'a value never changes: a changed value is a new member',
+    givesUp: 'a changed value is a new member',
+  },
   flags: [
     {
       name: 'actual-value',

@@ -30,6 +30,13 @@ export const hashTtl = strategy({
   workload,
   name: 'hash-ttl',
   title: 'hash fields with a ttl each, about a hundred per hash',
+  choice: {
+    label: 'fields with a ttl',
+    meets: ['exact-expiry', 'unique-ids', 'values-included', 'safe-to-retry'],
+    expiry: 'its own ttl',
+    order: 'all live items',
+    use: 'the server has HSETEX or HEXPIRE and order does not matter',
+  },
   variants: {
     HSETEX: [{ command: 'HSETEX', since: 'Redis 8.0, Valkey 9.0' }],
     HEXPIRE: [{ command: 'HEXPIRE', since: 'Redis 7.4' }],

@@ -22,6 +22,12 @@ export const hash = strategy({
   workload,
   name: 'hash',
   title: 'ids in a sorted set by time, each value in its own hash',
+  choice: {
+    label: 'hash per item',
+    meets: ['newest-n', 'exact-expiry', 'unique-ids', 'safe-to-retry'],
+    expiry: 'score',
+    use: 'an item has fields that are read one by one',
+  },
   options: ofSortedSets,
   keys: (t) => ({
     hash: family('latest-hash:{n}', 'hash', {

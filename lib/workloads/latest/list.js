@@ -47,6 +47,12 @@ export const list = strategy({
   ...asList,
   name: 'list',
   title: 'ids in a list that is cut to the newest, each value under its own key',
+  choice: {
+    label: 'list',
+    meets: ['newest-n', 'expiry-by-length'],
+    expiry: 'length',
+    use: 'the newest n are enough, and an id may appear twice',
+  },
   flags: [{ name: 'sl', help: 'a list instead of the sorted set' }],
   keys: listKeys,
   operations: (t, k) => ({ store: storeInList(t, k) }),

@@ -10,6 +10,12 @@ export const scriptBatch = strategy({
   workload,
   name: 'script-batch',
   title: 'ids in a sorted set by time, each value under its own key; a script call per batch',
+  choice: {
+    label: 'script per batch',
+    meets: ['newest-n', 'exact-expiry', 'unique-ids', 'safe-to-retry'],
+    expiry: 'score',
+    use: 'network bytes cost more than server CPU',
+  },
   flags: [{ name: 'ws', help: 'write with lua/store-items.lua, one call per chunk' }],
   options: ['sortedSets', 'placement', 'script'],
   oneSlot: true,

@@ -9,6 +9,12 @@ export const scriptItem = strategy({
   workload,
   name: 'script-item',
   title: 'ids in a sorted set by time, each value under its own key; a script call per item',
+  choice: {
+    label: 'script per item',
+    meets: ['newest-n', 'exact-expiry', 'unique-ids', 'safe-to-retry'],
+    expiry: 'score',
+    use: 'each item must be stored atomically with its id',
+  },
   flags: [{ name: 'sk', help: 'write with lua/store-item.lua, one call per item' }],
   options: ['sortedSets', 'placement'],
   oneSlot: true,

@@ -12,6 +12,13 @@ export const set = strategy({
   workload,
   name: 'set',
   title: 'ids in a set per minute, each value under its own key',
+  choice: {
+    label: 'set per minute',
+    meets: ['safe-to-retry'],
+    expiry: 'minute',
+    order: 'unordered',
+    use: 'you ask which ids were active, not in which order',
+  },
   flags: [{ name: 'ss', help: 'one set per minute' }],
   keys: (t) => ({
     item: itemKeys(t),

@@ -51,6 +51,12 @@ export const sortedSet = strategy({
   workload,
   name: 'sorted-set',
   title: 'ids in a sorted set by time, each value under its own key',
+  choice: {
+    label: 'sorted set',
+    meets: ['newest-n', 'exact-expiry', 'unique-ids', 'safe-to-retry'],
+    expiry: 'score',
+    use: 'you need ranges by time and exact expiry',
+  },
   options: ofSortedSets,
   keys: (t) => ({ item: itemKeys(t), set: setKeys(t), extra: extraSetKeys(t) }),
   operations: (t, k) => ({ store: rankItems(t, k, k.item, [storeItem(t, k)]) }),

@@ -9,6 +9,12 @@ export const stream = strategy({
   workload,
   name: 'stream',
   title: 'ids and values in one stream that is cut to approximately the newest',
+  choice: {
+    label: 'stream',
+    meets: ['newest-n', 'expiry-by-length', 'values-included'],
+    expiry: 'length, approximate',
+    use: 'readers consume everything in order, values included',
+  },
   keys: (t) => ({
     stream: family('latest-stream', 'stream', {
       lifetimeS: t.lingerS,

@@ -44,6 +44,7 @@ import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
  * @typedef {object} ModelText
  * @property {string} name
  * @property {string} title
+ * @property {readonly import('../needs.js').NeedName[]} [meets]
  * @property {readonly CommandText[]} write
  * @property {Map<string, KeyText> | null} keys null: those that the commands name
  * @property {ReadText | null} read

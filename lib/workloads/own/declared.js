@@ -208,11 +208,12 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
  * @param {import('./compile.js').ModelText} text
  * @param {Compiled} compiled
  */
-export const declarationOf = ({ name, title }, compiled) => {
+export const declarationOf = ({ name, title, meets }, compiled) => {
   const { fetch, apart, commands, unread } = compiled
   return modelDeclaration({
     name,
     title,
+    ...(meets && { meets }),
     rules: [
       (s) =>
         apart !== null &&

@@ -24,7 +24,7 @@ import {
 } from './commands.js'
 import { modelDeclaration, sampleTerms, scriptsRule } from './model.js'
 import { cardKey } from './patterns.js'
-import { repliesSchema } from './schema.js'
+import { meetsSchema, repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
 import { random, writer } from './words.js'
 
@@ -51,6 +51,7 @@ const fields = /** @type {const} */ ({
   counters: 'function',
   repeat: 'string',
   keepsNewest: 'boolean',
+  meets: 'object',
 })
 const needed = /** @type {const} */ (['title', 'keys', 'operations'])
 
@@ -126,6 +127,8 @@ const fieldsIn = (path, lines) => {
       lines.refuse(lines.ofField(name), `unknown field ${name}${like ? `; did you mean ${like}?` : ''}`)
     if (typeof given !== type) lines.refuse(lines.ofField(name), `${name} must be a ${type}`)
   }
+  const fault = found.meets && firstFault(found.meets, meetsSchema)
+  if (fault) lines.refuse(lines.ofField('meets'), `meets: ${fault.sentence}`)
   for (const name of needed) if (found[name] === undefined) lines.refuse('1', `${name} is missing`)
   return found
 }

@@ -162,6 +162,7 @@ export const modelOfYaml = (path, text, name) => {
   const model = {
     name: data.name ?? name,
     title: titleOf(data.title ? [data.title] : write.map((/** @type {any} */ one) => one.text)),
+    meets: data.meets,
     keys: keysIn(data, places),
     read: readIn(data, places),
     place: place(['write']),

@@ -51,12 +51,13 @@ export const scriptsRule = (unread) => (s) =>
   !s.allow.includes('scripts') &&
   `${unread}; --allow scripts sends it all the same`
 
-/** @param {ModelFields} fields */
-export const modelDeclaration = (fields) =>
+/** @param {ModelFields & { meets?: readonly import('../needs.js').NeedName[] }} fields */
+export const modelDeclaration = ({ meets, ...fields }) =>
   strategy({
     workload: 'own',
     roles,
     repeat: 'never',
+    ...(meets && { choice: { label: fields.name, meets, expiry: 'its own rules', use: fields.title } }),
     ...fields,
     keepsKeys: longestS(fields.keys(sampleTerms())) === null,
     model: { digest: digestOf(fields), source: {} },

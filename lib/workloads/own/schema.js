@@ -1,4 +1,5 @@
 // What a model in YAML may hold; what the texts in it mean, compile.js checks.
+import { needNames } from '../needs.js'
 import { longestLifetimeS } from './commands.js'
 
 const text = { type: 'string', minLength: 1 }
@@ -21,6 +22,9 @@ export const repliesSchema = {
   number: replyName,
 }
 
+/** What the model is good for, as `millrace choose` asks. */
+export const meetsSchema = { type: 'array', items: { enum: [...needNames] } }
+
 export const schema = Object.freeze({
   type: 'object',
   additionalProperties: false,
@@ -28,6 +32,7 @@ export const schema = Object.freeze({
   properties: {
     name: { type: 'string', pattern: namePattern },
     title: text,
+    meets: meetsSchema,
     keys: {
       type: 'object',
       minProperties: 1,
