@@ -10,3 +10,19 @@
 
 /** @type {Timers} */
 export const systemTimers = Object.freeze({ setTimeout, clearTimeout, setImmediate, clearImmediate })
+
+/**
+ * The promise's value, or undefined when the limit has passed. No timer is left behind.
+ * @template T
+ * @param {number} limitMs
+ * @param {Promise<T>} promise
+ * @returns {Promise<T | undefined>}
+ */
+export const atMost = (limitMs, promise) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const limit = new Promise((/** @type {(none: undefined) => void} */ resolve) => {
+    timer = setTimeout(resolve, limitMs, undefined)
+  })
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer))
+}

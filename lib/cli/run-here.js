@@ -5,6 +5,7 @@ import { redactor } from '../base/redact.js'
 import { withUndo } from '../base/undo.js'
 import { runName } from '../result/files.js'
 import { runOn } from '../run/run.js'
+import { openedUnless } from '../run/start-up.js'
 import { accessWarnings } from '../servers/access.js'
 import { startEmbedded } from '../servers/embedded.js'
 import { openTarget } from '../servers/open.js'
@@ -51,11 +52,12 @@ export const run = async (options, { signal, onProgress = () => {} } = {}) => {
   try {
     return await withUndo(async (undo) => {
       accessWarnings(settings).forEach(observer.warn)
-      const target = await openTarget(settings, {
+      const opening = openTarget(settings, {
         say: observer.say,
         mayStart: program === 'producer',
         anyServer: strategyNamed(settings.strategy).anyServer,
       })
+      const target = await openedUnless(stop, opening, ({ close }) => close())
       undo(target.close)
       redact.learn(target.access.password)
       const result = await runOn(settings, {

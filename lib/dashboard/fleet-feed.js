@@ -1,7 +1,7 @@
 // The live page of a fleet: what the control server has of a run, as messages for the page. It reads only, and costs the
 // control a few commands a second.
 
-import { setTimeout as delay } from 'node:timers/promises'
+import { atMost } from '../base/timers.js'
 import { plainData, several } from '../base/units.js'
 import { controlOf, openControl } from '../fleet/control.js'
 import { statusOf } from '../fleet/status.js'
@@ -142,13 +142,13 @@ export const fleetFeed = async ({ place, run, tell }) => {
     }, everyMs)
   }
   // A page that is opened now has what there is.
-  await Promise.race([underWay, delay(lastLookMs)])
+  await atMost(lastLookMs, underWay)
   again()
   return async () => {
     clearTimeout(timer)
     // What came last is shown as well.
     const last = underWay.then(() => (isOver ? undefined : turn()))
-    await Promise.race([last, delay(lastLookMs)])
+    await atMost(lastLookMs, last)
     isOver = true
     clearTimeout(timer)
     disconnect(client)

@@ -1,5 +1,7 @@
 // The live page as its run sees it: a thread that gets each event.
+
 import { Worker } from 'node:worker_threads'
+import { atMost } from '../base/timers.js'
 
 const program = new URL('./worker.js', import.meta.url)
 const closeLimitMs = 2000
@@ -42,13 +44,7 @@ export const dashboardThread = async (needs) => {
     async close() {
       worker.postMessage('close')
       worker.ref()
-      /** @type {NodeJS.Timeout | undefined} */
-      let timer
-      const limit = new Promise((resolve) => {
-        timer = setTimeout(resolve, closeLimitMs)
-      })
-      await Promise.race([ended, limit])
-      clearTimeout(timer)
+      await atMost(closeLimitMs, ended)
       await worker.terminate()
     },
   }

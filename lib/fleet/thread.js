@@ -1,5 +1,7 @@
 // The leader's thread, seen from the box.
+
 import { Worker } from 'node:worker_threads'
+import { atMost } from '../base/timers.js'
 
 const program = new URL('./lead-worker.js', import.meta.url)
 const endLimitMs = 3000
@@ -19,8 +21,7 @@ export const leadThread = (about, onFailed) => {
     follow: (data) => worker.postMessage({ data }),
     async end() {
       worker.postMessage({ end: true })
-      const limit = new Promise((resolve) => setTimeout(resolve, endLimitMs).unref())
-      await Promise.race([exited, limit])
+      await atMost(endLimitMs, exited)
       await worker.terminate()
     },
   }

@@ -1,6 +1,8 @@
 // The bystander on a thread of its own, the only one beside the sender: on the sender's event loop it would measure
 // how long that loop was busy.
+
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { atMost } from '../base/timers.js'
 import { addressOf } from '../servers/address.js'
 import { monotonicMs } from './monotonic.js'
 
@@ -82,14 +84,8 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
     async stop() {
       if (!worker) return
       port.postMessage('stop')
-      /** @type {NodeJS.Timeout | undefined} */
-      let timer
-      const limit = new Promise((resolve) => {
-        timer = setTimeout(resolve, stopLimitMs)
-      })
       worker.ref()
-      await Promise.race([ended, limit])
-      clearTimeout(timer)
+      await atMost(stopLimitMs, ended)
       drain()
       port.close()
       await worker.terminate()

@@ -1,4 +1,5 @@
 // One INFO per node per second, as differences. A node that does not answer leaves a gap.
+import { atMost } from '../base/timers.js'
 import { parseInfo } from '../wire/info.js'
 import { addCommands, difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
 
@@ -101,21 +102,6 @@ const noTotals = () => ({
   expired: 0,
   commands: /** @type {Record<string, CommandUse>} */ ({}),
 })
-
-/**
- * Resolves with the promise, or when the limit is over.
- * @param {Promise<unknown>} promise
- * @param {number} limitMs
- */
-const within = async (promise, limitMs) => {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-  const limit = new Promise((resolve) => {
-    timer = setTimeout(resolve, limitMs)
-  })
-  await Promise.race([promise, limit])
-  clearTimeout(timer)
-}
 
 /** @param {Difference} delta @returns {Rates} */
 const rates = (delta) => ({
@@ -254,7 +240,7 @@ export const nodeSampler = ({
         watch.asking = null
       })
     }
-    await within(Promise.all(all.map(({ listed, asking }) => listed && asking)), timeLimitMs)
+    await atMost(timeLimitMs, Promise.all(all.map(({ listed, asking }) => listed && asking)))
     const rows = all.map(row)
     addLags(rows, watches, startMs)
     onRows(rows)

@@ -1,5 +1,6 @@
 // How many of a run's writers were at work, second by second: those that hold a lease. What they stored together, and
 // whether all came and stayed, follows from this record alone.
+import { atMost } from '../base/timers.js'
 
 /**
  * @typedef {object} Presence as in run.json
@@ -105,12 +106,7 @@ export const presenceWatch = ({ writers, others, isMeasured, limitMs = 900 }) =>
   const liveNow = async () => {
     // Our own are renewed, and tell when they are lost.
     if (own === total) return own
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer
-    const late = new Promise((/** @type {(none: null) => void} */ resolve) => {
-      timer = setTimeout(resolve, limitMs, null)
-    })
-    return Promise.race([ask(), late]).finally(() => clearTimeout(timer))
+    return (await atMost(limitMs, ask())) ?? null
   }
   return {
     /** @param {number} atMs since the start */

@@ -1,5 +1,7 @@
 // The time of a writing run: that of the servers, refused where this box's clock is wrong, and watched while it runs.
+
 import { TargetError } from '../base/errors.js'
+import { atMost } from '../base/timers.js'
 import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
 
 /**
@@ -72,13 +74,7 @@ export const clockOf = async ({ target, allow, warn, steady = steadyClock() }) =
       asking ??= clocks.measure(target.topology.masters, 1).finally(() => {
         asking = null
       })
-      /** @type {NodeJS.Timeout | undefined} */
-      let timer
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, answerLimitMs)
-      })
-      await Promise.race([asking, late])
-      clearTimeout(timer)
+      await atMost(answerLimitMs, asking)
       const events = clocks.moved().map(({ address, byMs }) => jumped(`the clock of ${address}`, byMs, atMs))
       const byMs = steady.jumpMs() - toldMs
       if (Math.abs(byMs) > clockLimitMs) {

@@ -1,5 +1,6 @@
 // What the masters hold before the first write, and after the last. What an earlier run left there is waited for where it
 // soon expires, and else measured apart.
+import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
 import { scan } from '../servers/found-keys.js'
 import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
@@ -25,7 +26,11 @@ const calmLooks = 3
 const mostLooks = 15
 
 /** A server that is silent delays nothing for long. @template T @param {Promise<T>} asked */
-const orNull = (asked) => Promise.race([asked.catch(() => null), sleep(answerLimitMs).then(() => null)])
+const orNull = async (asked) =>
+  (await atMost(
+    answerLimitMs,
+    asked.catch(() => null),
+  )) ?? null
 
 const sum = (/** @type {readonly number[]} */ all) => all.reduce((total, n) => total + n, 0)
 

@@ -1,10 +1,11 @@
 // One run of consumers: put together, started, ended and summed up.
 
+import { atMost } from '../base/timers.js'
 import { fetches } from '../measures/fetches.js'
 import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
 import { longestTimerMs, patienceMs, settled, sleep } from './settlement.js'
-import { unlessInterrupted, untilStopped } from './start-up.js'
+import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
 
 /**
  * @typedef {import('./read-setup.js').ReadRun} ReadRun
@@ -51,7 +52,11 @@ const begin = async ({ sampler, instruments, watch, reading, second }) => {
 /** @param {import('./read-setup.js').ReadNeeds & Signals} needs */
 export const readRun = async ({ stop, stopNow, ...needs }) => {
   const { joined = null } = needs
-  const run = await unlessInterrupted(stop, setUpReading(needs))
+  const run = await openedUnless(stop, setUpReading(needs), ({ driver, data, clocks }) => {
+    driver.close()
+    data.end()
+    clocks.stop()
+  })
   const { reading, instruments, judge, watch, second, clocks, driver, data } = run
   const fromMs = joined ? await joinedAt(joined, stop) : 0
   run.beginAt(fromMs)
@@ -64,7 +69,7 @@ export const readRun = async ({ stop, stopNow, ...needs }) => {
     for (let left = reading.busy(); left > 0; left--) instruments.of(fetches).failed('UNSETTLED')
   if (judge && whole && !stopNow.aborted) {
     const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
-    await Promise.race([judge.settle(), sleep(patienceMs(stop, judgeLimitMs)), atOnce])
+    await atMost(patienceMs(stop, judgeLimitMs), Promise.race([judge.settle(), atOnce]))
   }
   watch.stop()
   await instruments.stop()

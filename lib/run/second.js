@@ -1,7 +1,7 @@
 // What happens once a second beside the load: samples, the line of intervals.ndjson, the live line.
+import { atMost } from '../base/timers.js'
 import { nodeSampler } from '../measure/node-sampler.js'
 import { isScheduled } from '../plan/pacer.js'
-import { sleep } from './settlement.js'
 
 /**
  * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
@@ -57,8 +57,8 @@ export const onceASecond = (second, elapsed) => {
     /** A server that is silent at the end holds nobody up. */
     async stop() {
       clearTimeout(timer)
-      await Promise.race([underWay, sleep(endLimitMs)])
-      await Promise.race([second(), sleep(endLimitMs)])
+      await atMost(endLimitMs, underWay)
+      await atMost(endLimitMs, second())
     },
   }
 }

@@ -16,6 +16,20 @@ export const unlessInterrupted = (signal, promise) =>
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', interrupt))
   })
 
+/**
+ * As unlessInterrupted; what is open later all the same is closed then.
+ * @template T
+ * @param {AbortSignal} signal
+ * @param {Promise<T>} opening
+ * @param {(opened: T) => unknown} close
+ * @returns {Promise<T>}
+ */
+export const openedUnless = (signal, opening, close) =>
+  unlessInterrupted(signal, opening).catch((error) => {
+    opening.then(close).catch(() => {})
+    throw error
+  })
+
 // For what a server that answers has answered by then.
 const graceMs = 100
 

@@ -4,7 +4,7 @@ import { isScheduled } from '../plan/pacer.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { heldIn, outliveEarlier } from './held.js'
 import { settled, sleep } from './settlement.js'
-import { unlessInterrupted, untilStopped } from './start-up.js'
+import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
 import { sumsOf } from './write-records.js'
 import { resultOf } from './write-result.js'
 import { setUpWriting } from './write-setup.js'
@@ -120,6 +120,15 @@ const endOf = ({ plan, writing, guarding }, offeredMs, interrupted) => {
   return Math.max(overMs, writing.lastSettledMs())
 }
 
+/** What a run has opened that fails before its load. @param {WriteRun} run */
+const close = async ({ driver, data, instruments, records }) => {
+  driver.close()
+  data.end()
+  await instruments.stop()
+  instruments.close()
+  records.close()
+}
+
 /**
  * @param {import('./write-setup.js').WriteNeeds & Signals & { announce: () => Promise<unknown> }} needs
  */
@@ -128,8 +137,11 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
     if (stop.aborted) throw new InterruptedError()
     needs.onEncoding(share)
   }
-  const run = await unlessInterrupted(stop, setUpWriting({ ...needs, fleet, stop, onEncoding }))
-  const beginning = await begin(run, { ...needs, announce, stop }, fleet)
+  const run = await openedUnless(stop, setUpWriting({ ...needs, fleet, stop, onEncoding }), close)
+  const beginning = await begin(run, { ...needs, announce, stop }, fleet).catch(async (error) => {
+    await untilStopped(stopNow, close(run), undefined)
+    throw error
+  })
   const conducted = needs.conductor?.conduct(run)
   // Whoever waits for the end of the run is told first.
   conducted?.catch(() => {})

@@ -1,4 +1,5 @@
 // Who is which agent: leases in the target, so that the same command on many boxes makes different agents.
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { hostname } from 'node:os'
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { InterruptedError, TargetError } from '../base/errors.js'
 import { processStart } from '../base/lock.js'
+import { atMost } from '../base/timers.js'
 import { differingTerms, leaseMs } from '../plan/plan-card.js'
 import { cardWords } from '../plan/read-plan.js'
 import { scriptBody } from '../workloads/lua.js'
@@ -330,7 +332,10 @@ export const leases = ({
         if (card && (isLast ? await isLast() : (await theirs()).length === 0))
           await announcePlan(client, card, 'end')
       }
-      await Promise.race([away().catch(() => {}), sleep(answerLimitMs)])
+      await atMost(
+        answerLimitMs,
+        away().catch(() => {}),
+      )
       disconnect(client)
     },
   }

@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 import { MillraceError, OptionError, run, startLocalServers } from 'millrace'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../lib/result/published-schemas.js'
+import { until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
 
 /** @typedef {import('millrace').ProgressEvent} ProgressEvent */
 
@@ -110,6 +112,20 @@ test('wrong options reject, and name what to change', async () => {
 
 test('servers that are not there reject with their address', async () => {
   await assert.rejects(run({ url: 'redis://127.0.0.1:1', duration: '1s' }), /127\.0\.0\.1:1/)
+})
+
+test('a run that fails before its load leaves no connection and no timer', async (t) => {
+  const server = await startServer(t)
+  const left = () => process.getActiveResourcesInfo().filter((name) => /Timeout|TCP/.test(name)).length
+  const before = left()
+  const { host, port, password } = server
+  const line = {
+    strategy: /** @type {const} */ ('lookup-get'),
+    fill: /** @type {const} */ ('populate'),
+    items: 100,
+  }
+  await assert.rejects(run({ host, port, password, connections: 20, ...line }), /DEBUG command not allowed/)
+  await until('all are closed', () => left() <= before)
 })
 
 test('the example of docs/api.md prints its line and nothing else, and leaves no results', async () => {
