@@ -1,16 +1,16 @@
 // The figures of a run against what the servers and the system say.
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
-import { assertDone, at, faultsIn, linesOf, outcomesOf, runProducer, until } from '../helpers/programs.js'
+import { writeHere } from '../helpers/here.js'
+import { assertDone, at, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 describe('one server', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: acked items are the SETEX calls of the server, and its keys`, async (t) => {
       const server = await startServer(t)
-      const ended = await runProducer(t, `-q 700 -c 7 -p 700 --intervals 3 --ttl 100 --driver ${driver}`, {
+      const ended = await writeHere(t, `-q 700 -c 7 -p 700 --intervals 3 --ttl 100 --driver ${driver}`, {
         env: at(server),
       })
       assertDone(ended)
@@ -29,7 +29,7 @@ describe('one server', { concurrency: 2 }, () => {
     })
 
   test('the ticks just before the end of a warm-up are no other writer', async (t) => {
-    const ended = await runProducer(t, '-q 50 -p 10 --warm-up 1 --duration 2')
+    const ended = await writeHere(t, '-q 50 -p 10 --warm-up 1 --duration 2')
     assertDone(ended)
     const { server, items } = ended.document
     assert.equal(items.acked, 10_000)
@@ -48,7 +48,7 @@ describe('one server', { concurrency: 2 }, () => {
         .map((key) => Number(key.slice('item:'.length)))
         .sort((a, b) => a - b)
     const line = '-q 103 -t 4 -p 200 --intervals 2 --ttl 100'
-    const middle = await runProducer(t, `${line} -a 2-3`, { env: at(server) })
+    const middle = await writeHere(t, `${line} -a 2-3`, { env: at(server) })
     assert.equal(middle.code, 4, middle.stderr)
     assert.deepEqual(
       faultsIn(middle.document).map((/** @type {any} */ { code }) => code),
@@ -63,7 +63,7 @@ describe('one server', { concurrency: 2 }, () => {
       { agent: 2, first: 26, count: 25 },
       { agent: 3, first: 51, count: 25 },
     ])
-    const last = await runProducer(t, `${line} -a 4`, { env: at(server) })
+    const last = await writeHere(t, `${line} -a 4`, { env: at(server) })
     assert.deepEqual(last.document.plan.agents, [{ agent: 4, first: 76, count: 28 }])
     assert.deepEqual(
       await items(),
@@ -72,7 +72,7 @@ describe('one server', { concurrency: 2 }, () => {
   })
 
   test('each agent of a process has its own account, and they sum to the whole', async (t) => {
-    const { document } = await runProducer(t, '-q 103 -t 4 -p 200 --intervals 2')
+    const { document } = await writeHere(t, '-q 103 -t 4 -a all -p 200 --intervals 2')
     const agents = /** @type {any[]} */ (document.agents)
     assert.deepEqual(
       agents.map(({ agent, offered }) => [agent, offered]),
@@ -91,8 +91,8 @@ describe('one server', { concurrency: 2 }, () => {
   })
 
   test('histograms of the seconds merge to the percentiles of the run', async (t) => {
-    const { document, folder } = await runProducer(t, '-q 400 -c 8 --duration 3')
-    const lines = linesOf(join(folder, 'intervals.ndjson'))
+    const { document, seconds } = await writeHere(t, '-q 400 -c 8 --duration 3')
+    const lines = seconds
     for (const name of /** @type {const} */ (['intended', 'service'])) {
       const parts = lines.flatMap(({ latency_us: latency }) => latency[name] ?? [])
       const whole = hdr.decodeFromCompressedBase64(parts[0].hdr)
@@ -111,7 +111,7 @@ describe('one server', { concurrency: 2 }, () => {
 
   test('the warm-up is counted in items and kept out of the rest', async (t) => {
     const server = await startServer(t)
-    const ended = await runProducer(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
+    const ended = await writeHere(t, '-q 300 -c 3 --duration 3 --warm-up 1', {
       env: at(server),
     })
     assertDone(ended)
@@ -122,7 +122,7 @@ describe('one server', { concurrency: 2 }, () => {
     assert.ok(document.measured_s >= 2 && document.duration_s === document.measured_s + 1)
     assert.ok(Math.abs(document.rate.achieved - 600 / document.measured_s) < 0.01)
     assert.equal(document.ticks.count, 6)
-    const lines = linesOf(join(ended.folder, 'intervals.ndjson'))
+    const lines = ended.seconds
     const warmedUp = lines
       .filter(({ phase }) => phase === 'warm-up')
       .reduce((sum, { items }) => sum + items.acked, 0)
@@ -140,7 +140,7 @@ describe('one server', { concurrency: 2 }, () => {
 test('a cluster stores on its masters what was acked, and replicas follow', async (t) => {
   const { nodes, access } = await startCluster(t, { shards: 2, replicas: 1 })
   const env = at({ ...nodes[0], ...access })
-  const ended = await runProducer(t, '-q 500 -p 500 --intervals 2 --ttl 100 --cluster', { env })
+  const ended = await writeHere(t, '-q 500 -p 500 --intervals 2 --ttl 100 --cluster', { env })
   assertDone(ended)
   const { document } = ended
   assert.deepEqual(document.nodes.map((/** @type {any} */ { role }) => role).sort(), [

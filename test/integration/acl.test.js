@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { assertDone, runProducer, startProgram } from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { assertDone, startProgram } from '../helpers/programs.js'
 import { startCluster, startServer } from '../helpers/servers.js'
 
 const page = readFileSync(new URL('../../docs/safety.md', import.meta.url), 'utf8')
@@ -24,7 +25,7 @@ const strategies = [
 
 /** @param {string} strategy @param {boolean} cluster */
 const optionsOf = (strategy, cluster) =>
-  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60 --quiet --no-report` +
+  `--strategy ${strategy} -q 40 -p 100 --intervals 2 --ttl 60` +
   `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
 
 /** Two at a time, each under a prefix of its own. @template T @param {T[]} all @param {(one: T, prefix: string) => Promise<void>} work */
@@ -73,7 +74,7 @@ for (const cluster of [false, true])
       for (const admin of admins) await admin.call('ACL', 'SETUSER', 'millrace', ...patterns)
       await pairwise(all, async ({ strategy, driver }, prefix) => {
         const options = `${optionsOf(strategy, cluster)} --driver ${driver}${prefix && ` --prefix ${prefix}`}`
-        const { code, stderr, document } = await runProducer(t, options, { env })
+        const { code, stderr, document } = await writeHere(t, options, { env })
         assertDone({ code, document, stderr: `${options}: ${stderr}` })
         assert.equal(document.items.acked, 80)
         assert.deepEqual(document.commands.errors_by, {})
@@ -99,11 +100,11 @@ for (const cluster of [false, true])
       test(`a consumer of ${strategy} ${more}`, async (t) => {
         // Sets of several strategies have one name.
         for (const admin of admins) await admin.flushall().catch(() => {})
-        const written = await runProducer(t, optionsOf(strategy, cluster), { env })
+        const written = await writeHere(t, optionsOf(strategy, cluster), { env })
         assertDone(written)
         for (const admin of admins) await admin.call('ACL', 'LOG', 'RESET')
-        const options = `--duration 600ms -p 200 --verify --quiet --no-report ${more}`
-        const { stderr, document } = await startProgram(t, 'consumer.js', options, { env }).ended
+        const options = `--duration 600ms -p 200 --verify ${more}`
+        const { stderr, document } = await startHere(t, 'read', options, { env }).ended
         assert.ok(document?.fetches.count > 0, stderr)
         assert.deepEqual(document.fetches.failed_by, {})
         const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))
@@ -168,7 +169,7 @@ test('a user without the rights is told so in one line', async (t) => {
     REDIS_USERNAME: 'small',
     REDIS_PASSWORD: 'PASSWORD',
   }
-  const { code, stdout, stderr } = await runProducer(t, '-q 10 --intervals 1 --quiet', { env })
+  const { code, stdout, stderr } = await writeHere(t, '-q 10 --intervals 1', { env })
   assert.deepEqual([code, stdout], [3, ''])
   const lines = stderr.split('\n').filter((text) => text !== '' && !text.startsWith('{'))
   assert.equal(lines.length, 1, stderr)

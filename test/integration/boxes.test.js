@@ -11,6 +11,7 @@ import { claimAgents } from '../../lib/run/agents.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { planKey } from '../../lib/servers/plan-key.js'
+import { startHere, writeHere } from '../helpers/here.js'
 import { at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { sampleSettings } from '../helpers/sample-plan.js'
 import { cli, startServer } from '../helpers/servers.js'
@@ -200,16 +201,15 @@ describe('two plans on one prefix', () => {
 
   test('the program ends with 3 before its first write, and ids of the other stay', async (t) => {
     const env = at(server)
-    const line = '--prefix two: --quiet'
-    const first = startProducer(t, `-q 100 -p 200 --once --ttl 600 ${line}`, { env })
+    const line = '--prefix two:'
+    const first = startHere(t, 'write', `-q 100 -p 200 --once --ttl 600 ${line}`, { env })
     await until('ids', () => server.redis.exists('two:latest-ids'))
-    const second = await runProducer(t, `-q 50 -p 200 --ttl 3 --intervals 2 ${line}`, { env })
+    const second = await writeHere(t, `-q 50 -p 200 --ttl 3 --intervals 2 ${line}`, { env })
     assert.equal(second.code, 3, second.stderr)
     assert.match(
       second.stderr,
       /another plan is being written under prefix two:: .*each item once, with -q 100 \(here 50\), --once/,
     )
-    assert.equal(second.folder, '')
     first.kill('SIGINT')
     const { document } = await first.ended
     assert.equal(await server.redis.zcard('two:latest-ids'), document.items.acked)

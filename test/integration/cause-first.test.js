@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startHere } from '../helpers/here.js'
 import { at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-const load = '-q 100 -p 100 --max-behind 200ms --quiet'
+const load = '-q 100 -p 100 --max-behind 200ms'
 
 /** @param {any} document */
 const assertReason = ({ items, warnings }, /** @type {string} */ code, /** @type {RegExp} */ words) => {
@@ -17,7 +18,7 @@ const assertReason = ({ items, warnings }, /** @type {string} */ code, /** @type
   for (const { message } of warnings) assert.doesNotMatch(message, /look at the network, raise/)
 }
 
-/** It writes again, and is ended then. @param {import('../helpers/programs.js').Program} writer */
+/** It writes again, and is ended then. @param {Pick<import('../helpers/here.js').Run, 'intervals' | 'kill' | 'ended'> | import('../helpers/programs.js').Program} writer */
 const goneOn = async (writer) => {
   const lines = writer.intervals().length
   await until('items again', () =>
@@ -35,7 +36,7 @@ const goneOn = async (writer) => {
 describe('the first reason named', { concurrency: true }, () => {
   test('of a process that was stopped', async (t) => {
     const server = await startServer(t)
-    const writer = startProducer(t, load, { env: at(server) })
+    const writer = startProducer(t, `${load} --quiet`, { env: at(server) })
     await until('the first line', () => writer.intervals().length > 0)
     writer.kill('SIGSTOP')
     await sleep(2500) // this is the pause that is to be named
@@ -47,7 +48,7 @@ describe('the first reason named', { concurrency: true }, () => {
 
   test('of a run whose password was changed', async (t) => {
     const server = await startServer(t)
-    const writer = startProducer(t, load, { env: at(server) })
+    const writer = startHere(t, 'write', load, { env: at(server) })
     await until('the first line', () => writer.intervals().length > 0)
     const password = async (/** @type {string} */ next) => {
       await server.redis.config('SET', 'requirepass', next)

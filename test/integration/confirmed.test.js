@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
+import { startHere } from '../helpers/here.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
-import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
+import { at, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const password = 'the-password-of-the-target'
@@ -43,7 +44,7 @@ describe('a server that is made a replica of another one during the run', { conc
       // The server itself signs in at its master.
       const server = await startServer(t, { config: { masterauth: 'of-the-replication' } })
       const spy = await startSpy(t, server.password)
-      const producer = startProducer(t, `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver} --json`, {
+      const producer = startHere(t, 'write', `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver}`, {
         env: at(server),
       })
       await until('items arrive', () => server.redis.exists('item:1'))
@@ -85,9 +86,10 @@ describe('redirects to a server outside the cluster', { concurrency: 2 }, () => 
       test(`${driver}: ${word} is not followed, and the run ends when it goes on`, async (t) => {
         const spy = await startSpy(t)
         const port = await startMisleadingCluster(t, (slot) => `${word} ${slot} ${spy.address}`)
-        const ended = await startProducer(
+        const ended = await startHere(
           t,
-          `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --cluster --driver ${driver} --json --duration 60s`,
+          'write',
+          `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --cluster --driver ${driver} --duration 60s`,
           { env: at({ host: '127.0.0.1', port, password }) },
         ).ended
         assertEnded(ended, new RegExp(`redirects to ${spy.address}, and nothing was sent there`))
@@ -134,9 +136,10 @@ describe('connections that are forgotten on their way', { concurrency: 2 }, () =
     test(`${driver}: are given up, and what they owe is repeated`, async (t) => {
       const server = await startServer(t)
       const way = await startForgetful(t, server)
-      const producer = startProducer(
+      const producer = startHere(
         t,
-        `-q 100 -c 10 -p 1s --ttl 60 --max-behind 60s --driver ${driver} --json --duration 90s`,
+        'write',
+        `-q 100 -c 10 -p 1s --ttl 60 --max-behind 60s --driver ${driver} --duration 90s`,
         { env: at({ ...server, port: way.port }) },
       )
       await until('items arrive', () => server.redis.exists('item:1'))
@@ -159,8 +162,8 @@ describe('connections that are forgotten on their way', { concurrency: 2 }, () =
       const server = await startServer(t)
       const way = await startForgetful(t, server)
       const to = at({ ...server, port: way.port })
-      await startProducer(t, '-q 100 -c 1 -p 1s --ttl 600 --intervals 1 --json', { env: at(server) }).ended
-      const consumer = startProgram(t, 'consumer.js', `-p 500 --driver ${driver} --json --duration 90s`, {
+      await startHere(t, 'write', '-q 100 -c 1 -p 1s --ttl 600 --intervals 1', { env: at(server) }).ended
+      const consumer = startHere(t, 'read', `-p 500 --driver ${driver} --duration 90s`, {
         env: to,
       })
       await consumer.says(/reads from/)
@@ -183,9 +186,10 @@ describe('one corrupt byte', { concurrency: 2 }, () => {
       const port = await startHostileServer(t, ([name], who) =>
         who === 'millrace' && name === 'ZADD' && ++replies === 7 ? ':\u00001\r\n' : undefined,
       )
-      const { code, document, stderr } = await startProducer(
+      const { code, document, stderr } = await startHere(
         t,
-        `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --driver ${driver} --json --intervals 4`,
+        'write',
+        `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --driver ${driver} --intervals 4`,
         { env: at({ host: '127.0.0.1', port, password: '' }) },
       ).ended
       assert.ok(code === 0 || code === 4, stderr)

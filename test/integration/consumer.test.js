@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
+import { readHere, startHere, writeHere } from '../helpers/here.js'
 import {
   assertDone,
   at,
@@ -24,7 +25,7 @@ const runConsumer = (t, line, options) => startConsumer(t, line, options).ended
 
 /** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server @param {string} line */
 const writing = async (t, server, line, sets = 1) => {
-  const producer = startProducer(t, `-q 200 -p 200 -a all ${line}`, { env: at(server) })
+  const producer = startHere(t, 'write', `-q 200 -p 200 -a all ${line}`, { env: at(server) })
   // Besides them there are the ids, the plan and the lease.
   const items = async () => (await server.redis.keys('item:*')).length
   await until('all items', async () => (await items()) === 200)
@@ -109,11 +110,10 @@ describe('on one server', { concurrency: 3 }, () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)
     const producer = await writing(t, server, '--ttl 60')
-    const { code, document, stdout } = await runConsumer(t, '--duration 1500ms -p 300 --json', {
+    const { code, document } = await readHere(t, '--duration 1500ms -p 300', {
       env: at(server),
     })
     assertDone({ code, document, stderr: '' })
-    assert.deepEqual(JSON.parse(stdout), document)
     const seconds = (await cli(server, 'TIME')).split('\n').map(Number)
     const floor = seconds[0] * 1000 + Math.floor(seconds[1] / 1000) - 60_000
     const ids = (await cli(server, 'ZRANGEBYSCORE', 'latest-ids', String(floor), '+inf')).split('\n')
@@ -126,16 +126,16 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('nothing is written to the target unless -a auto is typed', async (t) => {
     const server = await startServer(t)
-    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
     const calls = async () =>
       Number(/cmdstat_set:calls=(\d+)/.exec(await server.redis.info('commandstats'))?.[1] ?? 0)
     const before = [await calls(), (await server.redis.keys('*')).length]
-    const quiet = await runConsumer(t, '--duration 1 -t 4 -a 2', { env: at(server) })
+    const quiet = await readHere(t, '--duration 1 -t 4 -a 2', { env: at(server) })
     assertDone(quiet)
     assert.deepEqual([await calls(), (await server.redis.keys('*')).length], before)
     assert.deepEqual(quiet.document.plan.agents, [2])
 
-    const leased = startConsumer(t, '-t 2 -a auto', { env: at(server) })
+    const leased = startHere(t, 'read', '-t 2 -a auto', { env: at(server) })
     const [key] = await until('a lease', async () => {
       const keys = await server.redis.keys('millrace:lease:*')
       return keys.length > 0 ? keys : null
@@ -152,7 +152,7 @@ describe('on one server', { concurrency: 3 }, () => {
   test('options that contradict the plan are explained; two plans ask for one', async (t) => {
     const server = await startServer(t)
     await writing(t, server, '')
-    const wrong = await runConsumer(t, '--sl', { env: at(server) })
+    const wrong = await readHere(t, '--sl', { env: at(server) })
     assert.equal(wrong.code, 2)
     assert.match(
       wrong.stderr,
@@ -163,13 +163,13 @@ describe('on one server', { concurrency: 3 }, () => {
     const { redis } = server
     const [card] = Object.values(await redis.hgetall('millrace:plan'))
     await redis.hset('millrace:plan', 'other', JSON.stringify({ ...JSON.parse(card), strategy: 'list' }))
-    const two = await runConsumer(t, '', { env: at(server) })
+    const two = await readHere(t, '', { env: at(server) })
     assert.equal(two.code, 2)
     assert.match(
       two.stderr,
       /^several plans .*: (sorted-set|list) of 200 items; (sorted-set|list) of 200 items\. Name one with --strategy\n$/,
     )
-    const one = await runConsumer(t, '--strategy sorted-set --duration 2 --verify', { env: at(server) })
+    const one = await readHere(t, '--strategy sorted-set --duration 2 --verify', { env: at(server) })
     assertDone(one)
     assert.equal(one.document.fetches.items_p50, 200)
   })
@@ -180,7 +180,7 @@ describe('on one server', { concurrency: 3 }, () => {
       await server.redis.set(`item:${n}`, `another program's ${n}`)
       await server.redis.zadd('latest-ids', Date.now(), `item:${n}`)
     }
-    const { code, document, stderr } = await runConsumer(t, '--duration 1 --ttl 60 --verify', {
+    const { code, document, stderr } = await readHere(t, '--duration 1 --ttl 60 --verify', {
       env: at(server),
     })
     assert.match(stderr, /found no plan without a prefix: reads sorted-set with a ttl of 60 s/)
@@ -199,8 +199,8 @@ describe('on one server', { concurrency: 3 }, () => {
   test('another plan that is written since ends the verifying, and says so', async (t) => {
     const server = await startServer(t)
     const { redis } = server
-    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
-    const consumer = startConsumer(t, '-p 200 --verify', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const consumer = startHere(t, 'read', '-p 200 --verify', { env: at(server) })
     await until('fetches', () => consumer.intervals().length >= 1)
     const [card] = Object.values(await redis.hgetall('millrace:plan'))
     const [seconds] = await redis.time()
@@ -226,9 +226,9 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('values that one master lacks for a while are missing, though they come back', async (t) => {
     const server = await startServer(t)
-    const writer = startProducer(t, '-q 100 -p 30s --ttl 90s', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 100 -p 30s --ttl 90s', { env: at(server) })
     await until('items', async () => (await server.redis.zcard('latest-ids')) === 100)
-    const consumer = startConsumer(t, '--verify -p 500', { env: at(server) })
+    const consumer = startHere(t, 'read', '--verify -p 500', { env: at(server) })
     await until('fetches', () => consumer.intervals().length > 0)
     const misses = async () => Number(/keyspace_misses:(\d+)/.exec(await server.redis.info('stats'))?.[1])
     const before = await misses()
@@ -245,15 +245,15 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.equal(document.valid, false)
     assert.ok(document.verify.missing >= 20, JSON.stringify(document.verify))
     assert.equal(document.verify.corrupt + document.verify.unexpected, 0)
-    writer.kill('SIGKILL')
+    writer.kill('SIGINT')
   })
 
   test('a stamped stream is right: the server dates an entry later than its writer', async (t) => {
     const server = await startServer(t)
-    const writer = startProducer(t, '-q 200 --strategy stream --stamp --ttl 60', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 200 --strategy stream --stamp --ttl 60', { env: at(server) })
     await until('items', async () => (await server.redis.xlen('latest-stream')) >= 200)
     for (const driver of ['socket', 'ioredis']) {
-      const consumer = startConsumer(t, `--verify -p 500 --driver ${driver}`, { env: at(server) })
+      const consumer = startHere(t, 'read', `--verify -p 500 --driver ${driver}`, { env: at(server) })
       await until('two are verified', () => (consumer.intervals().at(-1)?.verify.checked ?? 0) >= 400)
       consumer.kill('SIGINT')
       const { code, document, stderr } = await consumer.ended
@@ -263,29 +263,28 @@ describe('on one server', { concurrency: 3 }, () => {
     }
     const stats = await server.redis.info('commandstats')
     assert.doesNotMatch(stats, /cmdstat_get:/, 'nothing is asked for that cannot be there')
-    writer.kill('SIGKILL')
+    writer.kill('SIGINT')
   })
 
   test('the age of undated items is that of the newest value when it came', async (t) => {
     const server = await startServer(t)
     const line = '-q 4000 -c 40 --ss --stamp'
-    const writer = startProducer(t, line, { env: at(server) })
+    const writer = startHere(t, 'write', line, { env: at(server) })
     await writer.says(/the only writer/)
     await until('fetches', async () => (await server.redis.dbsize()) > 4000)
-    const { document, stderr } = await startProgram(t, 'consumer.js', '--duration 3', { env: at(server) })
-      .ended
+    const { document, stderr } = await startHere(t, 'read', '--duration 3', { env: at(server) }).ended
     assert.ok(document, stderr)
     const { p50, max } = document.freshness_ms
     // A tick every 25 ms, and none is read before it was due.
     assert.ok(p50 > 0.01 && p50 < 2000 && max < 3000, JSON.stringify(document.freshness_ms))
-    writer.kill('SIGKILL')
+    writer.kill('SIGINT')
   })
 
   test('a plan that appears later is told', async (t) => {
     const server = await startServer(t)
-    const consumer = startConsumer(t, '--verify', { env: at(server) })
+    const consumer = startHere(t, 'read', '--verify', { env: at(server) })
     await consumer.says(/found no plan without a prefix/)
-    const writer = startProducer(t, '-q 100 --sl', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 100 --sl', { env: at(server) })
     await consumer.says(/a writer of list started after this consumer/)
     consumer.kill('SIGINT')
     const { code, document } = await consumer.ended
@@ -293,35 +292,35 @@ describe('on one server', { concurrency: 3 }, () => {
     assert.equal(document.valid, false)
     const said = document.warnings.find((/** @type {any} */ one) => one.code === 'plan-appeared')
     assert.match(said.message, /a writer of list started after this consumer, which reads sorted-set/)
-    writer.kill('SIGKILL')
+    writer.kill('SIGINT')
   })
 
   test('items that are all too old are told apart from none', async (t) => {
     const server = await startServer(t)
-    const line = '--duration 600ms -p 200 --quiet'
-    const none = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
+    const line = '--duration 600ms -p 200'
+    const none = await startHere(t, 'read', line, { env: at(server) }).ended
     assert.equal(none.code, 4, none.stderr)
     const reason = (/** @type {{ document: any }} */ { document }) =>
       document.warnings.find((/** @type {any} */ one) => one.code === 'no-items').message
     assert.match(reason(none), /no writer of sorted-set is at work under no prefix/)
     await server.redis.zadd('latest-ids', 1, 'item:1', 2, 'item:2')
-    const old = await startProgram(t, 'consumer.js', line, { env: at(server) }).ended
+    const old = await startHere(t, 'read', line, { env: at(server) }).ended
     assert.equal(old.code, 4, old.stderr)
     assert.match(reason(old), /about 2 items are stored, but none is younger than 3 s/)
   })
 
   test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
     const server = await startServer(t)
-    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
     const { redis } = server
     const score = Number(await redis.zscore('latest-ids', 'item:1'))
     await redis.set('item:7', `${(await redis.get('item:7'))?.slice(0, 127)}.`, 'KEEPTTL')
     await redis.del('item:8')
     await redis.set('item:777', 'nobody', 'EX', 300)
     await redis.zadd('latest-ids', score + 5, 'item:777')
-    const { code, document, stdout } = await runConsumer(t, '--intervals 1', { env: at(server) })
+    const { code, document, stdout } = await readHere(t, '--intervals 1', { env: at(server) })
     assert.deepEqual([code, document, stdout], [2, undefined, ''])
-    const found = await runConsumer(t, '--duration 900ms --verify', { env: at(server) })
+    const found = await readHere(t, '--duration 900ms --verify', { env: at(server) })
     assert.equal(found.code, 4)
     const { checked, corrupt, missing, unexpected } = found.document.verify
     assert.deepEqual(
@@ -337,7 +336,7 @@ describe('on one server', { concurrency: 3 }, () => {
     await writing(t, server, '--ns 3 --ttl 60', 3)
     for (const driver of ['socket', 'ioredis']) {
       const line = `--mode script --verify --duration 1 -p 250 --limit 50 --driver ${driver}`
-      const { code, document, stderr } = await runConsumer(t, line, { env: at(server) })
+      const { code, document, stderr } = await readHere(t, line, { env: at(server) })
       assertDone({ code, document, stderr })
       const { count, overrun, items_p50: items, values } = document.fetches
       assert.deepEqual([count + overrun, items, values], [4, 50, 50 * count])
@@ -347,11 +346,11 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('--no-values reads ids and no value, and shows no time of values', async (t) => {
     const server = await startServer(t)
-    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
     const before = await callsOf(server, 'get')
     for (const driver of ['socket', 'ioredis']) {
       const line = `-v --no-values -p 250 --duration 1 --driver ${driver}`
-      const { code, document, stdout, stderr } = await runConsumer(t, line, { env: at(server) })
+      const { code, document, stdout, stderr } = await readHere(t, line, { env: at(server) })
       assert.ok(code === 0 || code === 4, stderr)
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
       assert.match(stdout, /ids\s+only/)
@@ -365,7 +364,7 @@ describe('on one server', { concurrency: 3 }, () => {
     const server = await startServer(t)
     await writing(t, server, '')
     for (const driver of ['socket', 'ioredis']) {
-      const consumer = startConsumer(t, `-p 50 --verify --driver ${driver}`, { env: at(server) })
+      const consumer = startHere(t, 'read', `-p 50 --verify --driver ${driver}`, { env: at(server) })
       const readsAgain = async () => {
         const before = consumer.intervals().length
         await until('fetches', () =>
@@ -395,8 +394,8 @@ describe('on one server', { concurrency: 3 }, () => {
 
   test('a server that is gone for a while costs fetches, each with a cause, not the consumer', async (t) => {
     const server = await startServer(t)
-    await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
-    const consumer = startConsumer(t, '-p 200', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    const consumer = startHere(t, 'read', '-p 200', { env: at(server) })
     await until('fetches', () => consumer.intervals().length >= 1)
     const { redis } = server
     await redis.config('SET', 'port', '0')
@@ -425,9 +424,9 @@ describe('on one server', { concurrency: 3 }, () => {
   test('fetches that never come back have failed, and hold nobody up', async (t) => {
     const frozen = async (/** @type {string} */ driver) => {
       const server = await startServer(t)
-      await runProducer(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+      await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
       const line = `-p 200 --duration 5 --count --driver ${driver}`
-      const consumer = startConsumer(t, line, { env: at(server) })
+      const consumer = startHere(t, 'read', line, { env: at(server) })
       await until('fetches', () => consumer.intervals().length >= 1)
       process.kill(server.pid, 'SIGSTOP')
       const { document, code, stderr } = await consumer.ended
@@ -448,7 +447,7 @@ describe('on one server', { concurrency: 3 }, () => {
       await redis.sadd(`latest-ids:${minute - before}`, ...items)
       await redis.pfadd(`latest-ids-count:${minute - before}`, ...items)
     }
-    const { document, stdout } = await runConsumer(t, '--count --duration 2', { env: at(server) })
+    const { document, stdout } = await readHere(t, '--count --duration 2', { env: at(server) })
     const rows = new Map(document.uniqueness.map((/** @type {any} */ row) => [row.structure, row]))
     assert.deepEqual([...rows.keys()], ['ZCARD', 'ZCOUNT', 'PFCOUNT', 'SCARD'])
     assert.equal(rows.get('ZCOUNT').error_pct, 0)

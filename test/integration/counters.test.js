@@ -1,7 +1,8 @@
 // Counters: what is stored is what was declared, however the increments are sent and whatever becomes of replies.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
+import { writeHere } from '../helpers/here.js'
+import { assertDone, at, startProgram } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /** @type {import('../helpers/servers.js').TestServer} */
@@ -29,7 +30,7 @@ const sumOf = (/** @type {Map<string, number>} */ counters) =>
 /** @param {import('node:test').TestContext} t @param {string} line */
 const play = async (t, line) => {
   await cli(server, 'FLUSHALL')
-  return runProducer(t, line, { env: at(server) })
+  return writeHere(t, line, { env: at(server) })
 }
 
 describe('stored as declared', () => {
@@ -56,7 +57,7 @@ describe('stored as declared', () => {
     const line = '--strategy counter-function --items 600 --structure hash'
     assertDone(await play(t, line))
     assert.equal(await cli(server, 'FUNCTION', 'LIST'), '')
-    const again = await runProducer(t, line, { env: at(server) })
+    const again = await writeHere(t, line, { env: at(server) })
     assertDone(again)
     assert.deepEqual([again.document.chunks.sum.before, again.document.chunks.sum.after], [600, 1200])
     await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(server), out: false }).ended
@@ -106,7 +107,7 @@ test('an error inside a script leaves its chunk uncertain; one before it fails t
   await cli(server, 'FLUSHALL')
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
   const line = '--structure hash --items 300 --chunk-size 100 --allow foreign-keys'
-  const script = await runProducer(t, `--strategy counter-script ${line}`, { env: at(server) })
+  const script = await writeHere(t, `--strategy counter-script ${line}`, { env: at(server) })
   assert.equal(script.code, 4)
   const { items: outcome } = script.document
   assert.deepEqual([outcome.acked, outcome.uncertain, outcome.failed], [200, 100, 0])
@@ -123,7 +124,7 @@ test('an error inside a script leaves its chunk uncertain; one before it fails t
   // In a transaction it is one command's.
   await cli(server, 'HDEL', 'counters-hash', ...Array.from({ length: 300 }, (_, i) => `counter:${i + 1}`))
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
-  const exec = await runProducer(t, `--strategy counter-transaction ${line}`, { env: at(server) })
+  const exec = await writeHere(t, `--strategy counter-transaction ${line}`, { env: at(server) })
   assert.deepEqual([exec.document.items.acked, exec.document.items.failed], [299, 1])
 })
 
@@ -141,7 +142,7 @@ test('options of counters are checked by name', async (t) => {
     ['--strategy counter-script --structure list', /^--structure.* must be one of zset, hash, string/],
     ['--strategy lookup-get --delay 5ms', /^--delay is not an option of lookup-get/],
   ])) {
-    const { code, stderr } = await runProducer(t, line)
+    const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)
     assert.match(stderr, pattern)
   }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { assertDone, at, linesOf, startProducer } from '../helpers/programs.js'
+import { startHere } from '../helpers/here.js'
+import { assertDone, at } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const witnessProgram = fileURLToPath(new URL('../helpers/item-times.py', import.meta.url))
@@ -39,14 +39,14 @@ describe('an item is stored when its last command is answered', { skip, concurre
     test(driver, async (t) => {
       const server = await startServer(t)
       const witness = await startWitness(t, server)
-      const line = `-q 400 -c 2 -p 2000 --intervals 2 --no-report --driver ${driver}`
-      const ended = await startProducer(t, line, { env: at({ ...server, port: witness.port }) }).ended
+      const line = `-q 400 -c 2 -p 2000 --intervals 2 --driver ${driver}`
+      const ended = await startHere(t, 'write', line, { env: at({ ...server, port: witness.port }) }).ended
       assertDone(ended)
       const { items, latency_us: latency } = ended.document
       const took = await witness.end()
       assert.equal(took.length, items.acked)
       assert.equal(items.acked, 800)
-      const seconds = linesOf(join(ended.folder, 'intervals.ndjson'))
+      const seconds = ended.seconds
       for (const from of /** @type {const} */ (['intended', 'service'])) {
         const recorded = seconds.reduce((sum, { latency_us: second }) => sum + (second[from]?.count ?? 0), 0)
         assert.equal(recorded, took.length, `${from}: as many latencies as items`)

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/base/errors.js'
 import { isLease } from '../../lib/plan/ownership.js'
 import { leaseKey, leases } from '../../lib/servers/leases.js'
+import { startHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
@@ -217,8 +218,8 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     const server = await startServer(t)
     const env = at(server)
     const boxes = [
-      startProducer(t, '-q 101 -t 2 -c 5', { env }),
-      startProducer(t, '-q 101 -t 2 -c 5', { env }),
+      startHere(t, 'write', '-q 101 -t 2 -c 5', { env }),
+      startHere(t, 'write', '-q 101 -t 2 -c 5', { env }),
     ]
     for (const box of boxes) await until('it writes', () => box.intervals().length > 2)
     assert.equal(await cli(server, 'ZCARD', 'latest-ids'), '101')
@@ -244,12 +245,12 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     const server = await startServer(t)
     const warned =
       /only 1 of 8 writers is here, so the result will be PARTIAL: .* -a all, or start the same command on other boxes/
-    const alone = startProducer(t, '-q 80 -t 8 --duration 2s', { env: at(server) })
+    const alone = startHere(t, 'write', '-q 80 -t 8 --duration 2s', { env: at(server) })
     await until('it says so', () => warned.test(alone.stderr()))
     assert.equal(alone.intervals().length, 0)
     const { code, document } = await alone.ended
     assert.deepEqual([code, document.state], [4, 'partial'])
-    const told = startProducer(t, '-q 80 -t 8 -a 1 --duration 1s', { env: at(server) })
+    const told = startHere(t, 'write', '-q 80 -t 8 -a 1 --duration 1s', { env: at(server) })
     const { stderr } = await told.ended
     assert.doesNotMatch(stderr, warned)
   })
@@ -263,7 +264,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     await until('a lease of 30 s', async () => (await life()) > 20_000)
     first.kill('SIGKILL')
     await first.ended
-    const next = startProducer(t, '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
+    const next = startHere(t, 'write', '-q 100 -t 2 -a all -p 200 --intervals 2', { env })
     await next.says(/every writer asked for is taken; waiting 30 s for a lease to run out/)
     // As if the 30 s had passed.
     for (const agent of [1, 2]) await server.redis.pexpire(`millrace:lease:${agent}`, 100)
@@ -272,7 +273,7 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
 
   test('a stolen lease is a warning in the result, not a crash', async (t) => {
     const server = await startServer(t)
-    const running = startProducer(t, '-q 100 -p 200', { env: at(server) })
+    const running = startHere(t, 'write', '-q 100 -p 200', { env: at(server) })
     await running.says(/the only writer/)
     const key = await cli(server, '--scan', '--pattern', 'millrace:lease:*')
     await cli(server, 'SET', key, 'thief')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { delayProxy } from '../../lib/servers/delay.js'
+import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, runProducer, startProgram } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
@@ -10,7 +11,7 @@ const lookup = (/** @type {string} */ strategy) => `--strategy ${strategy} --key
 test('filled, looked up, counted by the server too, and cleaned up', async (t) => {
   const server = await startServer(t)
   const env = at(server)
-  const get = await runProducer(
+  const get = await writeHere(
     t,
     `${lookup('lookup-get')} --fill --connections 8 --pipeline 4 --duration 2s --prefix p:`,
     { env },
@@ -30,7 +31,7 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.match(get.stderr, /filled 3,000 keys/)
 
   // The keys are known: another strategy of the workload goes over them, at an open rate.
-  const mix = await runProducer(
+  const mix = await writeHere(
     t,
     `${lookup('lookup-mix')} --ratio 1:1 --rate 500 --connections 8 --duration 2s --prefix p:`,
     { env },
@@ -39,7 +40,7 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
   assert.equal(mix.document.items.offered, 1000)
   assert.equal(mix.document.rate.nominal, 500)
 
-  const missing = await runProducer(t, `${lookup('lookup-get')} --duration 1s --prefix none:`, { env })
+  const missing = await writeHere(t, `${lookup('lookup-get')} --duration 1s --prefix none:`, { env })
   assertDone(missing)
   assert.equal(missing.document.counts.hit, 0)
 
@@ -49,7 +50,7 @@ test('filled, looked up, counted by the server too, and cleaned up', async (t) =
 
 test('keys with lifetimes of their own: each between the two, and a lookup that comes later is a miss', async (t) => {
   const server = await startServer(t)
-  const { document, ...ended } = await runProducer(
+  const { document, ...ended } = await writeHere(
     t,
     '--strategy lookup-mix --ratio 1:4 --keys 2000 --fill --ttl 2s-600s --rate 1000 --duration 5s --prefix p:',
     { env: at(server) },
@@ -66,7 +67,7 @@ test('keys with lifetimes of their own: each between the two, and a lookup that 
 
 test('keys that the mix itself deletes are not reported as lost', async (t) => {
   const server = await startServer(t)
-  const { document, ...ended } = await runProducer(
+  const { document, ...ended } = await writeHere(
     t,
     '--strategy lookup-mix --ratio 0:0:1 --keys 2000 --fill --rate 400 --duration 6s',
     { env: at(server) },
@@ -91,12 +92,12 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
     ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
     ['--rate 500 -p 5', /^--rate and --period exclude each other/],
   ])) {
-    const { code, stderr } = await runProducer(t, line)
+    const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)
     assert.match(stderr, pattern)
   }
   const server = await startServer(t)
-  const consumer = await startProgram(t, 'consumer.js', '--strategy lookup-get --duration 1s', {
+  const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', {
     env: at(server),
   }).ended
   assert.equal(consumer.code, 2, consumer.stderr)
@@ -105,7 +106,7 @@ test('what does not belong to lookups, or only to them, is refused by name', asy
 
 test('a fill that does not fit ends with its cause, and misses after a fill are no valid run', async (t) => {
   const server = await startServer(t, { config: { maxmemory: '3mb' } })
-  const full = await runProducer(
+  const full = await writeHere(
     t,
     '--strategy lookup-get --keys 20k --value-size 500 --fill --duration 1s --allow memory --guard off',
     { env: at(server) },
@@ -132,7 +133,7 @@ test('a fill that does not fit ends with its cause, and misses after a fill are 
 test('the server makes the keys itself, with our names and sizes', async (t) => {
   const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
   const line = `${lookup('lookup-get')} --fill populate --connections 4 --duration 1s`
-  const run = await runProducer(t, line, { env: at(server) })
+  const run = await writeHere(t, line, { env: at(server) })
   assertDone(run)
   assert.equal(run.document.counts.miss, 0)
   assert.match(run.stderr, /made 3,000 keys/)
@@ -140,7 +141,7 @@ test('the server makes the keys itself, with our names and sizes', async (t) => 
   assert.equal(await cli(server, 'STRLEN', 'key:3000'), '40')
 
   const closed = await startServer(t)
-  const refused = await runProducer(t, line, { env: at(closed) })
+  const refused = await writeHere(t, line, { env: at(closed) })
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /DEBUG POPULATE 3001 key 40: ERR DEBUG command not allowed/)
 })
@@ -165,16 +166,16 @@ test('a snapshot is saved, and loaded again on servers that may be emptied', asy
   }
 
   const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const refused = await runProducer(t, line, { env: at(server) })
+  const refused = await writeHere(t, line, { env: at(server) })
   assert.equal(refused.code, 2)
   assert.match(refused.stderr, /--snapshot empties .*add --allow flush/)
   await cli(server, 'SET', 'mine', 'x')
-  const allowed = await runProducer(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
+  const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
   assertDone(allowed)
   assert.equal(await cli(server, 'GET', 'mine'), 'x')
 
   const closed = await startServer(t)
-  const without = await runProducer(t, `${line} --allow flush`, { env: at(closed) })
+  const without = await writeHere(t, `${line} --allow flush`, { env: at(closed) })
   assert.equal(without.code, 3)
   assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
   assert.equal(await cli(closed, 'DBSIZE'), '0')
@@ -188,7 +189,7 @@ test('too few connections for a rate: said in the run, and as many as it advises
   await proxy.measure(server)
   const env = at({ ...server, ...(await proxy.placeOf(server)) })
   const runWith = (/** @type {string} */ options) =>
-    runProducer(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
+    writeHere(t, `${lookup('lookup-get')} --rate 500 --duration 4s --allow foreign-keys ${options}`, {
       env,
     })
 

@@ -1,6 +1,7 @@
 // Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at, runProducer, startProgram } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
@@ -25,7 +26,7 @@ const elements = async (pattern, command) => {
 /** @param {import('node:test').TestContext} t @param {string} line */
 const play = async (t, line, many = items) => {
   await cli(server, 'FLUSHALL')
-  const run = await runProducer(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, {
+  const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, {
     env: at(server),
   })
   assertDone(run)
@@ -139,7 +140,7 @@ describe('a filter by module', () => {
     const module = peer(t, 'redisbloom')
     if (!module) return
     const own = await startServer(t, { config: { loadmodule: module } })
-    const run = await runProducer(t, `${line} --false-positives 0.001`, { env: at(own) })
+    const run = await writeHere(t, `${line} --false-positives 0.001`, { env: at(own) })
     assertDone(run)
     const [misses, hits, others] = run.document.passes
     assert.deepEqual(hits.counts, { new: 0, known: many })
@@ -152,7 +153,7 @@ describe('a filter by module', () => {
       /Number of items inserted\n(\d+)/.exec(await cli(own, 'BF.INFO', 'bench:bfad:02:3')) ?? []
     assert.ok(Number(inserted) > many / 8, inserted)
 
-    const again = await runProducer(t, line, { env: at(own) })
+    const again = await writeHere(t, line, { env: at(own) })
     assert.equal(again.code, 3)
     assert.match(again.stderr, /0 of 4 structures were reserved \(ERR 4\).*scripts\/cleanup\.js/)
     await startProgram(t, 'scripts/cleanup.js', '--yes', { env: at(own), out: false }).ended
@@ -160,7 +161,7 @@ describe('a filter by module', () => {
   })
 
   test('without the module a line says what to install', async (t) => {
-    const { code, stderr } = await runProducer(t, line, { env: at(server) })
+    const { code, stderr } = await writeHere(t, line, { env: at(server) })
     assert.equal(code, 3)
     assert.match(stderr, /needs BF\.ADD \(the module RedisBloom: npm run setup:peers fetches it/)
   })
@@ -178,8 +179,8 @@ test('a local server takes lines of its configuration', async (t) => {
 test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {
   await cli(server, 'FLUSHALL')
   const line = `--strategy membership-set --items ${items} --partitions 8 --connections 4 --pipeline 20`
-  assertDone(await runProducer(t, line, { env: at(server) }))
-  const again = await runProducer(t, line, { env: at(server) })
+  assertDone(await writeHere(t, line, { env: at(server) }))
+  const again = await writeHere(t, line, { env: at(server) })
   assert.equal(again.code, 4)
   assert.ok(
     again.document.warnings.some((/** @type {any} */ { message }) =>
@@ -200,7 +201,7 @@ test('options of membership are checked by name', async (t) => {
       /^--false-positives.* must be a share from 0.000001 to 0.5/,
     ],
   ])) {
-    const { code, stderr } = await runProducer(t, line)
+    const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)
     assert.match(stderr, pattern)
   }

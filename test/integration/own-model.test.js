@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { remadeIn } from '../../lib/result/record.js'
+import { startHere, writeHere } from '../helpers/here.js'
 import { commandsOf } from '../helpers/markdown.js'
 import {
   assertDone,
@@ -13,7 +14,6 @@ import {
   linesOf,
   ownFolder,
   runProducer,
-  startProducer,
   startProgram,
   until,
 } from '../helpers/programs.js'
@@ -67,28 +67,25 @@ test('a leaderboard by commands on the command line', async (t) => {
 test('a session store in YAML is read and verified', async (t) => {
   const server = await startServer(t)
   const env = at(server)
-  const writer = startProducer(t, [...sessions, ...'-q 400 -c 4 --ttl 5'.split(' ')], { env })
+  const writer = startHere(t, 'write', [...sessions, ...'-q 400 -c 4 --ttl 5'.split(' ')], { env })
   await until('sessions', async () => (await cli(server, 'ZCARD', 'sessions')) === '400')
   assert.ok(Number(await cli(server, 'TTL', 'session:1')) <= 5)
 
-  const reader = await startProgram(
-    t,
-    'consumer.js',
-    [...sessions, ...'--verify --count --duration 2s'.split(' ')],
-    { env },
-  ).ended
+  const reader = await startHere(t, 'read', [...sessions, ...'--verify --count --duration 2s'.split(' ')], {
+    env,
+  }).ended
   assertDone(reader)
   const { verify, uniqueness } = reader.document
   assert.ok(verify.checked >= 400, reader.stderr)
   assert.equal(verify.corrupt + verify.missing + verify.unexpected, 0)
   assert.ok(uniqueness.some((/** @type {any} */ row) => row.structure === 'ZCARD' && row.truth === 400))
 
-  const blind = await startProgram(t, 'consumer.js', '--duration 1s', { env }).ended
+  const blind = await startHere(t, 'read', '--duration 1s', { env }).ended
   assert.equal(blind.code, 2, blind.stderr)
   assert.match(blind.stderr, /of the model 'session-store'.*add --model with its file/)
   const changed = join(ownFolder(t, 'model'), 'session-store.yaml')
   writeFileSync(changed, readFileSync(sessions[1], 'utf8').replace('{value}', '"{value}!"'))
-  const wrong = await startProgram(t, 'consumer.js', `--model ${changed} --duration 1s`, { env }).ended
+  const wrong = await startHere(t, 'read', `--model ${changed} --duration 1s`, { env }).ended
   assert.equal(wrong.code, 2, wrong.stderr)
   assert.match(wrong.stderr, /^--model: session-store is not what is written there/m)
 
@@ -102,7 +99,7 @@ test('a command that each item needs twice, and keys that it removes, are not ta
   const server = await startServer(t)
   const lines = ['SET k:{n} {value}', 'SET old:{n} {value}', 'UNLINK old:{n}']
   const load = [...lines.flatMap((text) => ['--command', text]), ...'-q 1000 -c 4 --duration 2s'.split(' ')]
-  const written = await runProducer(t, load, { env: at(server) })
+  const written = await writeHere(t, load, { env: at(server) })
   assertDone(written)
   const { share, foreign_calls: foreign, memory_bytes_per_item: memory } = written.document.server
   assert.deepEqual([share, foreign], [1, null])
@@ -179,7 +176,7 @@ test('a rate limiter in JavaScript counts every request once', async (t) => {
   const server = await startServer(t)
   const env = at(server)
   const load = `--model ${example('rate-limiter.js')} -q 2000 -c 4 --duration 2s`
-  const written = await runProducer(t, load, { env })
+  const written = await writeHere(t, load, { env })
   assertDone(written)
   assert.deepEqual(Object.keys(written.document.server.commands).sort(), ['expire', 'incr'])
   const sum = `local sum = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do sum = sum + redis.call('GET', key) end return sum`
@@ -189,7 +186,7 @@ test('a rate limiter in JavaScript counts every request once', async (t) => {
   assert.equal(await cli(server, 'TYPE', key), 'string')
 
   await cli(server, 'SET', 'limit:1000:29922930', 'of somebody else')
-  const refused = await runProducer(t, load, { env })
+  const refused = await writeHere(t, load, { env })
   assert.equal(refused.code, 3, refused.stderr)
   assert.match(refused.stderr, /1 of 2,00\d, such as 'limit:1000:29922930' \(string\)|limit:1000:29922930/)
   assertDone(await startProgram(t, 'scripts/cleanup.js', '--yes', { env, out: false }).ended)
@@ -218,13 +215,13 @@ test('keys of a model in a cluster are where their slots are, and are known on e
     ...['--command', 'RPUSH l:{random 1 50} {n}'],
     ...'-q 300 -t 3 -a all --prefix own: --duration 1s'.split(' '),
   ]
-  const written = await runProducer(t, line, { env })
+  const written = await writeHere(t, line, { env })
   assertDone(written)
   assert.equal(written.document.items.acked, 300)
   for (const { commands_per_s: perS, sampled_s: sampledS } of written.document.nodes)
     assert.ok(perS * sampledS > 50, JSON.stringify(written.document.nodes))
   assert.equal(written.document.nodes.length, 3)
-  assertDone(await runProducer(t, '--cluster -q 100 --prefix other: --duration 1s', { env }))
+  assertDone(await writeHere(t, '--cluster -q 100 --prefix other: --duration 1s', { env }))
   const cleaned = await startProgram(t, 'scripts/cleanup.js', '--cluster --prefix own: --yes', {
     env,
     out: false,

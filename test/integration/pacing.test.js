@@ -1,22 +1,14 @@
 // When things are sent: schedules, saturation, the published sleep, and what happens behind a server that stands still.
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import {
-  assertDone,
-  at,
-  linesOf,
-  outcomesOf,
-  runProducer,
-  startProducer,
-  until,
-} from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 describe('pacing', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: --rate max by time and by intervals has no nominal rate and is not judged by it`, async (t) => {
-      const byTime = await runProducer(t, `--rate max -q 2000 --duration 1 --driver ${driver} --json`)
+      const byTime = await writeHere(t, `--rate max -q 2000 --duration 1 --driver ${driver}`)
       const { document } = byTime
       assert.equal(document.rate.nominal, null)
       // On a machine without other work it is many times that of an interval.
@@ -25,17 +17,14 @@ describe('pacing', { concurrency: 2 }, () => {
       assert.ok(
         !document.warnings.some((/** @type {any} */ { code }) => code === 'rate' || code === 'dropped'),
       )
-      const byIntervals = await runProducer(t, `--rate max -q 2000 -c 2 --intervals 7 --driver ${driver}`)
+      const byIntervals = await writeHere(t, `--rate max -q 2000 -c 2 --intervals 7 --driver ${driver}`)
       assert.equal(byIntervals.document.items.acked, 14_000)
       assert.equal(byIntervals.document.ticks.count, 14)
     })
 
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: --pacing closed sleeps after each batch, achieves less, and is valid`, async (t) => {
-      const ended = await runProducer(
-        t,
-        `-q 2000 -t 2 -p 100 --intervals 6 --pacing closed --driver ${driver}`,
-      )
+      const ended = await writeHere(t, `-q 2000 -t 2 -p 100 --intervals 6 --pacing closed --driver ${driver}`)
       assertDone(ended)
       const { document } = ended
       assert.equal(document.items.acked, 12_000)
@@ -45,7 +34,7 @@ describe('pacing', { concurrency: 2 }, () => {
     })
 
   test('--warm-up auto ends by itself, is said, and everything else is measured', async (t) => {
-    const { document } = await runProducer(t, '--rate 2000 --duration 3 --warm-up auto --idle-cost never')
+    const { document } = await writeHere(t, '--rate 2000 --duration 3 --warm-up auto --idle-cost never')
     // Half of the run at most, to a tick.
     assert.ok(document.warm_up_s > 0 && document.warm_up_s <= 1.51, `${document.warm_up_s} s`)
     assert.ok(Math.abs(document.measured_s + document.warm_up_s - document.duration_s) < 0.1)
@@ -54,19 +43,19 @@ describe('pacing', { concurrency: 2 }, () => {
   })
 
   test('--rate with times offers each rate for its time, and --ramp its mean', async (t) => {
-    const { document } = await runProducer(t, '--rate 1k@1s,3k@2s --idle-cost never')
+    const { document } = await writeHere(t, '--rate 1k@1s,3k@2s --idle-cost never')
     // To a tick of each rate.
     assert.ok(Math.abs(document.items.offered - 7000) <= 12, `${document.items.offered} offered`)
     assert.equal(outcomesOf(document.items), document.items.offered)
     assert.ok(Math.abs(document.rate.nominal - 7000 / 3) < 1, `${document.rate.nominal}/s`)
-    const ramp = await runProducer(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never')
+    const ramp = await writeHere(t, '--ramp 1k..3k/3s --strategy lookup-get --idle-cost never')
     assert.deepEqual([ramp.document.items.offered, ramp.document.rate.nominal], [6000, 2000])
     assert.equal(ramp.document.plan.rates.length, 3)
   })
 
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
-    const ended = await runProducer(t, '-q 1000 --intervals 2 --pacing smooth', {
+    const ended = await writeHere(t, '-q 1000 --intervals 2 --pacing smooth', {
       env: at(server),
     })
     assertDone(ended)
@@ -75,7 +64,7 @@ describe('pacing', { concurrency: 2 }, () => {
     assert.equal(document.ticks.count, 400)
     // One more made the set, with its lifetime.
     assert.equal(await callsOf(server, 'zadd'), 401)
-    const few = await runProducer(t, '-q 10 -p 200 --intervals 2 --pacing smooth', { env: at(server) })
+    const few = await writeHere(t, '-q 10 -p 200 --intervals 2 --pacing smooth', { env: at(server) })
     assert.equal(few.document.plan.chunks, 10)
   })
 
@@ -85,7 +74,7 @@ describe('pacing', { concurrency: 2 }, () => {
     const calls = async (/** @type {string} */ more) => {
       await server.redis.flushall()
       const before = await callsOf(server, 'zadd')
-      assertDone(await runProducer(t, `${line} ${more}`, { env: at(server) }))
+      assertDone(await writeHere(t, `${line} ${more}`, { env: at(server) }))
       return (await callsOf(server, 'zadd')) - before
     }
     // One more makes each set, with its lifetime.
@@ -102,8 +91,9 @@ describe('a server that stands still', { concurrency: 2 }, () => {
   for (const driver of ['socket', 'ioredis'])
     test(`${driver}: longer than --max-behind: ticks are dropped, the run goes on, and the account closes`, async (t) => {
       const server = await startServer(t)
-      const running = startProducer(
+      const running = startHere(
         t,
+        'write',
         `-q 4000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
         { env: at(server) },
       )
@@ -120,7 +110,7 @@ describe('a server that stands still', { concurrency: 2 }, () => {
           .some(({ items }) => items.acked > 0),
       )
       running.kill('SIGINT')
-      const { code, document, folder, stderr } = await running.ended
+      const { code, document, seconds, stderr } = await running.ended
       assert.equal(code, 130, stderr)
       const { items } = document
       assert.equal(document.valid, false)
@@ -130,7 +120,7 @@ describe('a server that stands still', { concurrency: 2 }, () => {
       assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'dropped'))
       if (driver !== 'socket') return
       // What waits in the process is bounded by the window and the write that shut it.
-      for (const { client } of linesOf(join(folder, 'intervals.ndjson')))
+      for (const { client } of seconds)
         assert.ok(client.waiting_bytes <= 100_000 + 65_536, `${client.waiting_bytes} bytes wait`)
     })
 
@@ -145,12 +135,13 @@ describe('a server that stands still', { concurrency: 2 }, () => {
       const before = await cpuS()
       const q = driver === 'socket' ? 20_000 : 2000
       const rate = driver === 'socket' ? '5000k' : '600k'
-      const running = startProducer(
+      const running = startHere(
         t,
+        'write',
         `-q ${q} --rate ${rate} --warm-up 1 --duration 4 --idle-cost never --driver ${driver}`,
         { env: at(server) },
       )
-      const { code, document, folder, stderr } = await running.ended
+      const { code, document, seconds, stderr } = await running.ended
       assert.equal(code, 4, stderr)
       const { items, warnings, measured_s: measuredS } = document
       assert.ok(items.dropped > items.acked)
@@ -161,7 +152,7 @@ describe('a server that stands still', { concurrency: 2 }, () => {
       const ofAll = spent / items.acked
       const { cpu_us_per_item: perItem } = document.server
       assert.ok(perItem > ofAll * 0.6 && perItem < ofAll * 1.6, `${perItem} us, and ${ofAll} by INFO`)
-      const intervals = linesOf(join(folder, 'intervals.ndjson')).filter(({ phase }) => phase !== 'warm-up')
+      const intervals = seconds.filter(({ phase }) => phase !== 'warm-up')
       const acked = intervals.reduce((sum, interval) => sum + interval.items.acked, 0)
       const stored = document.rate.achieved * measuredS
       assert.ok(
@@ -174,7 +165,9 @@ describe('a server that stands still', { concurrency: 2 }, () => {
 
   test('a run that ends by its time after dropping has exit code 4', async (t) => {
     const server = await startServer(t)
-    const running = startProducer(t, '-q 2000 -p 100 --max-behind 300ms --duration 6', { env: at(server) })
+    const running = startHere(t, 'write', '-q 2000 -p 100 --max-behind 300ms --duration 6', {
+      env: at(server),
+    })
     await until('a second has passed', () => running.intervals().length > 0)
     process.kill(server.pid, 'SIGSTOP')
     await until('items are dropped', () => running.intervals().some(({ items }) => items.dropped > 0))

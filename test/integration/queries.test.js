@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { assertDone, at, outcomesOf, runProducer, startProgram, until } from '../helpers/programs.js'
+import { writeHere } from '../helpers/here.js'
+import { assertDone, at, outcomesOf, startProgram, until } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @type {import('../helpers/servers.js').TestServer} */
@@ -18,7 +19,7 @@ const codesOf = (/** @type {any} */ { warnings }) => warnings.map((/** @type {an
 const plain = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
 
 test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
-  const run = await runProducer(
+  const run = await writeHere(
     t,
     '--strategy query-scan-chunked --items 1000 --scan-count 100 --connections 3 --duration 3s --update-writers 10 --update-rate 200 --prefix p:',
     { env: at(server) },
@@ -49,7 +50,7 @@ test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
 })
 
 test('a script that blocks: BUSY is an outcome, with its share', async (t) => {
-  const run = await runProducer(
+  const run = await writeHere(
     t,
     '--strategy query-scan-json --items 8000 --connections 6 --duration 4s --prefix busy:',
     { env: at(server) },
@@ -76,7 +77,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
       .split(' ')
     return (Number(stat[11]) + Number(stat[12])) * 10_000
   }
-  const { document } = await runProducer(
+  const { document } = await writeHere(
     t,
     '--strategy query-scan --items 10000 --connections 16 --duration 7s --warm-up 1s --prefix slow:',
     { env: at(own) },
@@ -93,7 +94,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
 })
 
 test('nobody waits longer than --query-timeout', async (t) => {
-  const run = await runProducer(
+  const run = await writeHere(
     t,
     '--strategy query-scan --items 8000 --connections 4 --requests 12 --query-timeout 15ms --prefix late:',
     { env: at(server) },
@@ -110,7 +111,7 @@ test('documents that change behind our back make answers wrong', async (t) => {
   const asked =
     '--strategy query-scan --items 300 --queries 1 --selectivity 0.5 --connections 1 --prefix changed:'
   const already = await callsOf(server, 'evalsha')
-  const run = runProducer(t, `${asked} --duration 8s`, { env: at(server) })
+  const run = writeHere(t, `${asked} --duration 8s`, { env: at(server) })
   await until('some queries', async () => (await callsOf(server, 'evalsha')) > already + 5)
   const keys = (await cli(server, 'KEYS', 'changed:doc:*')).split('\n').filter(Boolean)
   const count = Math.floor(keys.length / 2)
@@ -128,14 +129,14 @@ test('without the module a line says what to install', async (t) => {
     ['update-json', /needs JSON\.SET \(the module RedisJSON/],
     ['query-search-json', /needs FT\.SEARCH .* or JSON\.SET \(the module RedisJSON/],
   ])) {
-    const { code, stderr } = await runProducer(t, `--strategy ${name} --items 100`, { env: at(server) })
+    const { code, stderr } = await writeHere(t, `--strategy ${name} --items 100`, { env: at(server) })
     assert.equal(code, 3)
     assert.match(stderr, pattern)
   }
 })
 
 test('the hand-made index stays right while documents change, and leaves no index behind', async (t) => {
-  const run = await runProducer(
+  const run = await writeHere(
     t,
     '--strategy query-index --items 1000 --connections 3 --requests 300 --update-writers 10 --update-rate 100 --prefix i:',
     { env: at(server) },
@@ -166,7 +167,7 @@ test('options of queries are checked by name', async (t) => {
     ['--strategy query-scan --sort price', /^--sort must be one of created, created-desc/],
     ['--selectivity 0.1', /^--selectivity is an option of query; add --strategy query-/],
   ])) {
-    const { code, stderr } = await runProducer(t, line)
+    const { code, stderr } = await writeHere(t, line)
     assert.equal(code, 2, line)
     assert.match(stderr, pattern)
   }

@@ -6,14 +6,13 @@ import { reading } from '../../lib/measure/node-figures.js'
 import { leases } from '../../lib/servers/leases.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { parseInfo } from '../../lib/wire/info.js'
+import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
-// The page takes longer than such a run, and is tested elsewhere.
-const quiet = '--quiet --no-report'
-const short = `-q 200 -p 200 --intervals 2 ${quiet}`
+const short = `-q 200 -p 200 --intervals 2`
 
 /** @param {string} stderr */
 const messages = (stderr) =>
@@ -94,7 +93,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     test('its second run, another strategy, and another prefix pass', async (t) => {
       await place.server.redis.flushall()
       for (const line of ['', '', '--strategy set', '--prefix other:', '--ns 4 --ttl 600', '--ttl 600']) {
-        assertDone(await runProducer(t, `${short} ${line}`, { env: place.env }))
+        assertDone(await writeHere(t, `${short} ${line}`, { env: place.env }))
       }
       assert.ok((await place.server.redis.dbsize()) > 200)
     })
@@ -102,7 +101,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     test('a plan has ended though its server stood still at that moment', async (t) => {
       const { host, port, password, pid, redis } = place.server
       await redis.flushall()
-      assertDone(await runProducer(t, short, { env: place.env }))
+      assertDone(await writeHere(t, short, { env: place.env }))
       const theirs = async () => JSON.parse(Object.values(await redis.hgetall(planKey('')))[0])
       const { startedMs, renewedMs, ended, ...card } = await theirs()
       assert.equal(ended, true)
@@ -133,9 +132,9 @@ describe('a target that others may use', { concurrency: 2 }, () => {
 
     test('a second box passes while the first writes', async (t) => {
       await place.server.redis.flushall()
-      const first = startProducer(t, `-q 400 -t 2 -p 200 -a 1 ${quiet}`, { env: place.env })
+      const first = startHere(t, 'write', `-q 400 -t 2 -p 200 -a 1`, { env: place.env })
       await until('keys', () => place.server.redis.exists('latest-ids'))
-      const second = await runProducer(t, `-q 400 -t 2 -p 200 --intervals 2 ${quiet}`, { env: place.env })
+      const second = await writeHere(t, `-q 400 -t 2 -p 200 --intervals 2`, { env: place.env })
       assertDone(second)
       assert.deepEqual(
         second.document.plan.agents.map((/** @type {any} */ { agent }) => agent),
@@ -147,7 +146,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
 
     test('the marker outlives every key, also of a writer that was killed', async (t) => {
       await place.server.redis.flushall()
-      const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll ${quiet}`, {
+      const writer = startProducer(t, `-q 200 -p 200 --ttl 200 --strategy list-hll`, {
         env: place.env,
       })
       await until('keys', () => place.server.redis.exists('latest-ids-list'))
@@ -181,13 +180,13 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         const client = place.server.redis.duplicate()
         t.after(() => client.disconnect())
         for (const [name, ...args] of commands) await client.call(name, ...args)
-        const { code, stdout, stderr, folder } = await runProducer(t, short, { env: place.env })
-        assert.deepEqual([code, stdout, folder], [3, '', ''])
+        const { code, stdout, stderr } = await writeHere(t, short, { env: place.env })
+        assert.deepEqual([code, stdout], [3, ''])
         const line = refusal(stderr)
         assert.match(line, example)
         assert.match(line, /--allow foreign-keys$/)
         assert.match(await place.server.redis.info('keyspace'), /db\d:keys=1,/)
-        const allowed = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+        const allowed = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
         if (what.includes('no plan')) return
         assertDone(allowed)
         assert.equal(allowed.document.target.found.foreign_keys, 1)
@@ -195,17 +194,17 @@ describe('a target that others may use', { concurrency: 2 }, () => {
 
     test('refused: keys that a plan names, but of another type or number', async (t) => {
       await place.server.redis.flushall()
-      assertDone(await runProducer(t, short, { env: place.env }))
+      assertDone(await writeHere(t, short, { env: place.env }))
       await place.server.redis.set('item:201', 'x')
-      assert.match(refusal((await runProducer(t, short, { env: place.env })).stderr), /'item:201' \(string\)/)
+      assert.match(refusal((await writeHere(t, short, { env: place.env })).stderr), /'item:201' \(string\)/)
       await place.server.redis.del('item:201', 'item:7')
       await place.server.redis.sadd('item:7', 'x')
-      assert.match(refusal((await runProducer(t, short, { env: place.env })).stderr), /'item:7' \(set\)/)
+      assert.match(refusal((await writeHere(t, short, { env: place.env })).stderr), /'item:7' \(set\)/)
     })
 
     test('a plan may not speak for names that no plan has', async (t) => {
       await place.server.redis.flushall()
-      assertDone(await runProducer(t, short, { env: place.env }))
+      assertDone(await writeHere(t, short, { env: place.env }))
       const [field, text] = Object.entries(await place.server.redis.hgetall(planKey('')))[0]
       await place.server.redis.hset(
         planKey(''),
@@ -215,7 +214,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.zadd('sessions', 1, 'x')
       await place.server.redis.persist(planKey(''))
       assert.match(
-        refusal((await runProducer(t, short, { env: place.env })).stderr),
+        refusal((await writeHere(t, short, { env: place.env })).stderr),
         /no plan of Millrace covers/,
       )
     })
@@ -225,14 +224,14 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
       await place.server.redis.set('cart:1', 'x', 'EX', 1000)
-      const { code, document } = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+      const { code, document } = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
       assertDone({ code, document, stderr: '' })
       const warning = document.warnings.find(
         (/** @type {any} */ { code: name }) => name === 'eviction-policy',
       )
       assert.match(warning.message, /evicts by volatile-lru/)
       await place.server.redis.persist('cart:1')
-      const mild = await runProducer(t, `${short} --allow foreign-keys`, { env: place.env })
+      const mild = await writeHere(t, `${short} --allow foreign-keys`, { env: place.env })
       assert.deepEqual(
         mild.document.warnings.filter((/** @type {any} */ { code: name }) => name === 'eviction-policy'),
         [],
@@ -243,15 +242,15 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       await place.server.redis.config('SET', 'maxmemory', '20mb')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
-      const line = `-q 1000 --value-size 20kB -p 500 --intervals 1 ${quiet}`
-      const { code, stderr } = await runProducer(t, line, { env: place.env })
+      const line = `-q 1000 --value-size 20kB -p 500 --intervals 1`
+      const { code, stderr } = await writeHere(t, line, { env: place.env })
       assert.equal(code, 3)
       assert.match(
         refusal(stderr),
         /uses \S+ MB, and this plan takes about 2\S+ MB more: over 70 % of its maxmemory, 21\.0 MB;.*--allow memory$/,
       )
       assert.equal(await place.server.redis.dbsize(), 0)
-      const small = await runProducer(t, `-q 1000 -p 500 --intervals 1 ${quiet}`, { env: place.env })
+      const small = await writeHere(t, `-q 1000 -p 500 --intervals 1`, { env: place.env })
       assertDone(small)
     })
 
@@ -259,8 +258,8 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory ${quiet}`
-      const { code, stderr, document } = await runProducer(t, line, { env: place.env })
+      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 60 --allow memory`
+      const { code, stderr, document } = await writeHere(t, line, { env: place.env })
       assert.equal(code, 4, stderr)
       assert.deepEqual([document.valid, document.interrupted], [false, false])
       const warning = document.warnings.find((/** @type {any} */ { code: name }) => name === 'guard')
@@ -279,8 +278,8 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       await place.server.redis.config('SET', 'maxmemory', '20mb', 'maxmemory-policy', 'allkeys-lru')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'))
-      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off ${quiet}`
-      const { code, document } = await runProducer(t, line, { env: place.env })
+      const line = `-q 1000 --value-size 20kB -p 500 --ttl 100 --duration 3 --allow memory --guard off`
+      const { code, document } = await writeHere(t, line, { env: place.env })
       assert.ok(document.server.evicted > 0)
       assert.deepEqual([code, document.valid], [4, false])
       const reason = document.warnings.find((/** @type {any} */ { code: name }) => name === 'evictions')
@@ -304,11 +303,11 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.flushall()
       for (const strategy of ['sorted-set', 'list-hll', 'set', 'hash', 'stream'])
         assertDone(
-          await runProducer(t, `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`, {
+          await writeHere(t, `${short} --ttl 600 --prefix p: --strategy ${strategy} --allow foreign-keys`, {
             env: place.env,
           }),
         )
-      assertDone(await runProducer(t, `${short} --ttl 600`, { env: place.env }))
+      assertDone(await writeHere(t, `${short} --ttl 600`, { env: place.env }))
       await place.server.redis.mset({
         'p:item:abc': '1',
         'p:item:999999': '1',
@@ -355,7 +354,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
 
     test('cleanup does not work under the hands of a writer', async (t) => {
       await place.server.redis.flushall()
-      const writer = startProducer(t, `-q 200 -p 200 ${quiet}`, { env: place.env })
+      const writer = startHere(t, 'write', `-q 200 -p 200`, { env: place.env })
       await until('keys', () => place.server.redis.exists('latest-ids'))
       const { code, stderr } = await cleanup(t, '--yes', place.env)
       assert.equal(code, 3)
@@ -376,7 +375,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await until('link', async () =>
         (await replica.redis.info('replication')).includes('master_link_status:up'),
       )
-      const refused = await runProducer(t, short, { env: envOf(replica) })
+      const refused = await writeHere(t, short, { env: envOf(replica) })
       assert.equal(refused.code, 3)
       assert.match(
         refusal(refused.stderr),
@@ -384,13 +383,13 @@ describe('a target that others may use', { concurrency: 2 }, () => {
           `is a replica; write to its master, 127\\.0\\.0\\.1:${place.server.port}.*--allow replica`,
         ),
       )
-      const readOnly = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
+      const readOnly = await writeHere(t, `${short} --allow replica`, { env: envOf(replica) })
       assert.equal(readOnly.code, 3)
       assert.match(refusal(readOnly.stderr), /a replica that takes no writes/)
       await place.server.redis.flushall()
       await until('empty', async () => (await replica.redis.dbsize()) === 0)
       await replica.redis.config('SET', 'replica-read-only', 'no')
-      const allowed = await runProducer(t, `${short} --allow replica`, { env: envOf(replica) })
+      const allowed = await writeHere(t, `${short} --allow replica`, { env: envOf(replica) })
       assertDone(allowed)
     })
   })
@@ -430,9 +429,9 @@ describe('a target that others may use', { concurrency: 2 }, () => {
         const used = async () =>
           Number(reading(parseInfo(await place.server.redis.info('everything')), 0).gauges.data_bytes)
         const usedBefore = await used()
-        const load = `-p 500 --intervals 1 --ttl 100 ${quiet}`.split(' ')
+        const load = `-p 500 --intervals 1 --ttl 100`.split(' ')
         const quantity = words.includes('-q') ? [] : ['-q', '20000']
-        const ended = await runProducer(t, [...load, ...quantity, ...words], { env: place.env })
+        const ended = await writeHere(t, [...load, ...quantity, ...words], { env: place.env })
         assertDone(ended)
         // The part of it that is kept for buffers is not data.
         const forecast = ended.document.target.found.nodes[0].forecast_bytes - 4e6
@@ -447,7 +446,7 @@ describe('a target that others may use', { concurrency: 2 }, () => {
       await place.server.redis.config('SET', 'maxmemory', '100mb')
       t.after(() => place.server.redis.config('SET', 'maxmemory', '0'))
       for (const command of [`SET k:{n} ${'x'.repeat(100_000)}`, 'SETBIT k:{n} 4294967295 1']) {
-        const { code, stderr } = await runProducer(
+        const { code, stderr } = await writeHere(
           t,
           ['-q', '2000', '-p', '500', '--intervals', '1', '--command', command],
           { env: place.env },
@@ -463,16 +462,16 @@ describe('a target that others may use', { concurrency: 2 }, () => {
     const cluster = await startCluster(t, { shards: 3, replicas: 1 })
     const env = envOf(cluster)
     for (const line of ['', '--ns 4 --spread --ws', '']) {
-      const { code, stderr, document } = await runProducer(t, `${short} --ttl 600 ${line}`, { env })
+      const { code, stderr, document } = await writeHere(t, `${short} --ttl 600 ${line}`, { env })
       assertDone({ code, document, stderr })
       assert.equal(document.target.found.nodes.length, 6)
-      assert.match(messages(stderr)[1], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
+      assert.match(messages(stderr)[0], /^found a cluster on \S+: 3 masters, 3 replicas, version/)
     }
     await onMasters(cluster, 'set', 'foreign', 'x').catch(() => {})
     const [first] = cluster.nodes
     const foreign = await cli({ ...first, ...cluster.access }, '-c', 'set', 'item:abc', 'x')
     assert.match(foreign, /OK/)
-    const refused = await runProducer(t, short, { env })
+    const refused = await writeHere(t, short, { env })
     assert.equal(refused.code, 3)
     assert.match(refusal(refused.stderr), /such as '(item:abc|foreign)' \(string\)/)
     const done = await cleanup(t, '--yes', env)

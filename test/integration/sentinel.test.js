@@ -5,7 +5,8 @@ import test from 'node:test'
 import { Redis } from 'ioredis'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { freePorts, serverGroup, spawnServer } from '../../lib/servers/embedded-servers.js'
-import { outcomesOf, runProducer, startProducer, until } from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { outcomesOf, until } from '../helpers/programs.js'
 import { witnessed } from '../helpers/queries.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -66,9 +67,10 @@ for (const driver of ['socket', 'ioredis'])
     const sentinel = await startSentinel(t, port, primary)
     await knowsReplicas(sentinel, 1)
 
-    const producer = startProducer(
+    const producer = startHere(
       t,
-      `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port} --json`,
+      'write',
+      `-q 1000 -c 10 --ttl 60 --driver ${driver} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
       { env: { REDIS_PASSWORD: primary.password } },
     )
     await until('items arrive', () => primary.redis.exists('item:1'))
@@ -112,9 +114,9 @@ test('documents change on a primary with two replicas', async (t) => {
     ['update-hash', false],
   ])) {
     const prefix = `${strategy}:`
-    const { document, stderr } = await runProducer(
+    const { document, stderr } = await writeHere(
       t,
-      `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port} --json`,
+      `--strategy ${strategy} --items 3 --connections 10 --requests 600 --prefix ${prefix} --sentinel ${name} --host 127.0.0.1 --port ${port}`,
       { env: { REDIS_PASSWORD: primary.password } },
     )
     assert.ok(document, stderr)
@@ -139,11 +141,13 @@ test('what is wrong with the sentinels is said in a line', async (t) => {
   const [{ port }] = await freePorts(1, 'none')
   await startSentinel(t, port, primary)
   const env = { REDIS_PASSWORD: primary.password }
-  const wrongName = await startProducer(t, `--sentinel other --host 127.0.0.1 --port ${port}`, { env }).ended
+  const wrongName = await startHere(t, 'write', `--sentinel other --host 127.0.0.1 --port ${port}`, { env })
+    .ended
   assert.equal(wrongName.code, 3)
   assert.match(wrongName.stderr, /it watches no primary named other; correct --sentinel/)
   const [{ port: nobody }] = await freePorts(1, 'none')
-  const away = await startProducer(t, `--sentinel ${name} --host 127.0.0.1 --port ${nobody}`, { env }).ended
+  const away = await startHere(t, 'write', `--sentinel ${name} --host 127.0.0.1 --port ${nobody}`, { env })
+    .ended
   assert.equal(away.code, 3)
   assert.match(away.stderr, /no sentinel answers/)
 })

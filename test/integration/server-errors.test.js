@@ -7,13 +7,14 @@ import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { TargetError } from '../../lib/base/errors.js'
 import { connectLibrary } from '../../lib/transport/library.js'
-import { at, faultsIn, outcomesOf, startProducer, startProgram, until } from '../helpers/programs.js'
+import { startHere } from '../helpers/here.js'
+import { at, faultsIn, outcomesOf, runProducer, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
  * @typedef {import('../helpers/servers.js').TestServer} TestServer
  * @typedef {import('../helpers/servers.js').Scope} Scope
- * @typedef {import('../helpers/programs.js').Program} Program
+ * @typedef {import('../helpers/here.js').Run} Program
  *
  * @typedef {object} Case
  * @property {string} name
@@ -311,9 +312,10 @@ const provoked = async (t, each, driver) => {
   const { prepare, provoke, mend } = each
   const server = await startServer(t, { config })
   await prepare?.(server)
-  const program = startProducer(
+  const program = startHere(
     t,
-    `${load} --duration ${endless ? 600 : 4} --no-report --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
+    'write',
+    `${load} --duration ${endless ? 600 : 4} --guard off --allow memory,foreign-keys --driver ${driver} ${line}`,
     { env: at(anonymous ? { ...server, password: '' } : server) },
   )
   await until('the writer is at work', () => program.intervals().length > 0)
@@ -403,15 +405,13 @@ describe('a server that cannot be used', { concurrency: 3 }, () => {
       const server = await startServer(t)
       await close(server, t)
       const env = at(password === undefined ? server : { ...server, password })
-      const { ended } = startProducer(
-        t,
-        `-q 100 --duration 1 --guard off --allow memory --log-level error ${more}`,
-        { env },
-      )
-      const { code, stdout, stderr } = await ended
+      const { ended } = startHere(t, 'write', `-q 100 --duration 1 --guard off --allow memory ${more}`, {
+        env,
+      })
+      const { code, stdout, stderr, refusal } = await ended
       assert.equal(code, 3, stderr)
-      assert.match(stderr, line)
-      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+      assert.match(refusal, line)
+      assert.doesNotMatch(refusal, /\n/)
       assert.equal(stdout, '')
     })
   }
@@ -429,15 +429,14 @@ test('a server that is loading at the start is waited for, told in one line', as
   const other = server.redis.duplicate({ enableReadyCheck: false })
   t.after(() => other.disconnect())
   await until('it loads', () => told({ ...server, redis: other }, 'persistence', /^loading:1/m))
-  const writer = startProducer(t, '-q 100 -p 200 --intervals 2 --allow foreign-keys --no-report', {
+  const writer = startHere(t, 'write', '-q 100 -p 200 --intervals 2 --allow foreign-keys', {
     env: at(server),
   })
-  const early = startProducer(t, '-q 100', { env: at(server) })
+  const early = startHere(t, 'write', '-q 100', { env: at(server) })
   await Promise.all([writer.says(/is loading its data/), early.says(/is loading its data/)])
   early.kill('SIGINT')
   const interrupted = await early.ended
   assert.equal(interrupted.code, 130, interrupted.stderr)
-  assert.equal(interrupted.folder, '')
   assert.ok(await told({ ...server, redis: other }, 'persistence', /^loading:1/m))
   await other.config('SET', 'key-load-delay', '0')
   const { code, document, stderr } = await writer.ended
@@ -471,7 +470,7 @@ test('a client of the library that a server refuses names the reason', async (t)
 test('what may not be read is not verified: exit code 3 in a line', async (t) => {
   const server = await startServer(t)
   const { host, port } = server
-  const { folder } = await startProducer(t, '-q 50 --once --ttl 600 --intervals 2', { env: at(server) }).ended
+  const { folder } = await runProducer(t, '-q 50 --once --ttl 600 --intervals 2', { env: at(server) })
   for (const [right, words] of /** @type {[string, RegExp][]} */ ([
     ['get', /^100 items could not be read: NOPERM\n$/],
     ['zmscore', /^\S+ refuses ZMSCORE latest-ids: NOPERM .*\n$/],

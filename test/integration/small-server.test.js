@@ -1,7 +1,8 @@
 // Lookups on servers that refuse everything but a few commands: the run says what it cannot report, and goes on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertDone, runProducer } from '../helpers/programs.js'
+import { writeHere } from '../helpers/here.js'
+import { assertDone } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { startSmallServer } from '../helpers/small-server.js'
 
@@ -10,7 +11,7 @@ const asked = '--keys 500 --value-size 16 --payload zero --connections 4 --durat
 test('a server that knows GET, SET and PING alone', async (t) => {
   const { host, port, values, calls } = await startSmallServer(t)
   const env = { REDIS_HOST: host, REDIS_PORT: String(port) }
-  const run = await runProducer(t, `--strategy lookup-mix --ratio 1:1 --fill ${asked} --rate 400`, { env })
+  const run = await writeHere(t, `--strategy lookup-mix --ratio 1:1 --fill ${asked} --rate 400`, { env })
   assertDone(run)
   const { items, counts, server, nodes, client, ticks } = run.document
   assert.equal(values.size, 500)
@@ -26,7 +27,7 @@ test('a server that knows GET, SET and PING alone', async (t) => {
     assert.equal(run.stderr.match(new RegExp(`refuses ${name}: `, 'g'))?.length, 1, name)
 
   // Another workload needs more than that.
-  const sets = await runProducer(t, '-q 10 --duration 1s', { env })
+  const sets = await writeHere(t, '-q 10 --duration 1s', { env })
   assert.equal(sets.code, 3)
 })
 
@@ -39,7 +40,7 @@ test('a server whose user may do no more', async (t) => {
     REDIS_USERNAME: 'small',
     REDIS_PASSWORD: 'secret',
   }
-  const run = await runProducer(t, `--strategy lookup-get --fill ${asked}`, { env })
+  const run = await writeHere(t, `--strategy lookup-get --fill ${asked}`, { env })
   assertDone(run)
   assert.equal(run.document.counts.hit, run.document.items.acked)
   assert.match(run.stderr, /refuses INFO: no CPU/)

@@ -1,13 +1,14 @@
 // Encrypted targets, by every connection that a run opens: the load, the control, the leases and the bystander.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { assertDone, at, startProgram, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
 /** @typedef {Awaited<ReturnType<typeof startTlsServers>>} TlsServers */
 
-const load = '-q 60 -t 2 -a all -p 200 --quiet'
+const load = '-q 60 -t 2 -a all -p 200'
 const short = `${load} --intervals 2`
 
 /** @param {string} stderr */
@@ -24,7 +25,7 @@ const refusal = (stderr) => {
  * @param {NodeJS.ProcessEnv} env
  */
 const assertWhole = async (t, line, env) => {
-  const running = startProducer(t, `${load} ${line}`, { env })
+  const running = startHere(t, 'write', `${load} ${line}`, { env })
   await until('all items are written beside the bystander', () =>
     running
       .intervals()
@@ -66,9 +67,9 @@ for (const shards of [undefined, 3])
 
     test('cleanup and a consumer', async (t) => {
       const ca = { ...env, REDIS_CA: certificates.ca }
-      assertDone(await runProducer(t, `${short} --ttl 100`, { env: ca }))
+      assertDone(await writeHere(t, `${short} --ttl 100`, { env: ca }))
       for (const driver of ['socket', 'ioredis']) {
-        const reader = startProgram(t, 'consumer.js', `-p 250 --quiet --driver ${driver}`, { env: ca })
+        const reader = startHere(t, 'read', `-p 250 --driver ${driver}`, { env: ca })
         await until('fetches', () => reader.intervals().some(({ fetches }) => fetches.items >= 60))
         reader.kill('SIGINT')
         const { code, document, stderr } = await reader.ended
@@ -84,7 +85,7 @@ for (const shards of [undefined, 3])
       const line =
         '--strategy lookup-mix --ratio 1:2:1 --keys 200 --rate 500 --connections 4 --reconnects 10 --duration 3s --warm-up 0'
       const startMs = performance.now()
-      const run = await runProducer(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
+      const run = await writeHere(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
       const passedS = (performance.now() - startMs) / 1000
       const { items, traffic } = run.document ?? assert.fail(run.stderr)
       assert.equal(items.acked + items.dropped, items.offered, run.stderr)
@@ -98,7 +99,7 @@ for (const shards of [undefined, 3])
     test('connections of a writer come and go, and nothing is lost', async (t) => {
       const line =
         '-q 500 --strategy list --pacing smooth --connections 4 --reconnects 10 --duration 3s --warm-up 0'
-      const run = await runProducer(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
+      const run = await writeHere(t, `${line} --prefix renewed: --ca ${certificates.ca}`, { env })
       const { items, traffic, commands } = run.document ?? assert.fail(run.stderr)
       assert.equal(items.acked + items.dropped, items.offered, run.stderr)
       assert.ok(items.acked > 0)
@@ -110,8 +111,8 @@ for (const shards of [undefined, 3])
     test('an authority that is not theirs is refused', async (t) => {
       const others = makeCertificates(t)
       for (const line of [`${short} --ca ${others.ca}`, short]) {
-        const { code, stdout, stderr, folder } = await runProducer(t, line, { env })
-        assert.deepEqual([code, stdout, folder], [3, '', ''])
+        const { code, stdout, stderr } = await writeHere(t, line, { env })
+        assert.deepEqual([code, stdout], [3, ''])
         assert.match(
           refusal(stderr),
           /^127\.0\.0\.1:\d+: its certificate cannot be trusted; set --ca \(.+\)$/,
@@ -121,7 +122,7 @@ for (const shards of [undefined, 3])
 
     test('--tls-insecure is said loudly, in the log and in the result', async (t) => {
       for (const driver of ['socket', 'ioredis']) {
-        const line = `--tls-insecure --driver ${driver} --log-level warn`
+        const line = `--tls-insecure --driver ${driver}`
         const { document, stderr } = await assertWhole(t, line, env)
         assert.match(stderr, /no certificate is checked/)
         assert.equal(
@@ -138,7 +139,7 @@ describe('one server with TLS', () => {
     const servers = await startTlsServers(t, certificates)
     const env = { ...at(servers), REDIS_TLS: 'true', REDIS_CA: certificates.ca }
     for (const host of ['127.0.0.1', 'localhost']) {
-      const { code, stderr } = await runProducer(t, `${short} --host ${host}`, { env })
+      const { code, stderr } = await writeHere(t, `${short} --host ${host}`, { env })
       assert.equal(code, 3)
       assert.match(
         refusal(stderr),
@@ -151,11 +152,11 @@ describe('one server with TLS', () => {
     const certificates = makeCertificates(t)
     const servers = await startTlsServers(t, certificates, { clients: true })
     const env = { ...at(servers), REDIS_TLS: 'true', REDIS_CA: certificates.ca }
-    const without = await runProducer(t, short, { env })
+    const without = await writeHere(t, short, { env })
     assert.equal(without.code, 3, without.stderr)
     assert.match(refusal(without.stderr), /the server wants a certificate of ours[;,] set --cert and --key/)
     const others = makeCertificates(t)
-    const wrong = await runProducer(t, `${short} --cert ${others.cert} --key ${others.key}`, { env })
+    const wrong = await writeHere(t, `${short} --cert ${others.cert} --key ${others.key}`, { env })
     assert.equal(wrong.code, 3, wrong.stderr)
     assert.match(refusal(wrong.stderr), /the server does not trust our certificate; correct --cert and --key/)
     for (const driver of ['socket', 'ioredis']) {
@@ -165,12 +166,12 @@ describe('one server with TLS', () => {
 
   test('TLS asked of a server without, and the other way round', async (t) => {
     const plain = await startServer(t)
-    const asked = await runProducer(t, `${short} --tls`, { env: at(plain) })
+    const asked = await writeHere(t, `${short} --tls`, { env: at(plain) })
     assert.equal(asked.code, 3, asked.stderr)
     assert.match(refusal(asked.stderr), /: no answer to TLS; leave out --tls/)
     const certificates = makeCertificates(t)
     const servers = await startTlsServers(t, certificates)
-    const left = await runProducer(t, short, { env: at(servers) })
+    const left = await writeHere(t, short, { env: at(servers) })
     assert.equal(left.code, 3, left.stderr)
     assert.match(
       refusal(left.stderr),
