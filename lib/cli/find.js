@@ -1,7 +1,7 @@
 // A search as a program: one run whose rate the search decides, its folder, its screen and its exit code.
 import { join } from 'node:path'
 import { findAnswer } from '../answers/find/answer.js'
-import { graceOf, judgeOf } from '../answers/find/objectives.js'
+import { behindOf, graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { ExitCode, OptionError } from '../base/errors.js'
@@ -155,6 +155,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       machine: search(termsOf(request)),
       judge: judgeOf(objectives),
       graceMs: graceOf(objectives),
+      behindMs: behindOf(objectives),
       stop,
       onStep: (next) => {
         step = next

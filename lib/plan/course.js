@@ -57,11 +57,13 @@ export const duesOfCourse = (course, spacingOf) => {
      * When the next event is due, and whether its stretch is over; null: not known yet.
      */
     next: (/** @type {number} */ elapsedMs) => {
+      // The last stretch may become longer.
       for (; at < course.stretches.length; at++, k = 0) {
         const { fromMs, toMs, rateHz } = course.stretches[at]
         const isOpen = rateHz === Number.POSITIVE_INFINITY
         const dueMs = isOpen ? Math.max(fromMs, elapsedMs - roundingMs) : fromMs + k * spacingOf(rateHz)
         if (dueMs < toMs - 1e-6) return { dueMs, isOver: elapsedMs >= toMs + course.graceMs, isOpen }
+        if (at === course.stretches.length - 1) return null
       }
       return null
     },

@@ -20,6 +20,8 @@ import { sleep } from './settlement.js'
  * @property {{ intended: Times | null, service: Times | null }} latency_us
  * @property {Times | null} bystander_us
  * @property {{ busy_pct: number | null, thread_cpu_pct: number | null, cpu_pct: number | null }} client
+ * @property {boolean} backlog_grows at a constant rate a limit would be missed later, though not in this second
+ * @property {number} waited_ms how long what was answered last in it had waited
  *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
@@ -32,6 +34,11 @@ const leadMs = 6
 // Of a second that overloads the target: what is not answered by then has failed it.
 const settleMs = 3000
 const lookMs = 3
+// A step that is tried goes on if it has not failed so long before its second ends.
+const decidedMs = 8
+// A median that is so much later than that of the second before at the same rate comes of a backlog: the rate is 1 % too high.
+const growingMs = 10
+const growingRatio = 1.2
 
 /** A second's own latencies; used again for later ones. */
 const slotOf = () => ({ intended: series(), service: series(), bystander: series() })
@@ -44,6 +51,13 @@ const timesIn = (one) => {
   return { p50, p90, p99, p999, max }
 }
 
+/** @param {Times | null} before @param {Times | null} now of seconds at the same rate */
+const isGrowing = (before, now) =>
+  before !== null &&
+  now !== null &&
+  now.p50 - before.p50 > growingMs * 1000 &&
+  now.p50 > before.p50 * growingRatio
+
 /**
  * @template Answer
  * @param {object} needs
@@ -52,6 +66,7 @@ const timesIn = (one) => {
  * @param {AbortSignal} needs.stop
  * @param {(step: Step, last: SecondRecord | undefined) => void} needs.onStep
  * @param {number} [needs.graceMs] after a step, in which what found no room in it may still begin
+ * @param {number} [needs.behindMs] an item that has waited longer at the end of a second has missed every limit
  * @param {() => number} [needs.clock] ms
  * @param {(ms: number) => Promise<void>} [needs.wait]
  */
@@ -61,6 +76,7 @@ export const conductorOf = ({
   stop,
   onStep,
   graceMs = 0,
+  behindMs = Number.POSITIVE_INFINITY,
   clock = () => performance.now(),
   wait = sleep,
 }) => {
@@ -70,8 +86,10 @@ export const conductorOf = ({
   const seconds = []
   /** @type {ReturnType<typeof slotOf>[]} */
   const slots = []
-  /** @type {{ fromMs: number, toMs: number }} */
-  let now = { fromMs: 0, toMs: 0 }
+  /** @type {import('../plan/course.js').Stretch} */
+  let now = { fromMs: 0, toMs: 0, rateHz: 0 }
+  /** How long what was answered last had waited. */
+  let lastWaitMs = 0
   /** When the run began, by the clock. */
   let originMs = 0
   /** Somebody stopped it, or a guard did. */
@@ -82,18 +100,28 @@ export const conductorOf = ({
     dueMs < now.fromMs || dueMs >= now.toMs ? undefined : slots[Math.floor((dueMs - now.fromMs) / 1000)]
 
   /** @param {Conducted} run @param {Step} step */
-  const played = async ({ writing, records: { ledger } }, { rate, seconds: n, phase }) => {
+  const played = async ({ writing, records: { ledger } }, { rate, seconds: most, phase, tries = false }) => {
+    let n = most
     while (slots.length < n) slots.push(slotOf())
     const before = { ...ledger.whole }
     const fromMs = writing.elapsed() + leadMs
-    now = { fromMs, toMs: fromMs + n * 1000 }
+    now = { fromMs, toMs: fromMs + (tries ? 1 : n) * 1000, rateHz: rate }
     health.sample()
-    course.add({ ...now, rateHz: rate })
-    /** @type {{ counts: Record<string, number>, client: SecondRecord['client'] }[]} */
+    course.add(now)
+    /** @type {{ counts: Record<string, number>, waitedMs: number, client: SecondRecord['client'] }[]} */
     const marks = []
-    for (let i = 1; i <= n && !isOver; i++) {
-      await wait(fromMs + i * 1000 - writing.elapsed())
-      marks.push({ counts: { ...ledger.whole }, client: usesOf(health.sample()) })
+    let isBehind = false
+    for (let i = 1; i <= n && !isOver && !isBehind; i++) {
+      const overMs = fromMs + i * 1000
+      if (tries && i < n) {
+        await wait(overMs - decidedMs - writing.elapsed())
+        isBehind = lastWaitMs > behindMs
+        // After a pause of this box the stretch has ended.
+        if (writing.elapsed() >= overMs) n = i
+        else if (!isBehind) now.toMs += 1000
+      }
+      await wait(overMs - writing.elapsed())
+      marks.push({ counts: { ...ledger.whole }, waitedMs: lastWaitMs, client: usesOf(health.sample()) })
     }
     const isOpen = () => {
       const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
@@ -104,25 +132,33 @@ export const conductorOf = ({
     do await wait(lookMs)
     while ((course.waits(writing.elapsed()) || isOpen()) && writing.elapsed() < deadline && !isOver)
     const settled = { ...ledger.whole }
-    return marks.map(({ counts, client }, i) => {
+    /** @type {Times | null} */
+    let medians = null
+    return marks.map(({ counts, waitedMs, client }, i) => {
       const first = i === 0 ? before : marks[i - 1].counts
-      const last = i === n - 1 ? settled : counts
+      const isLast = i === marks.length - 1
+      const last = isLast ? settled : counts
       const items = Object.fromEntries(
         Object.keys(last).map((name) => [
           name,
           /** @type {any} */ (last)[name] - /** @type {any} */ (first)[name],
         ]),
       )
-      const { intended, service, bystander } = slots[i]
+      const { bystander } = slots[i]
+      const intended = timesIn(slots[i].intended)
+      const slower = tries && i > 0 && isGrowing(medians, intended)
+      medians = intended
       return {
         atMs: fromMs + i * 1000,
         phase,
         rate: Number.isFinite(rate) ? rate : null,
         achieved: counts.acked - first.acked,
-        items: { ...items, open: i === n - 1 && isOpen() ? 1 : 0 },
-        latency_us: { intended: timesIn(intended), service: timesIn(service) },
+        items: { ...items, open: isLast && isOpen() ? 1 : 0 },
+        latency_us: { intended, service: timesIn(slots[i].service) },
         bystander_us: timesIn(bystander),
         client,
+        backlog_grows: slower || (isLast && isBehind),
+        waited_ms: waitedMs,
       }
     })
   }
@@ -135,6 +171,7 @@ export const conductorOf = ({
       answered(dueMs, sentMs, nowMs, items) {
         const slot = slotAt(dueMs - originMs)
         if (!slot) return
+        lastWaitMs = nowMs - dueMs
         slot.intended.record((nowMs - dueMs) * 1000, items)
         slot.service.record((nowMs - sentMs) * 1000, items)
       },
@@ -163,7 +200,7 @@ export const conductorOf = ({
             await run.window.reopen()
           }
           const records = await played(run, next.value)
-          if (isOver || records.length < next.value.seconds) return null
+          if (isOver) return null
           seconds.push(...records)
           next = machine.next(records.map(judge))
         }

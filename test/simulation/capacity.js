@@ -90,7 +90,7 @@ export const simulatedTarget = (name, seed) => {
         state.sick--
       } else if (over > 0) state.sick = c.recovers
     }
-    return { passed, achieved: rate > most ? most * c.collapse : rate }
+    return { passed, achieved: rate > most ? most * c.collapse : rate, backlog: state.backlog > 0.01 }
   }
   let t = 0
   const state = fresh()
@@ -140,8 +140,12 @@ export const simulatedTarget = (name, seed) => {
 export const played = (machine, target) => {
   let next = machine.next()
   while (!next.done) {
-    const { rate, seconds } = next.value
-    next = machine.next(Array.from({ length: seconds }, () => target.second(rate)))
+    const { rate, seconds, tries } = next.value
+    /** @type {ReturnType<typeof target.second>[]} */
+    const verdicts = []
+    while (verdicts.length < seconds && (!tries || (verdicts.at(-1)?.passed ?? true)))
+      verdicts.push(target.second(rate))
+    next = machine.next(verdicts)
   }
   return next.value
 }

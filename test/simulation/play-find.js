@@ -1,7 +1,7 @@
 // Plays a search through the real engine in virtual time: conductor, course and clients, over a server in memory whose
-// capacity is known and moves. Lookups come evenly, so a second meets a p99 of 20 ms as long as the backlog of its last
-// percent, and what the network takes without one, are shorter than that.
-import { judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
+// capacity is known and moves. Lookups come evenly, so at a constant rate the backlog of each second begins with that of the
+// one before, and a second meets a p99 as long as the backlog of all but a percent, and what the network takes, are shorter.
+import { behindOf, graceOf, judgeOf, objectivesOf } from '../../lib/answers/find/objectives.js'
 import { search } from '../../lib/answers/find/search.js'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
@@ -18,7 +18,6 @@ import { commandsIn } from './cluster.js'
 import { networkOf } from './network.js'
 
 const address = '127.0.0.1:7001'
-const limitMs = 20
 const share = 0.9
 const most = 600
 
@@ -58,20 +57,49 @@ const serverOf = (clock, random, capacityHz) => {
   return networkOf({ clock, random, listenerAt: () => listener })
 }
 
-/** @param {{ seed: number, seconds: number, hz: number, sd: number, stepAt?: number, stepTo?: number }} terms */
-export const playFind = async ({ seed, seconds, ...terms }) => {
+/**
+ * The highest constant rate at which the share of these seconds meets the limit, with the backlog that each leaves to the next.
+ * @param {Float64Array} played capacities
+ * @param {number} limitMs of the backlog
+ */
+const sustainedIn = (played, limitMs) => {
+  /** @param {number} rate */
+  const passes = (rate) => {
+    let backlogMs = 0
+    let passed = 0
+    for (const capacity of played) {
+      const growthMs = (rate / capacity - 1) * 1000
+      const at = (/** @type {number} */ part) => Math.max(0, backlogMs + growthMs * part)
+      if (Math.max(at(0.01), at(0.99)) < limitMs) passed++
+      backlogMs = at(1)
+    }
+    return passed >= share * played.length
+  }
+  let [low, high] = [Math.min(...played) / 2, Math.max(...played) * 2]
+  while (high / low > 1.0002) {
+    const middle = Math.sqrt(low * high)
+    if (passes(middle)) low = middle
+    else high = middle
+  }
+  return low
+}
+
+/** @param {{ seed: number, seconds: number, hz: number, sd: number, limitMs?: number, stepAt?: number, stepTo?: number }} terms */
+export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
   const random = seeded(seed + 0xf1)
   const clock = virtualClock({ random })
   const capacities = capacitiesOf(seed, terms)
   const { signal } = new AbortController()
+  const objectives = objectivesOf([`latency.p99<${limitMs}ms`])
   const conductor = conductorOf({
     machine: search({
       ...{ max: Number.POSITIVE_INFINITY, warmUpRate: Number.POSITIVE_INFINITY, seed, seconds, share },
       warmUp: 5,
       confirm: Math.round(seconds / 6),
     }),
-    judge: judgeOf(objectivesOf([`latency.p99<${limitMs}ms`])),
-    graceMs: limitMs,
+    judge: judgeOf(objectives),
+    graceMs: graceOf(objectives),
+    behindMs: behindOf(objectives),
     stop: signal,
     onStep: () => {},
     clock: clock.now,
@@ -127,18 +155,16 @@ export const playFind = async ({ seed, seconds, ...terms }) => {
     return answer
   }
   const answer = await clock.runUntil(run(), 3_600_000)
-  const played = [...capacities.subarray(answer?.from ?? 0, conductor.seconds.length)].sort((a, b) => a - b)
   const calm = conductor.seconds.filter(({ phase }) => phase === 'confirm')
   const networkMs = calm
     .map(({ latency_us: { intended } }) => Number(intended?.p99) / 1000)
     .sort((a, b) => a - b)
-  const above = 1 + (limitMs - networkMs[Math.floor(networkMs.length / 2)]) / 990
+  const played = capacities.subarray(answer?.from ?? 0, conductor.seconds.length)
   return {
     answer,
     seconds: conductor.seconds,
     ledger,
-    /** The highest rate that the share of the seconds sustains. */
-    truth: above * played[Math.floor((1 - share) * played.length)],
+    truth: sustainedIn(played, limitMs - networkMs[Math.floor(networkMs.length / 4)]),
     events: clock.events(),
   }
 }

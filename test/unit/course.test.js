@@ -19,6 +19,18 @@ test('events are due at the rate of their stretch, and what it leaves is over wh
   assert.deepEqual(dues.next(1400), { dueMs: 1500, isOver: false, isOpen: false })
 })
 
+test('the last stretch may become longer, also after all of it was begun', () => {
+  const course = courseOf()
+  const stretch = { fromMs: 0, toMs: 1000, rateHz: 2 }
+  course.add(stretch)
+  const dues = duesOfCourse(course, (rateHz) => 1000 / rateHz)
+  dues.take()
+  dues.take()
+  assert.equal(dues.next(990), null)
+  stretch.toMs = 2000
+  assert.deepEqual(dues.next(991), { dueMs: 1000, isOver: false, isOpen: false })
+})
+
 test('without a rate an event is due at any moment of its stretch, and never after it', () => {
   const course = courseOf([
     { fromMs: 100, toMs: 200, rateHz: open },
@@ -147,4 +159,72 @@ test('a search ends without an answer when its run is stopped, by a guard or by 
     window: { reopen: async () => {} },
   })
   assert.deepEqual([answer, asked, conductor.seconds.length, stops], [null, 3, 10, 1])
+})
+
+/**
+ * Plays one step whose seconds each begin with the backlog of the one before.
+ * @param {(dueMs: number) => number} waitMs of what is due then
+ * @param {number} limitMs
+ */
+const tried = async (waitMs, limitMs) => {
+  let nowMs = 0
+  /** @type {import('../../lib/run/conductor.js').SecondRecord[]} */
+  const seen = []
+  /** @type {{ dueMs: number, atMs: number }[]} */
+  const open = []
+  const whole = { offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
+  function* machine() {
+    yield/** @type {const} */ ({ rate: 100, seconds: 3, phase: 'measure', tries: true, between: null })
+  }
+  const conductor = conductorOf({
+    machine: machine(),
+    judge: (second) => {
+      seen.push(second)
+      return { passed: true, achieved: 0 }
+    },
+    behindMs: limitMs,
+    stop: new AbortController().signal,
+    onStep: () => {},
+    clock: () => nowMs,
+    wait: async (ms) => {
+      nowMs += ms
+      for (; dues.next(nowMs) && Number(dues.next(nowMs)?.dueMs) <= nowMs; dues.take()) {
+        const dueMs = Number(dues.next(nowMs)?.dueMs)
+        whole.offered++
+        open.push({ dueMs, atMs: dueMs + waitMs(dueMs) })
+      }
+      while (open.length > 0 && open[0].atMs <= nowMs) {
+        const { dueMs, atMs } = /** @type {typeof open[0]} */ (open.shift())
+        whole.acked++
+        conductor.tap.answered(dueMs, dueMs, atMs, 1)
+      }
+    },
+  })
+  const dues = duesOfCourse(conductor.course, (rateHz) => 1000 / rateHz)
+  await conductor.conduct({
+    writing: { elapsed: () => nowMs, stop: () => {}, offered: new Promise(() => {}) },
+    records: /** @type {any} */ ({ ledger: { whole }, restart() {} }),
+    window: { reopen: async () => {} },
+  })
+  return seen.map(({ items, backlog_grows: grows }) => [items.offered, grows])
+}
+
+test('a step ends with the second whose last items waited too long, and a backlog that grows counts against it', async () => {
+  const steady = await tried(() => 5, 100)
+  assert.deepEqual(
+    steady.map(([, grows]) => grows),
+    [false, false, false],
+  )
+  assert.equal(
+    steady.reduce((sum, [offered]) => sum + Number(offered), 0),
+    300,
+  )
+  // 2 % too much: each second the wait is 20 ms longer, far below the limit.
+  const slow = await tried((dueMs) => 5 + dueMs * 0.02, 500)
+  assert.deepEqual(
+    slow.map(([, grows]) => grows),
+    [false, true, true],
+  )
+  // 20 % too much: the limit is passed in the first second, which is then the only one.
+  assert.deepEqual(await tried((dueMs) => 5 + dueMs * 0.2, 100), [[100, true]])
 })

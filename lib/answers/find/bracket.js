@@ -5,6 +5,7 @@ import { boundOf } from './bound.js'
  * @typedef {object} Verdict on a second
  * @property {boolean} passed it met all objectives
  * @property {number} achieved items a second
+ * @property {boolean} [backlog] it leaves one to the next second
  *
  * @typedef {'warm-up' | 'limit' | 'bracket' | 'measure' | 'recover' | 'confirm'} Phase
  *
@@ -12,9 +13,10 @@ import { boundOf } from './bound.js'
  * @property {number} rate items a second; Infinity: as fast as the target accepts them
  * @property {number} seconds at this rate before the next decision
  * @property {Phase} phase
+ * @property {boolean} [tries] it ends with the first second that fails
  * @property {[number, number] | null} between rates the answer is looked for, as far as is known
  *
- * @typedef {(x: number, phase: Phase) => Generator<Step, Verdict, Verdict[]>} PlayOne a second at exp(x)
+ * @typedef {(x: number, phase: Phase) => Generator<Step, boolean, Verdict[]>} Played at exp(x), and whether it passed
  *
  * @typedef {{ state: 'none' | 'unsteady', rate: number } | { state: 'between', low: number, high: number }} Bracket low and
  *   high are logarithms
@@ -34,22 +36,23 @@ const lowestSeconds = 12
  * @param {number} needs.min
  * @param {number} needs.max
  * @param {number} needs.hint items a second that the target achieved at the limit
- * @param {PlayOne} needs.one
+ * @param {Played} needs.one a second
+ * @param {Played} needs.tried seconds of which each begins with the backlog of the one before
  * @param {() => boolean} needs.lastPassed
  * @param {() => boolean} needs.isTime
  * @param {(between: [number, number]) => void} needs.onBetween
  * @returns {Generator<Step, Bracket, Verdict[]>}
  */
-export function* bracketOf({ min, max, hint, one, lastPassed, isTime, onBetween }) {
+export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onBetween }) {
   const [least, most] = [Math.log(min), Math.log(max)]
   /** @param {number} x */
   function* recover(x) {
-    for (let i = 0; i < 8 && isTime(); i++) if ((yield* one(Math.max(least, x), 'recover')).passed) return
+    for (let i = 0; i < 8 && isTime(); i++) if (yield* one(Math.max(least, x), 'recover')) return
   }
   /** A pass, or two of three. @param {number} x */
   function* passes(x) {
-    if ((yield* one(x, 'bracket')).passed) return true
-    return (yield* one(x, 'bracket')).passed && (yield* one(x, 'bracket')).passed
+    if (yield* tried(x, 'bracket')) return true
+    return (yield* tried(x, 'bracket')) && (yield* tried(x, 'bracket'))
   }
   /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, Verdict[]>} */
   function* boundAt(x) {
@@ -57,7 +60,7 @@ export function* bracketOf({ min, max, hint, one, lastPassed, isTime, onBetween 
     const trials = []
     const goal = { seconds: lowestSeconds, exceed: 0.5 }
     while (boundOf(trials, goal) === 'undecided')
-      trials.push({ seconds: 1, passed: (yield* one(x, 'bracket')).passed })
+      trials.push({ seconds: 1, passed: yield* one(x, 'bracket') })
     return boundOf(trials, goal)
   }
   let high = Math.min(most, Math.log(Math.max(hint, min) * aboveHint))

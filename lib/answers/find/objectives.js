@@ -38,6 +38,8 @@ export const objectivesOf = (slos) => {
   }
 }
 
+const growing = 'a backlog that does not grow'
+
 /** @param {SecondRecord} second @param {Objectives} objectives @returns the first that was missed, in words; null: all were met */
 export const missedIn = ({ items, ...second }, { bySecond }) => {
   const lost = losses.find((name) => items[name] > 0)
@@ -46,13 +48,18 @@ export const missedIn = ({ items, ...second }, { bySecond }) => {
     return !keeps({ figure, ...threshold }, value)
   })
   if (missed) return missed.text
+  if (second.backlog_grows) return growing
   return lost === undefined ? null : lost === 'open' ? 'answered after 3 s' : `items ${lost}`
 }
+
+// A second that ends with a wait of this part of the limit leaves a backlog to the next.
+const backlogPart = 0.5
 
 /** @param {Objectives} objectives @returns {(second: SecondRecord) => import('./bracket.js').Verdict} */
 export const judgeOf = (objectives) => (second) => ({
   passed: missedIn(second, objectives) === null,
   achieved: second.achieved,
+  backlog: second.backlog_grows || second.waited_ms > backlogPart * behindOf(objectives),
 })
 
 /** @param {Objectives} objectives @param {Record<string, any>} confirmation run.json of it */
@@ -75,6 +82,9 @@ export const graceOf = ({ bySecond }) =>
       ...bySecond.flatMap(({ figure, limit }) => (figure.name.startsWith('latency.') ? [limit / 1000] : [])),
     ),
   )
+
+/** Longer than every limit of latency. @param {Objectives} objectives */
+export const behindOf = (objectives) => graceOf(objectives) || Number.POSITIVE_INFINITY
 
 /** The client's thread was full with its own work. @param {SecondRecord} second */
 export const isClientLimited = ({ client }) => clientLimit(client) === 'saturated'

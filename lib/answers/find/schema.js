@@ -58,6 +58,11 @@ export const findSchema = {
         latency_us: object({ intended: times, service: times }),
         bystander_us: times,
         client: object({ busy_pct: figure, thread_cpu_pct: figure, cpu_pct: figure }),
+        backlog_grows: {
+          ...flag,
+          description: 'at a constant rate a limit would be missed later, though not in this second',
+        },
+        waited_ms: { ...number, description: 'how long what was answered last in it had waited' },
         missed: { ...note, description: 'the first objective that it did not meet' },
         passed: flag,
       }),

@@ -44,8 +44,12 @@ import { shuffle, uniforms } from './random.js'
  */
 
 const limitSeconds = 3
+// At a rate 1 % above the capacity a second that begins without a backlog passes, and one that begins with that of the
+// one before does not.
+const trySeconds = 2
 // What was seen long ago says less about where the knee is now.
 const memory = 0.985
+const forgotten = 0.2
 const atLevels = [0.97, 0.93, 0.88, 0.75, 0.5]
 const usualShare = 0.9
 const anchorBelow = 0.15
@@ -192,21 +196,29 @@ export function* search({
   confirm = 30,
   warmUpRate = Math.min(max, (leastRate ?? 1) * 20),
 }) {
-  /** @type {(Second & { rate: number })[]} */
+  /** A pass that left the backlog by which the next second failed does not count. @type {(Second & { rate: number, counts: boolean })[]} */
   const log = []
   /** @type {[number, number] | null} */
   let between = null
   /** @param {number} rate @param {number} n @param {Phase} phase @returns {Generator<Step, Verdict[], Verdict[]>} */
   function* play(rate, n, phase) {
-    const verdicts = yield { rate, seconds: n, phase, between }
-    for (const { passed } of verdicts) log.push({ t: log.length, x: Math.log(rate), rate, passed })
+    const tries = phase === 'bracket' || phase === 'measure'
+    const verdicts = yield { rate, seconds: n, phase, tries, between }
+    const isWhole = verdicts.length === n && verdicts.every(({ passed }) => passed)
+    const counts = !tries || isWhole || !verdicts.some(({ backlog }) => backlog)
+    for (const { passed } of verdicts)
+      log.push({ t: log.length, x: Math.log(rate), rate, passed, counts: counts || !passed })
     return verdicts
   }
-  /** @param {number} x @param {Phase} phase @returns {Generator<Step, Verdict, Verdict[]>} */
+  /** @param {number} x @param {Phase} phase */
   function* one(x, phase) {
-    return (yield* play(Math.exp(x), 1, phase))[0]
+    return (yield* play(Math.exp(x), 1, phase))[0].passed
   }
-  const isTime = () => log.length < seconds - confirm
+  /** @param {number} x @param {Phase} phase */
+  function* tried(x, phase) {
+    return (yield* play(Math.exp(x), trySeconds, phase)).every(({ passed }) => passed)
+  }
+  const isTime = () => log.length <= seconds - confirm - trySeconds
   const lastPassed = () => log[log.length - 1].passed
 
   yield* play(warmUpRate, warmUp, 'warm-up')
@@ -221,6 +233,7 @@ export function* search({
     max: top,
     hint,
     one,
+    tried,
     lastPassed,
     isTime,
     onBetween: (rates) => {
@@ -233,8 +246,8 @@ export function* search({
   const within = (/** @type {number} */ x) => Math.max(least, Math.min(most, x))
 
   // Only a second whose predecessor passed says something about its own rate.
-  const isClean = (/** @type {Second & { rate: number }} */ { t, rate }) =>
-    t >= warmUp && rate < top && t > 0 && log[t - 1].passed
+  const isClean = (/** @type {typeof log[number]} */ { t, rate, counts }) =>
+    counts && t >= warmUp && rate < top && t > 0 && log[t - 1].passed
   /** @type {Second[]} */
   const measured = log.filter(isClean).map(({ t, x, passed }) => ({ t, x, passed }))
   const knees = kneesAround(centre)
@@ -245,8 +258,8 @@ export function* search({
   measured.forEach(learn)
   /** @type {number[]} */
   const waits = []
-  const note = (/** @type {number} */ x, /** @type {boolean} */ passed, ago = 0) => {
-    const second = { t: log.length - 1 - ago, x, passed }
+  const note = (/** @type {Second} */ { t, x, passed }) => {
+    const second = { t, x, passed }
     measured.push(second)
     learn(second)
   }
@@ -258,10 +271,13 @@ export function* search({
     for (let tries = 0; tries < recoverTries && !passed; tries++) {
       const x = onGrid(within(from - tries * 0.25))
       for (let k = 0; k < recoverSeconds && !passed && isTime(); k++) {
-        passed = (yield* one(x, 'recover')).passed
+        passed = yield* one(x, 'recover')
         waited++
       }
-      if (!passed && isTime()) for (let ago = 0; ago < 2; ago++) note(x, false, ago)
+      if (passed || !isTime()) continue
+      // The target has changed: what was seen before says little of it.
+      knees.fade(forgotten)
+      for (const second of log.slice(-2)) note(second)
     }
     waits.push(waited)
   }
@@ -281,8 +297,9 @@ export function* search({
     for (const rate of shuffle(rates, uniform)) {
       if (!isTime()) break
       const x = onGrid(within(rate))
-      const { passed } = yield* one(x, 'measure')
-      note(x, passed)
+      const from = log.length
+      const passed = yield* tried(x, 'measure')
+      for (const second of log.slice(from)) if (second.counts) note(second)
       if (!passed) yield* recover(at(0.2) - recoverBelow)
     }
   }
@@ -295,7 +312,7 @@ export function* search({
   if (confirm > 0 && Number.isFinite(low)) {
     const x = onGrid(low)
     between = [Math.exp(low), Math.exp(fit.rate(1 - tail))]
-    const verdicts = yield* play(Math.exp(x), confirm, 'confirm')
+    const verdicts = yield* play(Math.exp(x), seconds - log.length, 'confirm')
     verdicts.forEach(({ passed }, i) => {
       const t = log.length - verdicts.length + i
       if (log[t - 1].passed || i === 0) measured.push({ t, x, passed })
