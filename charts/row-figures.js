@@ -23,13 +23,19 @@ export const rowFigures = (column, experiment) => {
     isComparable(column, row) ? (row.published?.[column] ?? null) : null,
   )
   const some = published.some((value) => value !== null)
+  const figures = experiment.rows.flatMap(({ figures }) => figures[column] ?? [])
+  // One interval of a few unsteady rounds would make all bars too short to be seen.
+  const reach = 4 * Math.max(...figures.map(centreOf), ...published.map((value) => value ?? 0))
+  const cut = figures.some(({ high }) => high > reach)
   return {
     name: column.replaceAll(/[^a-z0-9]+/gi, '-'),
     title: title.replace(/^./, (first) => first.toUpperCase()),
-    note: `The geometric mean of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}.${asSentence(publishedWords(experiment, column))}`,
+    note: `The geometric mean of the repeats with its 95 % interval${some ? '; a diamond is the published figure' : ''}${cut ? '; the longest intervals are cut at the edge' : ''}.${asSentence(publishedWords(experiment, column))}`,
     option: ({ rows }) => {
       const ours = rows.map(({ figures }) => figures[column])
-      if (ours.every((figure) => figure === undefined)) return null
+      // A row of zeros has its place in the table.
+      if (ours.every((figure) => !figure || (figure.low === 0 && figure.high === 0))) return null
+      const drawn = ours.map((figure) => figure && { ...figure, high: Math.min(figure.high, reach) })
       const formats = { tooltip: { valueFormatter: `@${unit}` }, emphasis: { disabled: true } }
       return chart({
         tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' } },
@@ -45,13 +51,13 @@ export const rowFigures = (column, experiment) => {
             barMaxWidth: 26,
             itemStyle: { color: '@c1' },
             ...formats,
-            markLine: whiskers(ours, '@ink'),
+            markLine: whiskers(drawn, '@ink'),
           },
           // Unseen, so that the axis reaches as far as the intervals do.
           {
             type: 'scatter',
             name: '',
-            data: ours.flatMap((figure, row) => (figure ? [[figure.high, row]] : [])),
+            data: drawn.flatMap((figure, row) => (figure ? [[figure.high, row]] : [])),
             symbolSize: 0,
             silent: true,
           },

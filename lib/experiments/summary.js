@@ -166,7 +166,7 @@ const trueRates = ({ published, experiment }) => {
   ]
 }
 
-const serious = ['unfinished', 'nothing', 'none-valid']
+const serious = ['unfinished', 'nothing', 'none-valid', 'rows-not-valid']
 
 /**
  * @param {Matrix} matrix
@@ -179,6 +179,12 @@ const warningsOf = (matrix, rows, ratios, turns) => {
   const done = new Set(turns.map(({ cell, round }) => `${cell}/${round}`)).size
   const left = matrix.cells.length * matrix.repeat - done
   const valid = turns.flatMap(({ legs }) => legs.map((leg) => leg.valid))
+  const doubtful = matrix.cells
+    .flatMap((cell) => cell.legs.map(({ row }) => row))
+    .filter((row) => {
+      const legs = legsOf(turns, row)
+      return legs.some((leg) => !leg.valid) && quotable(legs).some((leg) => !leg.valid)
+    })
   /** @type {[boolean, string, string][]} */
   const found = [
     [left > 0, 'unfinished', `${left} runs of the matrix are missing: --resume goes on where it was`],
@@ -197,6 +203,11 @@ const warningsOf = (matrix, rows, ratios, turns) => {
       rows.some(({ marks }) => marks.some(({ code }) => code === 'client')),
       'client',
       'the client was the limit of some rows',
+    ],
+    [
+      valid.includes(true) && doubtful.length > 0,
+      'rows-not-valid',
+      `of ${doubtful.length === 1 ? 'a row' : `${doubtful.length} rows`} fewer than two runs are valid, so that the others count too (${doubtful.slice(0, 3).join('; ')}${doubtful.length > 3 ? '; ...' : ''}): do not quote ${doubtful.length === 1 ? 'it' : 'them'}`,
     ],
     ...ratios
       .filter(({ contradicts }) => contradicts)

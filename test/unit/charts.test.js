@@ -267,6 +267,33 @@ test('a day of seconds is thinned, and its peak stays', () => {
   assert.ok(max.some((/** @type {any} */ [, us]) => us === 5_000_000))
 })
 
+test('a chart of zeros is left out, and an interval that hides the bars is cut', () => {
+  const experiment = sampleExperiment()
+  const [{ name }] = experiment.columns
+  const drawn = (
+    /** @type {(at: number) => import('../../lib/result/experiment-document.js').FigureOfRow} */ figure,
+  ) => {
+    const rows = experiment.rows.map((row, at) => ({
+      ...row,
+      published: null,
+      figures: { [name]: figure(at) },
+    }))
+    const columns = [{ name }]
+    return experimentPictures({ ...experiment, rows, columns, ratios: [] }).find(
+      (picture) => picture.name === name.replaceAll('.', '-').replaceAll('_', '-'),
+    )
+  }
+  assert.equal(
+    drawn(() => ({ median: 0, samples: [0, 0, 0], low: 0, high: 0 })),
+    undefined,
+  )
+  const wide = drawn((at) => ({ median: 10, samples: [10, 10, 10], low: 1, high: at === 0 ? 9000 : 12 }))
+  assert.match(wide?.note ?? '', /the longest intervals are cut at the edge\.$/)
+  assert.ok(!JSON.stringify(wide?.option).includes('"coord":[9000'))
+  assert.match(JSON.stringify(wide?.option), /"coord":\[40,0\]/)
+  assert.doesNotMatch(drawn(() => ({ median: 10, samples: [10, 10], low: 9, high: 12 }))?.note ?? '', /cut/)
+})
+
 test('a run without seconds has the charts of its figures', () => {
   const bare = sampleRecord()
   bare.seconds = []

@@ -702,6 +702,21 @@ describe('what a matrix tells', () => {
     assert.match(rows[0].marks[0].text, /1 of 3 runs not valid \(rate\)/)
   })
 
+  test('a row with fewer than two valid runs is warned of above the figures', () => {
+    const warned = (/** @type {boolean[]} */ valid) => {
+      const turns = [
+        ...valid.map((is, i) => turn('a', i + 1, 10, { valid: is })),
+        ...three.map((_, i) => turn('b', i + 1, 10)),
+      ]
+      return experimentDocument(matrix, turns, known).warnings.find(({ code }) => code === 'rows-not-valid')
+    }
+    assert.equal(warned([true, true, true]), undefined)
+    assert.equal(warned([true, true, false]), undefined)
+    const { message = '', invalidates } = warned([true, false, false]) ?? {}
+    assert.match(message, /^of a row fewer than two runs are valid, .*: do not quote it$/)
+    assert.equal(invalidates, true)
+  })
+
   test('half a matrix tells what it has, and what is missing', () => {
     const skipped = {
       cell: 'b',
