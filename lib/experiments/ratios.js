@@ -170,5 +170,5 @@ export const ratioSentence = ({
     return `These rounds show no clear difference in ${title} between ${numerator} and ${denominator} ${found}.`
   if (ratio >= 3) return `${numerator}: ${times(ratio)} times the ${title} of ${denominator} ${found}.`
   if (ratio < 0.1) return `${denominator}: ${times(1 / ratio)} times the ${title} of ${numerator} ${found}.`
-  return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${title} than ${denominator} ${found}.`
+  return `${numerator}: ${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'more' : 'less'} ${title}${title.includes(',') ? ',' : ''} than ${denominator} ${found}.`
 }

@@ -22,6 +22,10 @@ export const cpuRatioNamed = (document, label) => {
   return ratioNamed(document, label, isNet ? netCost : grossCost)
 }
 
+/** The cost that all rows have: net of the idle cost, else gross. @param {ExperimentDocument} document */
+export const cpuFigureOf = ({ rows }) =>
+  rows.every(({ figures }) => netCost in figures) ? netCost : grossCost
+
 /** 'server CPU', and whether it is gross. @param {ExperimentRatio} ratio */
 export const cpuWords = ({ figure }) => (figure === netCost ? 'server CPU' : 'gross server CPU')
 

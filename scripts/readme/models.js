@@ -1,9 +1,11 @@
 // The answers of the README: what the data models cost, from docs/data, beside what they can do.
 import { several } from '../../lib/base/units.js'
+import { netCost } from '../../lib/result/measures.js'
 import { allStrategies, defaultStrategy } from '../../lib/workloads/index.js'
 import { needNames, needs, unmetBy } from '../../lib/workloads/needs.js'
 import {
   changeWords,
+  cpuFigureOf,
   cpuRatioNamed,
   cpuWords,
   figureText,
@@ -18,7 +20,6 @@ import { table } from './reference.js'
 /** @typedef {import('../../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
 /** @typedef {import('../../lib/workloads/needs.js').Choice} Choice */
 
-const cpu = 'server.cpu_us_per_item'
 const memory = 'server.memory_bytes_per_item'
 
 /** The default first, then others by what their row is called in the data. @param {ExperimentDocument} document */
@@ -38,6 +39,7 @@ const yesOrNo = (/** @type {boolean} */ value) => (value ? 'yes' : 'no')
 /** The table for choosing a model: what it can do, what it costs, when to use it. @param {ExperimentDocument} document */
 export const modelsPart = (document) => {
   const { variants, rowOf } = modelRows(document)
+  const cpu = cpuFigureOf(document)
   const cost = (/** @type {string} */ name, /** @type {string} */ figure) =>
     variants
       .map((variant) => rowOf(name, variant))
@@ -45,13 +47,13 @@ export const modelsPart = (document) => {
       .join(' / ')
   const someInvalid = document.rows.some(isInvalid)
   return [
-    `Costs per item, ${variants.join(' / ')}${someInvalid ? ' († some of its runs are not valid)' : ''}:`,
+    `Costs per item, ${variants.join(' / ')}${cpu === netCost ? '; server CPU is net of the idle cost' : ''}${someInvalid ? ' († some of its runs are not valid)' : ''}:`,
     '',
     table(
       [
         'model',
         'option',
-        'gross server CPU',
+        cpu === netCost ? 'server CPU' : 'gross server CPU',
         'memory',
         'newest n',
         'old items expire by',
@@ -137,7 +139,7 @@ export const answersPart = (experiments) => {
   return [
     `${measuredWords(document)}, ${several(document.rows[0].runs.length, 'round')}. Cost per`,
     `item on ${older}, compared with the default (a sorted set of ids) in the same round, with 95 % intervals`,
-    `([data](docs/data/models.ndjson)).${cpuWords(single).startsWith('gross') ? ' Gross CPU has the idle cost of the servers in it, which draws each ratio to 1:' : ''}`,
+    `([data](docs/data/models.ndjson)).${cpuWords(single).startsWith('gross') ? ' Gross CPU has the idle cost of the servers in it, which draws each ratio to 1:' : ' CPU is net of what the servers use when idle:'}`,
     '',
     ...bullets.slice(0, mostBullets).map((bullet) => `- ${bullet}`),
   ].join('\n')

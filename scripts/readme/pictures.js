@@ -4,7 +4,7 @@ import { shardAddedChart } from '../../charts/shard-added.js'
 import { measureNamed } from '../../lib/result/measures.js'
 import { centreOf } from '../../lib/result/statistics.js'
 import { countersPictures } from './counters.js'
-import { cpuRatioNamed, cpuWords, differenceWords, isClear } from './findings.js'
+import { cpuFigureOf, cpuRatioNamed, cpuWords, differenceWords, isClear } from './findings.js'
 import { membershipPictures } from './membership.js'
 import { pictureFile } from './picture-file.js'
 import { queriesPictures } from './queries.js'
@@ -42,12 +42,9 @@ export const centre = (row, figure) => row?.figures[figure] && centreOf(row.figu
 /** @param {ExperimentDocument} document */
 const modelsPicture = (document) => {
   const { cases, variants, rowOf } = modelRows(document)
+  const figure = cpuFigureOf(document)
   const cpu = (/** @type {string} */ name) =>
-    Math.min(
-      ...variants.map(
-        (variant) => centre(rowOf(name, variant), 'server.cpu_us_per_item') ?? Number.POSITIVE_INFINITY,
-      ),
-    )
+    Math.min(...variants.map((variant) => centre(rowOf(name, variant), figure) ?? Number.POSITIVE_INFINITY))
   const rows = cases.toSorted((a, b) => cpu(a) - cpu(b))
   const looksOf = [
     { color: '@c1', symbol: 'circle' },
@@ -63,7 +60,7 @@ const modelsPicture = (document) => {
         figures: rows.map((row) => rowOf(row, name)?.figures),
       })),
       panels: [
-        { figure: 'server.cpu_us_per_item', left: 168, width: 330 },
+        { figure, left: 168, width: 330 },
         { figure: 'server.memory_bytes_per_item', left: 548, width: 330 },
       ].map((panel) => {
         const { title, unit } = measureNamed(panel.figure)
