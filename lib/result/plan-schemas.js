@@ -97,7 +97,7 @@ const candidate = object({
   binds: text,
   used: dictionary(number),
   monthly: figure,
-  nextMonths: figure,
+  next: orNull(object({ months: figure, shards: figure })),
   why: { type: ['string', 'null'] },
 })
 

@@ -1,8 +1,7 @@
 // Published CPU of ElastiCache nodes, predicted from the ratios of a calibration here and one published point of each node
 // type. What was published is the mean of 2 vCPUs; only ratios to the anchor of the same type are used.
-import { cpuFeatures, predicted } from '../../lib/answers/plan/model.js'
-import { fixedUs } from '../../lib/answers/plan/plan-answer.js'
-import { sumOf, wireOf } from '../../lib/answers/plan/wire.js'
+import { bothOf, partsUs } from '../../lib/answers/plan/plan-answer.js'
+import { wireOf } from '../../lib/answers/plan/wire.js'
 import { plannedRun } from '../../lib/cli/calibration.js'
 
 /**
@@ -74,9 +73,8 @@ const busyOf = async (model, point) => {
   const plan = plannedRun({ ...load, period: `${intervalMs}ms`, chunks: writers * chunks }, null)
   const wire = await wireOf(plan)
   const rate = trueRate(point)
-  const whole = predicted(model.cpu.master, cpuFeatures(sumOf(wire, rate), items))
-  const fixed = fixedUs(model.cpu.master, wire, items)
-  return (rate * (fixed + (whole.value - fixed) / shards)) / 1e6
+  const { spread, fixed } = bothOf(partsUs(model.cpu.master, wire, rate, items), ({ us }) => us)
+  return (rate * (fixed + spread / shards)) / 1e6
 }
 
 /** @param {readonly any[]} models of calibrations */

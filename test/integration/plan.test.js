@@ -86,6 +86,11 @@ describe('a calibration, and plans by it', () => {
       [`--rate 0 --calibration ${path}`, 2, /--rate 0: must be items a second/],
       [`--rate 1000000M --calibration ${path}`, 2, /items at once/],
       [
+        `--rate 5k --growth 5 --calibration ${path}`,
+        2,
+        /--growth 5: must be a percentage .* a month or a year/,
+      ],
+      [
         `--rate 5k --value-size 10kB --calibration ${path}`,
         2,
         /more than twice beyond what was calibrated \(1000\): millrace calibrate --most-value-size 10000/,

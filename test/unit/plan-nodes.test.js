@@ -96,7 +96,7 @@ test('a plan holds its own limits, with one shard fewer it would not, and the sa
     assert.equal(found.nodes, 2 * shards)
     const holds = (/** @type {number} */ n) =>
       Object.entries(usedOf(needs, type, n, wishes)).every(
-        ([limit, part]) => part <= (['main thread', 'network'].includes(limit) ? 0.6 : 1),
+        ([limit, part]) => part <= (['main thread', 'replica', 'network'].includes(limit) ? 0.6 : 1),
       )
     assert.ok(holds(shards), type.name)
     assert.ok(shards === 1 || !holds(shards - 1), type.name)
@@ -116,8 +116,44 @@ test('one sorted set is on one shard: more shards do not help, more sets do', as
   assert.ok(Number(many.shards) > 1)
   const [hot, even] = await Promise.all([demand({ rate: 200_000 }), demand({ rate: 200_000, sets: 20 })])
   assert.ok(
-    usedOf(hot, type, 10, wishes)['main thread'] > 1.5 * usedOf(even, type, 10, wishes)['main thread'],
+    Number(usedOf(hot, type, 10, wishes)['main thread']) >
+      1.5 * Number(usedOf(even, type, 10, wishes)['main thread']),
   )
+})
+
+test('what is lost counts for those that go on: data is sent again while writes wait and take memory twice', async () => {
+  const needs = await demand({ rate: 200_000, valueBytes: 1000, ttlS: 300, sets: 40 })
+  const shards = (/** @type {object} */ more) =>
+    nodes.types.map((type) => candidateOf(needs, type, { ...wishes, replicas: 1, ...more }))
+  const [kept, lost] = [shards({ survive: 'none' }), shards({ survive: 'node' })]
+  assert.ok(kept.every(({ used }) => used['after a loss'] === undefined))
+  assert.ok(lost.every(({ shards: n }, i) => Number(n) >= Number(kept[i].shards)))
+  assert.ok(
+    lost.some(({ shards: n, binds }, i) => Number(n) > Number(kept[i].shards) && binds === 'after a loss'),
+  )
+  // Of six nodes a shard a zone has two.
+  const used = (/** @type {'node' | 'zone'} */ survive) =>
+    usedOf(needs, nodes.types[0], 12, { ...wishes, replicas: 5, survive })['after a loss']
+  assert.ok(Number(used('zone')) > Number(used('node')))
+})
+
+test('what a replica uses is a limit too, and growth says how long the shards are enough', async () => {
+  const needs = await demand({ rate: 150_000, ttlS: 5, sets: 40 })
+  const [type] = typesLike(nodes.types, 'cache.r7g.4xlarge')
+  const heavy = { ...needs, replicaUs: { spread: 3 * needs.cpuUs.spread, fixed: 3 * needs.cpuUs.fixed } }
+  const [light, busy] = [needs, heavy].map((one) => candidateOf(one, type, { ...wishes, survive: 'none' }))
+  assert.ok(Number(busy.shards) > Number(light.shards))
+  assert.equal(busy.binds, 'replica')
+  assert.equal(candidateOf(heavy, type, { ...wishes, replicas: 0, survive: 'none' }).shards, light.shards)
+  const { months, shards } = /** @type {{ months: number, shards: number }} */ (light.next)
+  const after = (/** @type {number} */ n) => {
+    const by = 1.05 ** n
+    return candidateOf({ ...needs, rate: needs.rate * by, items: needs.items * by }, type, {
+      ...{ ...wishes, growth: 0, survive: 'none' },
+    }).shards
+  }
+  assert.deepEqual([after(months), after(months + 1)], [light.shards, shards])
+  assert.ok(shards > Number(light.shards))
 })
 
 test('serverless: a sorted set meets the limit of its slot first', async () => {

@@ -11,12 +11,11 @@ import { hoursAMonth } from './prices.js'
  * @property {number} items that are there
  * @property {number} keys that hold all items: they may be on as many shards
  * @property {Parts} cpuUs of a main thread, an item
+ * @property {Parts | null} replicaUs the same of a replica; null: it was not calibrated
  * @property {Parts} memory bytes, an item
  * @property {Parts} bytesIn an item
  * @property {Parts} bytesOut
- * @property {Parts} commands an item
- * @property {number} simpleUs of a command that takes one ECPU
- * @property {boolean} scripts commands of items call scripts
+ * @property {Parts} ecpu an item
  *
  * @typedef {object} Wishes
  * @property {number} headroom part of a limit that stays free
@@ -26,7 +25,7 @@ import { hoursAMonth } from './prices.js'
  * @property {number} growth a month
  * @property {'none' | 'node' | 'zone'} survive
  *
- * @typedef {'main thread' | 'memory' | 'copy-on-write' | 'network' | 'nodes'} Limit
+ * @typedef {'main thread' | 'replica' | 'memory' | 'copy-on-write' | 'network' | 'after a loss'} Limit
  * @typedef {object} Candidate
  * @property {string} node
  * @property {number | null} shards null: no number of shards will do
@@ -34,7 +33,7 @@ import { hoursAMonth } from './prices.js'
  * @property {Limit} binds
  * @property {Partial<Record<Limit, number>>} used parts of what the hottest shard has, headroom not taken off
  * @property {number | null} monthly price
- * @property {number | null} nextMonths until the next size is due by growth
+ * @property {{ months: number | null, shards: number | null } | null} next whole months for which it is enough, and the shards after them; months null: more than are looked at; shards null: none are enough
  * @property {string | null} why it cannot be had
  */
 
@@ -48,40 +47,76 @@ const hottest = ({ spread, fixed }, shards, keys) =>
   fixed * (keys === 0 ? 1 / shards : Math.ceil(keys / shards) / keys) +
   (spread * slotsOver(shards).factor) / shards
 
+const zones = 3
+const longestS = 86_400
+/** Nodes of a shard that are lost at once. @param {Wishes} wishes */
+const lostOf = ({ survive, replicas }) =>
+  survive === 'none' ? 0 : survive === 'node' ? 1 : Math.ceil((1 + replicas) / zones)
+
+/**
+ * Memory that the node that goes on needs while it sends its data to those that replace the lost ones. That takes as long as the
+ * network has room for it; what is written meanwhile takes memory twice, and waits in the buffer of replicas.
+ * @param {{ data: number, inBytes: number, outBytes: number, mbit: number | null, lost: number, leastS: number }} known
+ */
+const afterLoss = ({ data, inBytes, outBytes, mbit, lost, leastS }) => {
+  const room = mbit === null ? Number.POSITIVE_INFINITY : (mbit * 1e6) / 8 - outBytes
+  const takesS = room > 0 ? Math.min(longestS, Math.max(leastS, (lost * data) / room)) : longestS
+  return data + Math.min(data, inBytes * takesS) + inBytes * takesS
+}
+
 /**
  * Parts of a shard's limits that the hottest one uses.
  * @param {Demand} demand
  * @param {import('./prices.js').NodeType} type
  * @param {number} shards
  * @param {Wishes} wishes
+ * @returns {Partial<Record<Limit, number>>}
  */
-export const usedOf = (demand, type, shards, { replicas, forkS, speed }) => {
-  const { rate, items, keys, cpuUs, memory, bytesIn, bytesOut } = demand
+export const usedOf = (demand, type, shards, wishes) => {
+  const { rate, items, keys, cpuUs, replicaUs, memory, bytesIn, bytesOut } = demand
+  const { replicas, forkS, speed } = wishes
   const each = (/** @type {Parts} */ parts) => hottest(parts, shards, keys)
+  const busy = (/** @type {Parts} */ us) => (each(us) * rate) / 1e6 / speed
   const data = each(memory) * items + ownBytes
   const written = Math.min(data, each(memory) * rate * forkS)
   const inBytes = each(bytesIn) * rate
   // A replica is sent what comes in.
   const outBytes = each(bytesOut) * rate + replicas * inBytes
+  const mbit = type.networkMbit
+  const lost = lostOf(wishes)
+  const left = { outBytes: outBytes - lost * inBytes, leastS: forkS }
   return {
-    'main thread': (each(cpuUs) * rate) / 1e6 / speed,
+    'main thread': busy(cpuUs),
+    ...(replicas > 0 && replicaUs !== null && { replica: busy(replicaUs) }),
     memory: data / (type.memoryGib * gib * (1 - reserved)),
     ...(replicas > 0 && { 'copy-on-write': (data + written) / (type.memoryGib * gib) }),
-    ...(type.networkMbit !== null && {
-      network: (8 * Math.max(inBytes, outBytes)) / (type.networkMbit * 1e6),
+    ...(mbit !== null && { network: (8 * Math.max(inBytes, outBytes)) / (mbit * 1e6) }),
+    ...(lost > 0 && {
+      'after a loss': afterLoss({ data, inBytes, mbit, lost, ...left }) / (type.memoryGib * gib),
     }),
   }
 }
 
 // Memory has its share reserved; what is left of the others is headroom.
 const roomOf = (/** @type {string} */ limit, /** @type {number} */ headroom) =>
-  limit === 'main thread' || limit === 'network' ? 1 - headroom : 1
+  ['main thread', 'replica', 'network'].includes(limit) ? 1 - headroom : 1
 
 /** The limit that is nearest, and how near. @param {Partial<Record<Limit, number>>} used @param {number} headroom */
 const nearestLimit = (used, headroom) =>
   Object.entries(used)
     .map(([limit, part]) => ({ limit: /** @type {Limit} */ (limit), part: part / roomOf(limit, headroom) }))
     .reduce((most, one) => (one.part > most.part ? one : most))
+
+const mostMonths = 120
+
+/** Whole months for which so many shards are enough while the load grows. @param {(scale: number) => boolean} fits @param {number} growth */
+const monthsOf = (fits, growth) => {
+  for (let months = 1; months <= mostMonths; months++) if (!fits((1 + growth) ** months)) return months - 1
+  return null
+}
+
+/** @param {Demand} demand @param {number} by @returns {Demand} */
+const grown = (demand, by) => ({ ...demand, rate: demand.rate * by, items: demand.items * by })
 
 /**
  * @param {Demand} demand
@@ -92,44 +127,45 @@ const nearestLimit = (used, headroom) =>
 export const candidateOf = (demand, type, wishes) => {
   const { replicas, headroom, growth } = wishes
   const most = Math.floor(clusterLimits.most / (1 + replicas))
-  const near = (/** @type {number} */ shards) => nearestLimit(usedOf(demand, type, shards, wishes), headroom)
-  const fits = (/** @type {number} */ shards) => near(shards).part <= 1
-  let shards = 1
-  while (shards <= most && !fits(shards)) shards++
-  if (shards > most) {
-    const { limit } = near(most)
-    const alone = {
-      ...demand,
-      memory: { ...demand.memory, spread: 0 },
-      cpuUs: { ...demand.cpuUs, spread: 0 },
-    }
-    const isFixed = !(nearestLimit(usedOf(alone, type, most, wishes), headroom).part <= 1)
-    const why = isFixed
-      ? `the key that holds all items is on one shard, and its ${limit} is not enough`
-      : `more than ${most} shards`
-    return {
-      node: type.name,
-      shards: null,
-      nodes: 0,
-      binds: limit,
-      used: usedOf(demand, type, most, wishes),
-      monthly: null,
-      nextMonths: null,
-      why,
-    }
+  const near = (/** @type {number} */ shards, load = demand) =>
+    nearestLimit(usedOf(load, type, shards, wishes), headroom)
+  /** The fewest shards that are enough. @returns {number | null} */
+  const fewest = (/** @type {Demand} */ load) => {
+    let shards = 1
+    while (shards <= most && near(shards, load).part > 1) shards++
+    return shards > most ? null : shards
   }
-  const nodes = shards * (1 + replicas)
-  const { limit, part } = near(shards)
-  // What made the last shard necessary, where there is more than one.
-  const binds = shards > 1 ? near(shards - 1).limit : limit
+  const shards = fewest(demand)
+  const at = shards ?? most
+  const nodes = shards === null ? 0 : shards * (1 + replicas)
+  const candidate = { node: type.name, shards, nodes, used: usedOf(demand, type, at, wishes), next: null }
+  if (shards === null) {
+    const { limit } = near(most)
+    const only = (/** @type {Parts} */ { fixed }) => ({ spread: 0, fixed })
+    const { memory, cpuUs, replicaUs } = demand
+    const alone = {
+      ...{ ...demand, memory: only(memory), cpuUs: only(cpuUs) },
+      replicaUs: replicaUs && only(replicaUs),
+    }
+    const why =
+      near(most, alone).part > 1
+        ? `the key that holds all items is on one shard, and its ${limit} is not enough`
+        : `more than ${most} shards`
+    return { ...candidate, binds: limit, monthly: null, why }
+  }
+  const months = monthsOf((scale) => near(shards, grown(demand, scale)).part <= 1, growth)
   return {
-    node: type.name,
-    shards,
-    nodes,
-    binds,
-    used: usedOf(demand, type, shards, wishes),
+    ...candidate,
+    // What made the last shard necessary, where there is more than one.
+    binds: near(Math.max(1, shards - 1)).limit,
     monthly: type.hour === null ? null : nodes * type.hour * hoursAMonth,
-    nextMonths: growth > 0 ? Math.log(1 / part) / Math.log(1 + growth) : null,
+    next:
+      growth === 0
+        ? null
+        : {
+            months,
+            shards: months === null ? null : fewest(grown(demand, (1 + growth) ** (months + 1))),
+          },
     why: null,
   }
 }
@@ -138,24 +174,14 @@ const slotEcpu = Object.freeze({ first: 30_000, most: 90_000 })
 const cacheEcpu = 15e6
 const slotGib = 32
 const secondsAMonth = hoursAMonth * 3600
-const kilobyte = 1024
-
-/** ECPU of commands: of each its kB, and of one that is not simple the time in that of a simple one, where that is more. @param {Demand} demand @param {'spread' | 'fixed'} of */
-const ecpuOf = ({ commands, bytesIn, bytesOut, cpuUs, simpleUs, scripts }, of) => {
-  if (commands[of] === 0) return 0
-  const kilobytes = (bytesIn[of] + bytesOut[of]) / commands[of] / kilobyte
-  const isSimple = of === 'spread' && !scripts
-  return commands[of] * Math.max(1, kilobytes, isSimple ? 0 : cpuUs[of] / commands[of] / simpleUs)
-}
-
 /**
  * @param {Demand} demand
  * @param {import('./prices.js').ServerlessPrice} price
  */
 export const serverlessOf = (demand, { engine, millionEcpu, gbHour, leastGb }) => {
   const { rate, items, keys, memory } = demand
-  const fixed = ecpuOf(demand, 'fixed') * rate
-  const ecpu = ecpuOf(demand, 'spread') * rate + fixed
+  const fixed = demand.ecpu.fixed * rate
+  const ecpu = demand.ecpu.spread * rate + fixed
   const slot = keys === 0 ? 0 : fixed / keys
   const slotBytes = keys === 0 ? 0 : (memory.fixed * items) / keys
   const gb = Math.max(leastGb, ((memory.spread + memory.fixed) * items) / 1e9)

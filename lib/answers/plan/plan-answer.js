@@ -8,7 +8,7 @@ import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'
 import { oldPrices } from './prices.js'
 import { scoresOf } from './proof.js'
-import { sumOf, wireOf } from './wire.js'
+import { partsAt, sumOf, wireOf } from './wire.js'
 
 /**
  * @typedef {import('../../plan/plan.js').Plan} Plan
@@ -47,22 +47,42 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
 }
 
 /**
- * What keys that hold all items cost of an item. Looking among many is the work of each item's own key, and of its place in
+ * What each kind of command costs of an item. Looking among many is the work of each item's own key, and of its place in
  * what is ordered: they share it.
  * @param {import('./model.js').Model} model
  * @param {import('./wire.js').Wire} wire
+ * @param {number} rate
  * @param {number} items
  */
-export const fixedUs = ({ terms }, { spread, fixed, ordered }, items) => {
-  const places = ordered ? fixed.members : 0
-  const share = spread.commands === 0 ? 1 : places / (spread.commands + places)
-  const whole = cpuFeatures(fixed, items)
-  const features = { ...whole, log2_items: whole.log2_items * share }
-  return terms.reduce(
-    (sum, { name, value }) => sum + value * /** @type {Record<string, number>} */ (features)[name],
-    0,
+export const partsUs = ({ terms }, wire, rate, items) => {
+  const parts = partsAt(wire, rate)
+  const looks = parts.map(({ spread, timed, amounts: { commands, members } }) =>
+    timed ? 0 : spread ? commands : wire.ordered ? members : 0,
   )
+  const all = looks.reduce((sum, one) => sum + one, 0)
+  const ofMain = parts.map(({ timed }) => (timed ? 0 : 1))
+  const shares = all > 0 ? looks.map((one) => one / all) : ofMain.map((one) => one / sumUp(ofMain))
+  return parts.map((part, i) => {
+    const whole = cpuFeatures(part.amounts, items)
+    const features = /** @type {Record<string, number>} */ ({
+      ...whole,
+      log2_items: whole.log2_items * shares[i],
+    })
+    return { ...part, us: terms.reduce((sum, { name, value }) => sum + value * features[name], 0) }
+  })
 }
+
+const sumUp = (/** @type {readonly number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0)
+
+/** Of an item, on keys of its own and on those that hold all. @template {{ spread: boolean }} T @param {readonly T[]} parts @param {(part: T) => number} of */
+export const bothOf = (parts, of) => ({
+  spread: sumUp(parts.filter(({ spread }) => spread).map(of)),
+  fixed: sumUp(parts.filter(({ spread }) => !spread).map(of)),
+})
+
+/** ECPU: of each command its kilobytes, and of one that is not simple its time in that of a simple one, where that is more. @param {ReturnType<typeof partsUs>[number]} part @param {number} simpleUs */
+const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simpleUs) =>
+  commands === 0 ? 0 : Math.max(kilobytes, spread && !script ? 0 : us / simpleUs)
 
 /**
  * What servers must do at a rate: `bound` takes the value, or an end of the interval.
@@ -73,27 +93,27 @@ export const fixedUs = ({ terms }, { spread, fixed, ordered }, items) => {
  */
 export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'value') => {
   const features = cpuFeatures(sumOf(wire, rate), items)
-  const cpu = predicted(model.cpu.master, features)
-  const ofFixed = fixedUs(model.cpu.master, wire, items)
-  const scale = cpu[bound] / cpu.value
+  const usOf = (/** @type {import('./model.js').Model} */ role) => {
+    const cpu = predicted(role, features)
+    const parts = partsUs(role, wire, rate, items)
+    const scale = cpu[bound] / sumUp(parts.map(({ us }) => us))
+    return { cpu, parts, us: bothOf(parts, ({ us }) => us * scale) }
+  }
+  const { cpu, parts, us } = usOf(model.cpu.master)
   const computed = memory.spread + memory.fixed
   const size = model.memory === null ? 1 : predicted(model.memory, memoryFeatures(computed))[bound] / computed
-  const both = (/** @type {keyof import('./wire.js').Amounts} */ name) => ({
-    spread: wire.spread[name] + wire.timed[name] / rate,
-    fixed: wire.fixed[name],
-  })
+  const simpleUs = predicted(model.cpu.master, cpuFeatures(simple, items)).value
   return {
     cpu,
     rate,
     items,
     keys: wire.keys,
-    cpuUs: { spread: (cpu.value - ofFixed) * scale, fixed: ofFixed * scale },
+    cpuUs: us,
+    replicaUs: model.cpu.replica ? usOf(model.cpu.replica).us : null,
     memory: { spread: memory.spread * size, fixed: memory.fixed * size },
-    bytesIn: both('bytesIn'),
-    bytesOut: both('bytesOut'),
-    commands: both('commands'),
-    scripts: wire.scripts,
-    simpleUs: predicted(model.cpu.master, cpuFeatures(simple, items)).value,
+    bytesIn: bothOf(parts, ({ amounts }) => amounts.bytesIn),
+    bytesOut: bothOf(parts, ({ amounts }) => amounts.bytesOut),
+    ecpu: bothOf(parts, (part) => ecpuOf(part, simpleUs)),
   }
 }
 
@@ -114,7 +134,7 @@ const curveOf = (planned, asked, types) =>
     const rate = Math.round((asked.rate / 10) * 40 ** (i / (curvePoints - 1)))
     const at = { ...asked, rate, items: Math.max(1, Math.round((asked.items * rate) / asked.rate)) }
     const best = (/** @type {'value' | 'low' | 'high'} */ bound) =>
-      cheapest(types.map((type) => candidateOf(demandOf(planned, at, bound), type, asked)))
+      cheapest(types.map((type) => candidateOf(demandOf(planned, at, bound), type, { ...asked, growth: 0 })))
     const middle = best('value')
     return {
       rate,
@@ -161,7 +181,13 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
     })
   }
   if (asked.replicas > 0 && server.replicas === 0)
-    warnings.push('the calibration has no replicas: feeding them costs a master more than is planned here')
+    warnings.push(
+      'the calibration has no replicas: feeding them costs a master more than is planned here, and what they use is not known',
+    )
+  if (asked.replicas === 0 && server.replicas > 0)
+    warnings.push(
+      'masters of the calibration feed replicas: without them a master costs less than is planned here',
+    )
   if (machine.where === 'local' && asked.speed === 1)
     warnings.push(
       `main threads are taken to be as fast as this machine's (${machine.cpu}): calibrate on the node type (--url), or give its --speed`,

@@ -89,15 +89,13 @@ const bestWords = ({ strategy, best, candidates }, currency) => {
   return `${plainText(strategy)} on ${best.nodes} x ${plainText(best.node)}${shards}, ${busy} of the busiest main thread, ${money}`
 }
 
-/** @param {number | null} months */
-const monthsWords = (months) =>
-  months === null
-    ? ''
-    : months > 120
-      ? '> 10 years'
-      : months < 1
-        ? 'now'
-        : several(Math.floor(months), 'month')
+/** 'in 14 months: 3 shards' @param {Candidate['next']} next */
+const nextWords = (next) => {
+  if (next === null) return ''
+  if (next.months === null) return '> 10 years'
+  const when = next.months === 0 ? 'within a month' : `after ${several(next.months, 'month')}`
+  return `${when}: ${next.shards === null ? 'a larger node' : several(next.shards, 'shard')}`
+}
 
 const mostRows = 8
 
@@ -122,7 +120,7 @@ const tableOf = ({ models, currency, region, asked }, columns) =>
           ? [
               {
                 title: 'next size',
-                cell: (/** @type {Candidate} */ { nextMonths }) => monthsWords(nextMonths),
+                cell: (/** @type {Candidate} */ { next }) => nextWords(next),
               },
             ]
           : []),

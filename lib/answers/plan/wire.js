@@ -16,15 +16,20 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @property {number} members of commands that carry several items
  * @property {number} bytesIn to the server
  * @property {number} bytesOut its replies
+ * @property {number} kilobytes of each command, at least 1: what a serverless cache charges of it
  *
- * @typedef {object} Wire amounts an item
+ * @typedef {object} Part commands of one kind
+ * @property {string} name
+ * @property {boolean} spread to a key for each item or few of them: on all shards; else to keys that hold all items
+ * @property {boolean} script
+ * @property {boolean} timed they are sent each so many seconds
+ * @property {Amounts} amounts an item; of timed ones a second
+ *
+ * @typedef {object} Wire
  * @property {number} items of an interval
- * @property {Amounts} spread commands to a key for each item or few of them: on all shards
- * @property {Amounts} fixed commands to keys that hold all items: on the shards of these keys
- * @property {number} keys how many such keys
+ * @property {readonly Part[]} parts
+ * @property {number} keys that hold all items
  * @property {boolean} ordered one of them is a sorted set: its commands look for a place among the others
- * @property {boolean} scripts commands of items call scripts
- * @property {Amounts} timed commands that are sent each so many seconds, a second
  * @property {boolean} whole every command was encoded; false: a sample of the items
  * @property {{ name: string, commands: number } | null} counted how many commands of this name an item has, by which servers count items
  * @property {readonly string[]} unknown commands whose replies are not known beforehand, and are estimated
@@ -50,7 +55,14 @@ const streamId = 24
 
 const isScript = /^(eval|fcall)/i
 
-const nothing = () => ({ commands: 0, members: 0, bytesIn: 0, bytesOut: 0 })
+const kilobyte = 1024
+const nothing = () => ({ commands: 0, members: 0, bytesIn: 0, bytesOut: 0, kilobytes: 0 })
+
+/** @param {Amounts} amounts @param {number} by @returns {Amounts} */
+const divided = ({ commands, members, bytesIn, bytesOut, kilobytes }, by) => ({
+  ...{ commands: commands / by, members: members / by },
+  ...{ bytesIn: bytesIn / by, bytesOut: bytesOut / by, kilobytes: kilobytes / by },
+})
 
 /** Bytes of replies, command by command, as a server gives them that has all items. @param {number} kept items that a list is cut to */
 const replies = (kept) => {
@@ -99,58 +111,53 @@ export const wireOf = async (plan) => {
   const tapes = await tapesOf({ ...plan, once: true }, steps, { keep: false })
   const values = tickValues(Date.now(), plan.ttlS)
   const reply = replies(keptItems(plan))
-  const parts = { spread: nothing(), fixed: nothing(), timed: nothing() }
   const { whole, ranges } = chunksOf(plan)
-  const counting = steps.find(({ kind }) => kind !== 'once')?.name?.toLowerCase() ?? ''
-  let counted = 0
+  const items = ranges.reduce((sum, { count }) => sum + count, 0)
+  /** @type {Map<Step, Part>} */
+  const parts = new Map()
   let keys = 0
   for (const range of ranges)
     for (const tape of tapes.fresh(range, values)) {
       const { step, count, from } = tape
-      if (step.kind === 'once' && step.everyMs > 0) continue
+      const { name = '' } = step
+      const timed = step.kind === 'once' && step.everyMs > 0
+      if (timed && parts.has(step)) continue
       const spread = isSpread(step, range.first)
-      if (!spread && step.kind !== 'each') keys = Math.max(keys, new Set(groupKeys(step, range)).size)
-      const into = parts[spread ? 'spread' : 'fixed']
-      into.commands += count
-      if (step.name?.toLowerCase() === counting) counted += count
+      if (!timed && !spread && step.kind !== 'each')
+        keys = Math.max(keys, new Set(groupKeys(step, range)).size)
+      const part = parts.get(step) ?? {
+        ...{ name, spread, timed, script: isScript.test(name), amounts: nothing() },
+      }
+      parts.set(step, part)
+      part.amounts.commands += count
       for (let i = 0; i < count; i++) {
         const members = from[i + 1] - from[i]
-        if (step.kind === 'gather') into.members += members
-        into.bytesIn += tape.size(i)
-        into.bytesOut += reply.of(step.name ?? '', members)
+        const [bytesIn, bytesOut] = [tape.size(i), timed ? integer : reply.of(name, members)]
+        if (step.kind === 'gather') part.amounts.members += members
+        part.amounts.bytesIn += bytesIn
+        part.amounts.bytesOut += bytesOut
+        part.amounts.kilobytes += Math.max(1, (bytesIn + bytesOut) / kilobyte)
       }
     }
-  for (const step of steps) {
-    if (step.kind !== 'once' || step.everyMs === 0) continue
-    for (const tape of tapes
-      .fresh(ranges[0], values)
-      .filter((one) => one.step === step)
-      .slice(0, 1))
-      for (let i = 0; i < tape.count; i++) {
-        parts.timed.commands += 1000 / step.everyMs
-        parts.timed.bytesIn += (tape.size(i) * 1000) / step.everyMs
-        parts.timed.bytesOut += (integer * 1000) / step.everyMs
-      }
-  }
-  const items = ranges.reduce((sum, { count }) => sum + count, 0)
-  const each = (/** @type {Amounts} */ amounts) =>
-    /** @type {Amounts} */ (
-      Object.fromEntries(Object.entries(amounts).map(([name, value]) => [name, value / items]))
-    )
+  const each = [...parts].map(([step, part]) => {
+    const by = step.kind === 'once' && part.timed ? step.everyMs / 1000 : items
+    return { ...part, amounts: divided(part.amounts, by) }
+  })
+  const first = each.find(({ timed }) => !timed)
   return {
     items: plan.items,
-    spread: each(parts.spread),
-    fixed: each(parts.fixed),
-    keys: Math.max(keys, parts.fixed.commands > 0 ? 1 : 0),
+    parts: each,
+    keys: Math.max(keys, each.some(({ spread, timed }) => !spread && !timed) ? 1 : 0),
     ordered: steps.some((step) => step.kind === 'gather' && typeOf(String(step.key(1))) === 'zset'),
-    scripts: steps.some(({ kind, name = '' }) => kind === 'each' && isScript.test(name)),
-    timed: parts.timed,
     whole,
     counted:
       strategy.countingCommand !== null
         ? { name: strategy.countingCommand, commands: 1 }
-        : counted > 0 && !isScript.test(counting)
-          ? { name: counting, commands: counted / items }
+        : first && !first.script
+          ? {
+              name: first.name.toLowerCase(),
+              commands: sum(each.filter(({ name, timed }) => name === first.name && !timed)).commands,
+            }
           : null,
     unknown: [...reply.unknown],
   }
@@ -162,10 +169,17 @@ const groupKeys = (step, { first, count }) =>
     ? step.keys.map(String)
     : Array.from({ length: Math.min(count, 4096) }, (_, i) => String(step.key(first + i)))
 
-/** All of an item's amounts together, with its part of what is sent each so many seconds. @param {Wire} wire @param {number} rateHz */
-export const sumOf = ({ spread, fixed, timed }, rateHz) => ({
-  commands: spread.commands + fixed.commands + timed.commands / rateHz,
-  members: spread.members + fixed.members,
-  bytesIn: spread.bytesIn + fixed.bytesIn + timed.bytesIn / rateHz,
-  bytesOut: spread.bytesOut + fixed.bytesOut + timed.bytesOut / rateHz,
-})
+/** @param {readonly { amounts: Amounts }[]} parts */
+const sum = (parts) => {
+  const all = nothing()
+  for (const { amounts } of parts)
+    for (const name of /** @type {(keyof Amounts)[]} */ (Object.keys(all))) all[name] += amounts[name]
+  return all
+}
+
+/** Amounts an item of all kinds of commands, those too that are sent each so many seconds. @param {Wire} wire @param {number} rateHz @returns {Part[]} */
+export const partsAt = ({ parts }, rateHz) =>
+  parts.map((part) => (part.timed ? { ...part, amounts: divided(part.amounts, rateHz) } : part))
+
+/** All of an item's amounts together. @param {Wire} wire @param {number} rateHz */
+export const sumOf = (wire, rateHz) => sum(partsAt(wire, rateHz))

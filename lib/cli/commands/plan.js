@@ -123,7 +123,7 @@ const options = [
       type: 'choice',
       choices: ['none', 'node', 'zone'],
       default: 'none',
-      help: 'what may be lost without losing items: a replica takes over the whole load of its shard, so a node or a zone needs one replica',
+      help: 'what may be lost without losing items; needs a replica, which then serves the whole load of its shard and sends its data to a new node',
     },
     {
       name: 'growth',
@@ -131,7 +131,7 @@ const options = [
       type: 'text',
       place: 'PERCENT',
       default: '0%/month',
-      help: 'growth of the load, as in 5%/month: prints when the next size is due',
+      help: 'growth of the load, as in 5%/month or 60%/year: prints when the next size is due',
     },
     {
       name: 'fork-time',
@@ -200,14 +200,15 @@ const options = [
   ]),
 ]
 
-/** @param {string} name @param {string} text */
-const percentIn = (name, text) => {
-  const value = Number(/^(\d+(?:\.\d+)?) ?%?(?:\/month)?$/.exec(text)?.[1])
+/** @param {string} text @param {RegExp} shape @param {string} wanted */
+const percentIn = (text, shape, wanted) => {
+  const [, digits, unit] = shape.exec(text) ?? []
+  const value = Number(digits)
   if (!(value >= 0 && value < 100))
     throw new OptionError(
-      `--${name} ${plainText(text).slice(0, 40)}: must be a percentage from 0 to below 100`,
+      `${wanted.replace(/ .*/, '')} ${plainText(text).slice(0, 40)}: ${wanted.replace(/^\S+ /, '')}`,
     )
-  return value / 100
+  return unit === 'year' ? (1 + value / 100) ** (1 / 12) - 1 : value / 100
 }
 
 /** @param {Record<string, any>} values */
@@ -242,8 +243,16 @@ const askedOf = (values) => {
   return {
     ...{ rate, items, ttlS: ttlMs / 1000, replicas, survive, speed },
     members: Math.max(1, Math.min(members, Math.ceil((rate * tickMs) / 1000))),
-    headroom: percentIn('headroom', headroom),
-    growth: percentIn('growth', growth),
+    headroom: percentIn(
+      headroom,
+      /^(\d+(?:\.\d+)?) ?%$/,
+      '--headroom must be a percentage from 0 to below 100, such as 40%',
+    ),
+    growth: percentIn(
+      growth,
+      /^(\d+(?:\.\d+)?) ?%\/(month|year)$/,
+      '--growth must be a percentage from 0 to below 100 a month or a year, such as 5%/month',
+    ),
     forkS: forkMs / 1000,
   }
 }
