@@ -1,7 +1,10 @@
 import { line, overTime, timeChart } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
 
-/** @typedef {import('../lib/result/record.js').RunRecord} RunRecord */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
 
 /** Jobs that wait, of each stage; none where no second says. @param {RunRecord['seconds']} seconds */
 export const backlogSeries = (seconds) => {
@@ -16,7 +19,7 @@ export const backlogSeries = (seconds) => {
   ]
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<RunRecord>} */
+/** @type {Chart<RunRecord>} */
 export const backlog = {
   name: 'backlog',
   title: 'Jobs that wait over time',

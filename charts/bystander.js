@@ -1,7 +1,12 @@
 import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/chart/lines.js'
 import { latencyAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const bystander = {
   name: 'bystander',
   title: 'Latency of another client',

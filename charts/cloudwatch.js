@@ -4,8 +4,9 @@ import { line, nodePoints, overTime, timeChart } from '../lib/chart/lines.js'
 import { colour, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
- * @typedef {import('../lib/cloudwatch/fetch.js').CacheFigures} CacheFigures
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { CacheFigures } from '../lib/cloudwatch/fetch.js'
+ * @import { RunRecord } from '../lib/result/record.js'
  */
 
 const nameWidth = 28
@@ -52,7 +53,7 @@ const own = ({ seconds }, address, name, color) =>
 /**
  * @param {number | null} shard null: the caches that no address tells, beside the nodes that are no other cache
  * @param {boolean} only whether it is the only one
- * @returns {import('../lib/chart/parts.js').Chart<RunRecord>}
+ * @returns {Chart<RunRecord>}
  */
 const cloudWatch = (shard, only) => ({
   name: only ? 'cloudwatch' : `cloudwatch-${shard ?? 'others'}`,

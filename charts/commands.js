@@ -2,9 +2,14 @@ import { count, micros } from '../lib/base/units.js'
 import { stackedBars } from '../lib/chart/parts.js'
 import { commandCosts } from '../lib/result/cost-parts.js'
 
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
 const shown = 8
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {Chart<RunRecord>} */
 export const commands = {
   name: 'commands',
   title: 'Execution time per command',

@@ -14,9 +14,9 @@ import {
 import { measureNamed } from '../lib/result/measures.js'
 
 /**
- * @typedef {import('../lib/compare/comparison.js').Comparison} Comparison
- * @typedef {import('../lib/compare/comparison.js').Row} Row
- * @typedef {import('../lib/chart/parts.js').Option} Option
+ * @import { Chart, Option } from '../lib/chart/parts.js'
+ * @import { Comparison, Figure, Row } from '../lib/compare/comparison.js'
+ * @import { Ran } from '../lib/compare/sections.js'
  */
 
 /** @param {Comparison} comparison */
@@ -75,7 +75,7 @@ const reachOf = (comparison, rows, limits) => {
   return +(Math.min(most, Math.max(least, ...all.map(Math.abs))) * 1.06).toFixed(4)
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<Comparison>} */
+/** @type {Chart<Comparison>} */
 export const forest = {
   name: 'changes',
   title: 'Changes',
@@ -156,7 +156,7 @@ const whiskersOf = (rows, reach) => {
 
 /**
  * The runs in the order in which they ran, by the first metric.
- * @type {import('../lib/chart/parts.js').Chart<{ figure: import('../lib/compare/comparison.js').Figure, sides: string[], rounds: import('../lib/compare/sections.js').Ran[] }>}
+ * @type {Chart<{ figure: Figure, sides: string[], rounds: Ran[] }>}
  */
 export const runsInOrder = {
   name: 'order',

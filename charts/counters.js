@@ -1,7 +1,8 @@
 import { axisLook, chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ *
  * @typedef {{ name: string, color: string, symbol: string }} Way
  */
 

@@ -1,7 +1,10 @@
 import { line } from '../lib/chart/lines.js'
 import { chart, latencyAxis, legendOf, lyingAxis } from '../lib/chart/parts.js'
 
-/** @typedef {import('../lib/result/record.js').RunRecord} RunRecord */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
 
 // With fewer beyond it, a point is the luck of a few.
 const fewestBeyond = 10
@@ -21,7 +24,7 @@ const points = (record, name) => {
     .map(({ beyond, us }) => [+beyond.toPrecision(6), us])
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<RunRecord>} */
+/** @type {Chart<RunRecord>} */
 export const distribution = {
   name: 'distribution',
   title: 'Latency distribution',

@@ -1,16 +1,19 @@
 import { highest, line, overTime, timeChart } from '../lib/chart/lines.js'
 import { latencyAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { FetchTime, RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const fetches = {
   name: 'fetches',
   title: 'Fetches over time',
   note: 'How long a whole fetch took, its ids and its values, and how old the newest item was when its id was read.',
   option: (record) => {
-    const time = (
-      /** @type {import('../lib/result/record.js').FetchTime} */ name,
-      /** @type {'p50' | 'max'} */ key,
-    ) => overTime(record.seconds, (second) => second[name]?.[key], highest)
+    const time = (/** @type {FetchTime} */ name, /** @type {'p50' | 'max'} */ key) =>
+      overTime(record.seconds, (second) => second[name]?.[key], highest)
     return timeChart(record, {
       axis: latencyAxis('time'),
       series: [

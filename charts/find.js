@@ -1,7 +1,10 @@
 import { line } from '../lib/chart/lines.js'
 import { axisLook, chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
-/** @typedef {import('../lib/answers/find/answer.js').FindAnswer} FindAnswer */
+/**
+ * @import { FindAnswer } from '../lib/answers/find/answer.js'
+ * @import { Chart } from '../lib/chart/parts.js'
+ */
 /** @typedef {FindAnswer['seconds'][number]} Second */
 
 const measured = (/** @type {FindAnswer} */ { seconds }) =>
@@ -58,7 +61,7 @@ const answerMarks = ({ find: { low, high } }, axis) =>
 /** @param {FindAnswer} answer */
 const endS = ({ seconds }) => Math.ceil((seconds.at(-1)?.at_ms ?? 0) / 1000) + 1
 
-/** @type {import('../lib/chart/parts.js').Chart<FindAnswer>} */
+/** @type {Chart<FindAnswer>} */
 export const findLatency = {
   name: 'find-latency',
   title: 'p99 by rate, a point a second',
@@ -81,7 +84,7 @@ export const findLatency = {
   },
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<FindAnswer>} */
+/** @type {Chart<FindAnswer>} */
 export const findShare = {
   name: 'find-share',
   title: 'Share of the seconds that meet the objectives',
@@ -122,7 +125,7 @@ export const findShare = {
   },
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<FindAnswer>} */
+/** @type {Chart<FindAnswer>} */
 export const findPath = {
   name: 'find-path',
   title: 'Rates over the search, and the capacity',

@@ -4,8 +4,8 @@ import { timeAxis } from '../lib/chart/lines.js'
 import { chart, latencyAxis } from '../lib/chart/parts.js'
 
 /**
- * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
- * @typedef {import('../lib/result/record.js').HeatColumn} HeatColumn
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { HeatColumn, RunRecord } from '../lib/result/record.js'
  */
 
 const mostColumns = 80
@@ -60,7 +60,7 @@ const hasDecade = ([least, most]) => Math.floor(Math.log10(most)) >= Math.ceil(M
 
 /**
  * Where the latencies of every moment lie: two groups of answers, which a percentile hides, are two bands.
- * @type {import('../lib/chart/parts.js').Chart<RunRecord>}
+ * @type {Chart<RunRecord>}
  */
 export const heatMap = {
   name: 'heat-map',

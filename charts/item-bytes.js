@@ -1,7 +1,12 @@
 import { bytes } from '../lib/base/units.js'
 import { stackedBars } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const itemBytes = {
   name: 'item-bytes',
   title: 'Memory and network per item',

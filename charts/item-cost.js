@@ -2,7 +2,12 @@ import { micros } from '../lib/base/units.js'
 import { stackedBars } from '../lib/chart/parts.js'
 import { costParts } from '../lib/result/cost-parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const itemCost = {
   name: 'item-cost',
   title: 'CPU time per item',

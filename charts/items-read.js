@@ -1,7 +1,12 @@
 import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const itemsRead = {
   name: 'items-read',
   title: 'Items read',

@@ -1,6 +1,11 @@
 import { highest, line, overTime, sinceWarmUp, supported, timeChart, whereLong } from '../lib/chart/lines.js'
 import { colour, latencyAxis } from '../lib/chart/parts.js'
 
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
 const shown = /** @type {const} */ ([
   ['p50', 'p50'],
   ['p90', 'p90'],
@@ -11,7 +16,7 @@ const shown = /** @type {const} */ ([
 
 /**
  * The few last answers of a run are their maximum; their percentiles say nothing.
- * @param {import('../lib/result/record.js').RunRecord} record
+ * @param {RunRecord} record
  * @param {(typeof shown)[number][0]} key
  */
 const figureOf = (record, key) => {
@@ -19,7 +24,7 @@ const figureOf = (record, key) => {
   return key === 'max' ? figure : whereLong(figure)
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** @type {Chart<RunRecord>} */
 export const latency = {
   name: 'latency',
   title: 'Latency over time',

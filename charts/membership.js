@@ -1,7 +1,8 @@
 import { axisLook, chart, lyingAxis, marksAlone, uprightAxis } from '../lib/chart/parts.js'
 
 /**
- * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ *
  * @typedef {{ name: string, color: string, rows: string, structures: string }} Structure rows: how its rows begin
  * @typedef {[log2: number, value: number]} Point
  */

@@ -1,7 +1,12 @@
 import { nodeLines, timeChart } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
 
-/** @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
+/** @type {Chart<RunRecord>} */
 export const memory = {
   name: 'memory',
   title: 'Memory of every node',

@@ -3,7 +3,8 @@ import { formatted } from '../lib/chart/theme.js'
 import { centreOf } from '../lib/result/statistics.js'
 
 /**
- * @typedef {import('../lib/result/experiment-document.js').FigureOfRow} FigureOfRow
+ * @import { FigureOfRow } from '../lib/result/experiment-document.js'
+ *
  * @typedef {{ name: string, color: string, symbol: string, figures: (Record<string, FigureOfRow> | undefined)[] }} Series
  * @typedef {{ figure: string, axis: string, unit: string, left: number, width: number }} Panel
  */

@@ -5,7 +5,10 @@ import { itemsRead } from './items-read.js'
 import { latency } from './latency.js'
 import { rate } from './rate.js'
 
-/** @typedef {import('../lib/chart/parts.js').Option} Option */
+/**
+ * @import { Chart, Option } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
 
 // Of a panel; between two of them the name of the lower axis and the labels of events have room.
 const panelPx = 140
@@ -40,7 +43,7 @@ const panelOf = ({ xAxis, yAxis, series }, at, isLast) => {
 
 /**
  * What a node did, how much was done and how long it took, at the same moments: one axis of time for all.
- * @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>}
+ * @type {Chart<RunRecord>}
  */
 export const overview = {
   name: 'overview',

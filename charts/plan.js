@@ -2,6 +2,8 @@ import { line } from '../lib/chart/lines.js'
 import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
 /**
+ * @import { Chart } from '../lib/chart/parts.js'
+ *
  * @typedef {{ rate: number, low: number | null, monthly: number | null, high: number | null, shards: number | null }} CurvePoint
  * @typedef {{ currency: string, models: readonly { strategy: string, curve: readonly CurvePoint[] }[] }} Costs
  * @typedef {{ models: readonly { strategy: string, proof: readonly any[] }[] }} Proofs
@@ -14,7 +16,7 @@ const shardSteps = (curve) =>
       i > 0 && shards !== null && curve[i - 1].shards !== null && shards > Number(curve[i - 1].shards),
   )
 
-/** Money over the rate: the prediction, and both ends of its interval. @type {import('../lib/chart/parts.js').Chart<Costs>} */
+/** Money over the rate: the prediction, and both ends of its interval. @type {Chart<Costs>} */
 export const planCost = {
   name: 'plan-cost',
   title: 'What a rate costs a month',
@@ -64,7 +66,7 @@ export const planCost = {
   },
 }
 
-/** Held-out cells: what was predicted, over what was then measured. @type {import('../lib/chart/parts.js').Chart<Proofs>} */
+/** Held-out cells: what was predicted, over what was then measured. @type {Chart<Proofs>} */
 export const planProof = {
   name: 'plan-proof',
   title: 'Predicted against measured',

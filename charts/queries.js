@@ -3,10 +3,7 @@
 import { chart, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 import { figureOf, line } from './counters.js'
 
-/**
- * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../lib/result/experiment-document.js').ExperimentRow} ExperimentRow
- */
+/** @import { ExperimentDocument, ExperimentRow } from '../lib/result/experiment-document.js' */
 
 /** A line each, in the same colour in both pictures. */
 const ways = Object.freeze([

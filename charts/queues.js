@@ -4,7 +4,8 @@ import { backlog, backlogSeries } from './backlog.js'
 import { scalingChart } from './scaling.js'
 
 /**
- * @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ *
  * @typedef {{ title: string, height: number, option: Record<string, any> }} Picture
  * @typedef {{ seconds: { at_ms: number, backlog?: number | null, between?: number | null }[] }} Run
  */

@@ -2,13 +2,18 @@ import { supported } from '../lib/chart/lines.js'
 import { chart, latencyAxis, lyingAxis } from '../lib/chart/parts.js'
 import { rateAt } from '../lib/traffic/rates.js'
 
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord } from '../lib/result/record.js'
+ */
+
 // A second in which the rate changed belongs to neither.
 const keys = /** @type {const} */ ([
   ['p50', '@c1'],
   ['p99', '@c2'],
 ])
 
-/** Of a run whose rate changes. @type {import('../lib/chart/parts.js').Chart<import('../lib/result/record.js').RunRecord>} */
+/** Of a run whose rate changes. @type {Chart<RunRecord>} */
 export const rateLatency = {
   name: 'rate-latency',
   title: 'Latency by rate',

@@ -4,8 +4,8 @@ import { achievedRates } from '../lib/result/achieved.js'
 import { flowOf } from '../lib/workloads/flows.js'
 
 /**
- * @typedef {import('../lib/result/record.js').RunRecord} RunRecord
- * @typedef {import('../lib/result/record.js').Second} Second
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { RunRecord, Second } from '../lib/result/record.js'
  */
 
 /** @param {Second} second */
@@ -22,7 +22,7 @@ const targetOf = ({ run, seconds }) => {
   return goesOn ? [...points, [endS, nominal]] : points
 }
 
-/** @type {import('../lib/chart/parts.js').Chart<RunRecord>} */
+/** @type {Chart<RunRecord>} */
 export const rate = {
   name: 'rate',
   title: 'Target rate and achieved rate',

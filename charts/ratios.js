@@ -2,7 +2,10 @@ import { times } from '../lib/base/units.js'
 import { chart, lyingAxis, namesAxis, roundDots, valuesBeside, whiskers } from '../lib/chart/parts.js'
 import { measureNamed } from '../lib/result/measures.js'
 
-/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { ExperimentDocument } from '../lib/result/experiment-document.js'
+ */
 
 const formats = { tooltip: { valueFormatter: '@logratio' }, emphasis: { disabled: true } }
 
@@ -41,7 +44,7 @@ export const ratioSteps = (min, max) => {
 // Ten percent more and less are always within the picture.
 const leastReach = 0.1
 
-/** @type {import('../lib/chart/parts.js').Chart<ExperimentDocument>} */
+/** @type {Chart<ExperimentDocument>} */
 export const ratiosChart = {
   name: 'ratios',
   title: 'Ratios within the experiment',

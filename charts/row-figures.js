@@ -5,9 +5,12 @@ import { asSentence, isComparable, publishedWords } from '../lib/result/publishe
 
 import { centreOf } from '../lib/result/statistics.js'
 
-/** @typedef {import('../lib/result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/**
+ * @import { Chart } from '../lib/chart/parts.js'
+ * @import { ExperimentDocument, FigureOfRow } from '../lib/result/experiment-document.js'
+ */
 
-/** @param {import('../lib/result/experiment-document.js').FigureOfRow} figure @param {string} unit */
+/** @param {FigureOfRow} figure @param {string} unit */
 const intervalOf = ({ low, high }, unit) =>
   low < high ? { detail: `${formatted(unit, low)} to ${formatted(unit, high)}` } : {}
 
@@ -15,7 +18,7 @@ const intervalOf = ({ low, high }, unit) =>
  * One figure of an experiment over its rows, beside what was published.
  * @param {string} column
  * @param {ExperimentDocument} experiment
- * @returns {import('../lib/chart/parts.js').Chart<ExperimentDocument>}
+ * @returns {Chart<ExperimentDocument>}
  */
 export const rowFigures = (column, experiment) => {
   const { title, unit, axis } = measureNamed(column)

@@ -2,14 +2,18 @@ import { rateOf } from '../lib/answers/scaling.js'
 import { line } from '../lib/chart/lines.js'
 import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
-/** @typedef {{ label: string, points: readonly { workers: number, rate: number }[], fit: import('../lib/answers/scaling.js').Fit | null }} Sweep */
+/**
+ * @import { Fit } from '../lib/answers/scaling.js'
+ * @import { Chart } from '../lib/chart/parts.js'
+ */
+/** @typedef {{ label: string, points: readonly { workers: number, rate: number }[], fit: Fit | null }} Sweep */
 
 const steps = 60
 
 // Curves go on for a quarter behind the last point.
 const beyond = 1.25
 
-/** Where the rate begins to fall, if that is within the picture. @param {import('../lib/answers/scaling.js').Fit} fit @param {number} most workers @param {string} color */
+/** Where the rate begins to fall, if that is within the picture. @param {Fit} fit @param {number} most workers @param {string} color */
 const kneeMark = ({ knee }, most, color) =>
   knee === null || knee > most * beyond
     ? {}
@@ -23,7 +27,7 @@ const kneeMark = ({ knee }, most, color) =>
         },
       }
 
-/** Jobs a second over the number of workers: measured, and by the law. @type {import('../lib/chart/parts.js').Chart<{ sweeps: readonly Sweep[] }>} */
+/** Jobs a second over the number of workers: measured, and by the law. @type {Chart<{ sweeps: readonly Sweep[] }>} */
 export const scalingChart = {
   name: 'scaling',
   title: 'Jobs done by the number of workers',

@@ -1,9 +1,12 @@
 import { line } from '../lib/chart/lines.js'
 import { chart, legendOf, lyingAxis, uprightAxis } from '../lib/chart/parts.js'
 
-/** @typedef {import('../lib/answers/staffing-answer.js').StaffingAnswer} StaffingAnswer */
+/**
+ * @import { StaffingAnswer } from '../lib/answers/staffing-answer.js'
+ * @import { Chart } from '../lib/chart/parts.js'
+ */
 
-/** Capacity over the number of nodes that share the same total load. @type {import('../lib/chart/parts.js').Chart<StaffingAnswer>} */
+/** Capacity over the number of nodes that share the same total load. @type {Chart<StaffingAnswer>} */
 export const staffingChart = {
   name: 'staffing',
   title: 'Capacity for the same load on more, smaller nodes',

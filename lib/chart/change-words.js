@@ -2,7 +2,7 @@
 import { count, dash } from '../base/units.js'
 import { formatted } from './theme.js'
 
-/** @typedef {import('../compare/comparison.js').Row} Row */
+/** @import { Row } from '../compare/comparison.js' */
 
 /** +4.8 %, or ×12 from ten times on @param {number | null} part */
 export const changeWords = (part) => {

@@ -7,9 +7,10 @@ import { mean } from '../base/sums.js'
 import { axisLook, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
 
 /**
- * @typedef {import('../result/record.js').RunRecord} RunRecord
- * @typedef {import('../result/record.js').Second} Second
- * @typedef {import('./parts.js').Option} Option
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { RunRecord, Second, SecondLatency } from '../result/record.js'
+ * @import { Option } from './parts.js'
+ *
  * @typedef {(number | null)[]} Point
  */
 
@@ -72,7 +73,7 @@ export const sinceWarmUp =
 
 /**
  * A percentile of a second, null where too few samples are beyond it. The median and the highest of few are what they are.
- * @param {import('../result/record.js').SecondLatency | null | undefined} found
+ * @param {SecondLatency | null | undefined} found
  * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} key
  */
 export const supported = (found, key) =>
@@ -114,8 +115,6 @@ export const line = (name, data, { color, dashed = false, width = 2, step = fals
         },
       ]
     : []
-
-/** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
 
 /**
  * A figure of one node over time.

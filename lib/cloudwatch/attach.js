@@ -8,6 +8,8 @@ import { readRunDocument } from '../result/record.js'
 import { CloudWatchError } from './caches.js'
 import { fetchCloudWatch } from './fetch.js'
 
+/** @import { Wanted } from './caches.js' */
+
 /** Whole or not at all. @param {string} path @param {object} data */
 export const storeJson = async (path, data) => {
   await writeFile(`${path}.part`, `${JSON.stringify(data, null, 2)}\n`, { flush: true })
@@ -18,7 +20,7 @@ export const storeJson = async (path, data) => {
  * The run with its section, stored; null where there is none, which `warn` was told.
  * @param {object} needs
  * @param {string} needs.folder of the run
- * @param {import('./caches.js').Wanted} needs.wanted
+ * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts]
  * @param {(line: string) => void} needs.say
  * @param {(line: string) => void} needs.warn

@@ -4,8 +4,10 @@ import { endpointOf } from '../servers/address.js'
 import { endpointIn, groupOf } from './endpoint.js'
 
 /**
- * @typedef {import('./client.js').Dimensions} Dimensions
- * @typedef {ReturnType<typeof import('./client.js').cloudWatch>} CloudWatch
+ * @import { Dimensions, cloudWatch } from './client.js'
+ * @import { Endpoint } from './endpoint.js'
+ *
+ * @typedef {ReturnType<typeof cloudWatch>} CloudWatch
  *
  * @typedef {object} Wanted
  * @property {readonly string[]} [cacheClusters] ids of nodes
@@ -18,7 +20,7 @@ import { endpointIn, groupOf } from './endpoint.js'
  * @property {Dimensions} dimensions
  * @property {string | null} address of the run's node that it is, where the names tell
  *
- * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: import('./endpoint.js').Endpoint[] }} Names
+ * @typedef {{ hosts: string[], region: string | null, addressOf: (id: string) => string | null, named: Endpoint[] }} Names
  */
 
 /** Why there is nothing from CloudWatch, in a line. The run's own result stands all the same. */

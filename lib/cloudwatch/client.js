@@ -1,7 +1,8 @@
 // CloudWatch asked politely: whole pages, one question at a time, and slower when it says so.
 
 /**
- * @typedef {import('@aws-sdk/client-cloudwatch').CloudWatchClient} CloudWatchClient
+ * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
+ *
  * @typedef {import('./metrics.js').Metric} Metric
  * @typedef {{ Name: string, Value: string }[]} Dimensions
  *

@@ -6,8 +6,9 @@ import { EXPECTED, NODE_METRICS, SERVERLESS_METRICS } from './metrics.js'
 import { wholeMinutes } from './window.js'
 
 /**
- * @typedef {import('./caches.js').Cache} Cache
- * @typedef {import('./caches.js').Wanted} Wanted
+ * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
+ * @import { Cache, Wanted } from './caches.js'
+ * @import { Points } from './client.js'
  *
  * @typedef {object} CacheFigures
  * @property {string} id
@@ -70,7 +71,7 @@ const reasonFor = (error, region) => {
   return new CloudWatchError(advice ? `${advice[1]} (${line})` : line, { cause: error })
 }
 
-/** @param {import('./client.js').Points} points @param {Cache[]} caches @param {number[]} minutes */
+/** @param {Points} points @param {Cache[]} caches @param {number[]} minutes */
 const isWhole = (points, caches, minutes) =>
   caches.every(({ id, kind }) =>
     EXPECTED[kind].every((name) => (points.get(id)?.[name]?.length ?? 0) >= minutes.length),
@@ -96,7 +97,7 @@ const unlessAborted = (signal, promise) =>
 /**
  * Reads until every minute is there and two readings are alike.
  * @param {object} needs
- * @param {() => Promise<import('./client.js').Points>} needs.read
+ * @param {() => Promise<Points>} needs.read
  * @param {Cache[]} needs.caches
  * @param {{ toMs: number, minutes: number[] }} needs.window
  * @param {() => number} needs.epochMs
@@ -117,7 +118,7 @@ const settled = async ({
 }) => {
   const startMs = epochMs()
   let before = ''
-  /** @type {import('./client.js').Points | null} */
+  /** @type {Points | null} */
   let points = null
   for (;;) {
     const next = await unlessAborted(signal, read())
@@ -193,7 +194,7 @@ const openClient = async (region) => {
  * @param {Record<string, any>} needs.run run.json
  * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
- * @param {(region: string | undefined) => Promise<{ sdk: typeof import('@aws-sdk/client-cloudwatch'), client: import('@aws-sdk/client-cloudwatch').CloudWatchClient }>} [needs.open]
+ * @param {(region: string | undefined) => Promise<{ sdk: typeof import('@aws-sdk/client-cloudwatch'), client: CloudWatchClient }>} [needs.open]
  * @param {() => number} needs.epochMs
  * @param {(ms: number) => Promise<unknown>} needs.sleep
  * @param {() => number} needs.random
@@ -221,7 +222,7 @@ export const fetchCloudWatch = async ({
     )
   const names = namesIn([...run.nodes.map((/** @type {any} */ { address }) => address), ...hosts])
   const region = wanted.region ?? names.region ?? undefined
-  /** @type {import('@aws-sdk/client-cloudwatch').CloudWatchClient | undefined} */
+  /** @type {CloudWatchClient | undefined} */
   let opened
   try {
     const { sdk, client } = await open(region)

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { readRunDocument } from '../result/record.js'
 import { withCloudWatchRows } from './rows.js'
 
+/** @import { ExperimentDocument } from '../result/experiment-document.js' */
+
 /**
  * @param {string} folder of the experiment
- * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
+ * @param {ExperimentDocument} experiment
  */
 export const withCloudWatchOfRuns = async (folder, experiment) => {
   const names = experiment.rows.flatMap(({ runs }) => runs)

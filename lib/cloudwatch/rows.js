@@ -2,13 +2,16 @@
 import { MEASURES } from '../result/measures.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
 
-/** @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument */
+/**
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ * @import { Document } from '../result/measures.js'
+ */
 
 const ours = MEASURES.filter(({ name }) => name.startsWith('cloudwatch.'))
 
 /**
  * @param {ExperimentDocument} experiment
- * @param {ReadonlyMap<string, import('../result/measures.js').Document>} documents run.json by the names that rows have for runs
+ * @param {ReadonlyMap<string, Document>} documents run.json by the names that rows have for runs
  * @returns {ExperimentDocument}
  */
 export const withCloudWatchRows = (experiment, documents) => {

@@ -14,8 +14,8 @@ import { NotHere } from './experiment-servers.js'
 import { NoResult } from './programs.js'
 
 /**
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Turn} Turn
+ * @import { Place } from '../fleet/control.js'
+ * @import { Cell, Turn } from './matrix.js'
  *
  * @typedef {object} Part what a box plays of a turn
  * @property {string} run of the fleet
@@ -74,7 +74,7 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
 
 /**
  * @param {object} needs
- * @param {import('../fleet/control.js').Place} needs.place of the control
+ * @param {Place} needs.place of the control
  * @param {string} needs.url of it
  * @param {string} needs.run
  * @param {number} needs.boxes

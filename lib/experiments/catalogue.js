@@ -7,7 +7,7 @@ import { nearest } from '../base/nearest.js'
 import { published } from './published.js'
 import { experimentIn } from './schema.js'
 
-/** @typedef {import('./schema.js').Experiment} Experiment */
+/** @import { Experiment } from './schema.js' */
 
 const folder = new URL('./definitions/', import.meta.url)
 

@@ -11,10 +11,11 @@ import { argumentsOf, scaledLoad } from './options.js'
 import { linesOf, NoResult, startProgram } from './programs.js'
 
 /**
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Leg} Leg
- * @typedef {import('./programs.js').Program} Program
- * @typedef {import('./programs.js').Finished} Finished
+ * @import { Part } from './boxes.js'
+ * @import { Servers } from './experiment-servers.js'
+ * @import { Cell, Leg } from './matrix.js'
+ * @import { Finished, Program } from './programs.js'
+ *
  * @typedef {Record<string, any>} Document
  *
  * @typedef {object} Timing
@@ -35,10 +36,10 @@ import { linesOf, NoResult, startProgram } from './programs.js'
  * @property {string} folder of this run of the cell
  * @property {Timing} timing
  * @property {number} factor of the quantity; below 1 where the client was the limit before
- * @property {import('./experiment-servers.js').Servers} servers
+ * @property {Servers} servers
  * @property {NodeJS.ProcessEnv} env
  * @property {AbortSignal} signal
- * @property {import('./boxes.js').Part | null} [part] of many boxes
+ * @property {Part | null} [part] of many boxes
  */
 
 // Processes are not ready in the same moment: each writes on until the last one has had its time.

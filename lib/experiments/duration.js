@@ -2,8 +2,7 @@
 import { defaultStrategy, strategyNamed } from '../workloads/index.js'
 
 /**
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Place} Place
+ * @import { Cell, Place } from './matrix.js'
  *
  * @typedef {object} Timing
  * @property {number} seconds measured, of every leg

@@ -12,7 +12,8 @@ import { slotOf } from '../wire/slot.js'
 import { argumentsOf } from './options.js'
 
 /**
- * @typedef {import('./matrix.js').Place} Place
+ * @import { Place } from './matrix.js'
+ * @import { Options } from './schema.js'
  *
  * @typedef {object} Servers
  * @property {readonly string[]} args of the programs
@@ -120,7 +121,7 @@ const embedded = async ({ cluster, shards, replicas, config = [] }, needs) => {
 
 const readersNames = optionsOf('consumer').map(({ name }) => name)
 
-/** @param {import('./schema.js').Options} target @param {(name: string) => boolean} wanted */
+/** @param {Options} target @param {(name: string) => boolean} wanted */
 const argumentsWhere = (target, wanted) =>
   argumentsOf(Object.fromEntries(Object.entries(target).filter(([name]) => wanted(name))))
 
@@ -132,7 +133,7 @@ const passwordsIn = (env) =>
 
 /**
  * The address may hold a password, and every user of the machine can read a command line.
- * @param {import('./schema.js').Options} target
+ * @param {Options} target
  * @param {NodeJS.ProcessEnv} env
  */
 const secretsOf = ({ url }, env) => {
@@ -148,7 +149,7 @@ const secretsOf = ({ url }, env) => {
 
 /**
  * Throws when the target as a whole cannot be used: what holds for one run of it would hold for every other.
- * @param {import('./schema.js').Options} target
+ * @param {Options} target
  * @param {NodeJS.ProcessEnv} env
  */
 const checkTarget = async (target, env) => {
@@ -157,7 +158,7 @@ const checkTarget = async (target, env) => {
   await opened.close()
 }
 
-/** @param {import('./schema.js').Options} target @param {NodeJS.ProcessEnv} env */
+/** @param {Options} target @param {NodeJS.ProcessEnv} env */
 const settingsFor = (target, env) => {
   const settings = readSettings({
     program: 'producer',
@@ -170,7 +171,7 @@ const settingsFor = (target, env) => {
 
 /**
  * Somebody's servers, which are not ours to empty or to change: what lies there lives out its time.
- * @param {import('./schema.js').Options} target options as typed
+ * @param {Options} target options as typed
  * @param {NodeJS.ProcessEnv} env
  * @param {number} restMs
  * @returns {Servers}
@@ -194,7 +195,7 @@ const given = (target, env, restMs) => ({
 
 /**
  * @param {object} needs
- * @param {import('./schema.js').Options | null} needs.target as typed; null: embedded servers
+ * @param {Options | null} needs.target as typed; null: embedded servers
  * @param {NodeJS.ProcessEnv} needs.env
  * @param {(name: string) => string | undefined} needs.serverFile of a peer, or of a module
  * @param {(line: string) => void} needs.log
@@ -268,7 +269,7 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
 
 /**
  * The target as it may be shown: its options, checked, without a password.
- * @param {import('./schema.js').Options} target
+ * @param {Options} target
  * @param {NodeJS.ProcessEnv} env
  * @returns {string[]} as they would be typed
  */

@@ -1,7 +1,7 @@
 // What is taken from a run for an experiment's table.
 import { grossCost, MEASURES, netCost } from '../result/measures.js'
 
-/** @typedef {import('../result/measures.js').Document} Document */
+/** @import { Document } from '../result/measures.js' */
 
 export const figureNames = Object.freeze(MEASURES.map(({ name }) => name))
 

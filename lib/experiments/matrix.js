@@ -5,8 +5,8 @@ import { scaledLoad } from './options.js'
 import { slug, targetOf } from './schema.js'
 
 /**
- * @typedef {import('./schema.js').Experiment} Experiment
- * @typedef {import('./schema.js').Options} Options
+ * @import { Experiment, Options } from './schema.js'
+ * @import { TurnResult } from './summary.js'
  *
  * @typedef {object} Leg a phase as it will be run; a case without phases has one
  * @property {string} name '' without phases
@@ -129,6 +129,6 @@ export const turnsOf = (cells, { repeat, seed }) =>
     return (round % 2 ? order.reverse() : order).map((cell) => ({ cell, round: round + 1 }))
   }).flat()
 
-/** What the turns measured of a row. @param {import('./summary.js').TurnResult[]} turns @param {string} row */
+/** What the turns measured of a row. @param {TurnResult[]} turns @param {string} row */
 export const legsOf = (turns, row) =>
   turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))

@@ -2,7 +2,10 @@
 import { optionsOf } from '../../settings.js'
 import { VALUE_TYPES } from '../options/values.js'
 
-/** @typedef {import('./schema.js').Options} Options */
+/**
+ * @import { Program } from '../../settings.js'
+ * @import { Options } from './schema.js'
+ */
 
 // What the runner decides for every run, and where it is.
 const runnersGroups = /^(Target|Output|Duration|Permissions|CloudWatch)/
@@ -10,7 +13,7 @@ const runnersOwn = ['agent']
 // Net costs of runs that are too short to measure the idle servers of their own accord.
 const ofShortRuns = ['idle-cost']
 
-/** Long names that an experiment may set. @param {import('../../settings.js').Program} program */
+/** Long names that an experiment may set. @param {Program} program */
 export const settableOptions = (program) =>
   optionsOf(program)
     .filter(

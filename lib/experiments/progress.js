@@ -4,9 +4,8 @@ import { stateBy, stateWords } from '../result/warnings.js'
 import { serverStartsMs, spanWords, turnMs } from './duration.js'
 
 /**
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Turn} Turn
- * @typedef {import('./summary.js').TurnResult} TurnResult
+ * @import { Cell, Turn } from './matrix.js'
+ * @import { TurnResult } from './summary.js'
  */
 
 /** What a turn came to, in a few words. @param {TurnResult} result */

@@ -7,13 +7,11 @@ import { publishedFigures } from './published.js'
 import { ratioOf, standing } from './ratio.js'
 
 /**
- * @typedef {import('./schema.js').Ratio} Ratio
- * @typedef {import('./matrix.js').Leg} Leg
- * @typedef {import('./summary.js').LegTurn} LegTurn
- * @typedef {import('./summary.js').TurnResult} TurnResult
- * @typedef {import('./summary.js').Matrix} Matrix
- * @typedef {import('./ratio.js').Standing} Standing
- * @typedef {import('../result/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @import { ExperimentRatio } from '../result/experiment-document.js'
+ * @import { Leg } from './matrix.js'
+ * @import { Standing } from './ratio.js'
+ * @import { Ratio } from './schema.js'
+ * @import { LegTurn, Matrix, TurnResult } from './summary.js'
  */
 
 const cpuFigure = /(^|_)(master|replica)\.(engine_)?cpu_pct$/

@@ -13,12 +13,15 @@ import { NoResult } from './programs.js'
 import { experimentDocument } from './summary.js'
 
 /**
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./matrix.js').Turn} Turn
- * @typedef {import('./summary.js').TurnResult} TurnResult
- * @typedef {import('./summary.js').Matrix} Matrix
- * @typedef {Awaited<ReturnType<typeof import('./store.js').openMatrix>>} Store
- * @typedef {ReturnType<typeof import('./experiment-servers.js').placesOf>} Places
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ * @import { Boxes } from './boxes.js'
+ * @import { placesOf } from './experiment-servers.js'
+ * @import { Cell, Turn } from './matrix.js'
+ * @import { openMatrix } from './store.js'
+ * @import { Matrix, TurnResult } from './summary.js'
+ *
+ * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
+ * @typedef {ReturnType<typeof placesOf>} Places
  */
 
 const slowerBy = 0.6
@@ -48,8 +51,8 @@ export const clientWasTheLimit = ({ client, warnings, rate }) =>
  * @param {string} needs.millrace
  * @param {() => number} needs.clock ms
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @param {import('./boxes.js').Boxes | null} [needs.boxes] of which this is the first
- * @returns {Promise<import('../result/experiment-document.js').ExperimentDocument>}
+ * @param {Boxes | null} [needs.boxes] of which this is the first
+ * @returns {Promise<ExperimentDocument>}
  */
 export const runMatrix = async ({ matrix, store, command, millrace, clock, ...needs }) => {
   if (store.result) return store.result
@@ -110,7 +113,7 @@ const linkedByRatios = ({ experiment, cells }) => {
  * @param {(rounds: number) => boolean} needs.isEnough asked after every round that is whole
  * @param {() => Promise<void>} needs.tell writes what there is
  * @param {(turn: Turn, result: TurnResult, tookMs: number) => void} needs.onTurn
- * @param {import('./boxes.js').Boxes | null} [needs.boxes] of which this is the first
+ * @param {Boxes | null} [needs.boxes] of which this is the first
  */
 export const runTurns = async ({
   cells,

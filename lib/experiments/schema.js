@@ -9,7 +9,9 @@ import { readJson } from './json-text.js'
 import { argumentsOf, settableOptions } from './options.js'
 
 /**
- * @typedef {import('./json-text.js').Path} Path
+ * @import { Settings } from '../../settings.js'
+ * @import { Path } from './json-text.js'
+ *
  * @typedef {Readonly<Record<string, string | number | boolean>>} Options by their long names, without dashes
  *
  * @typedef {{ cluster?: boolean, shards?: number, replicas?: number, instance?: string }} Target
@@ -281,7 +283,7 @@ const checkTogether = (it, tell) => {
 /** @param {Target} target */
 const mastersOf = ({ cluster, shards = 3 }) => (cluster ? shards : 1)
 
-/** A script may touch keys of one slot only. @param {import('../../settings.js').Settings} settings @param {number} masters */
+/** A script may touch keys of one slot only. @param {Settings} settings @param {number} masters */
 const runsOn = ({ strategy, placement }, masters) =>
   masters === 1 || placement === 'spread' || !strategyNamed(strategy).oneSlot
 

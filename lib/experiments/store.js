@@ -7,11 +7,12 @@ import { madeWithParents, ResultsError, runName } from '../result/files.js'
 import { linesOf } from './programs.js'
 
 /**
- * @typedef {import('./summary.js').TurnResult} TurnResult
- * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ * @import { Experiment } from './schema.js'
+ * @import { TurnResult } from './summary.js'
  *
  * @typedef {object} Terms what must be the same for a matrix to go on
- * @property {import('./schema.js').Experiment} experiment
+ * @property {Experiment} experiment
  * @property {number} scale
  * @property {number} seconds
  * @property {number} warmUpS

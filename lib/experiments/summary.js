@@ -9,12 +9,10 @@ import { publishedFigures, trueRate } from './published.js'
 import { ratioSentence, ratiosOf } from './ratios.js'
 
 /**
- * @typedef {import('./schema.js').Experiment} Experiment
- * @typedef {import('./matrix.js').Cell} Cell
- * @typedef {import('./published.js').PublishedExperiment} PublishedExperiment
- * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
- * @typedef {import('../result/experiment-document.js').ExperimentRatio} ExperimentRatio
+ * @import { ExperimentDocument, ExperimentRatio, ExperimentRow } from '../result/experiment-document.js'
+ * @import { Cell } from './matrix.js'
+ * @import { PublishedExperiment } from './published.js'
+ * @import { Experiment } from './schema.js'
  *
  * @typedef {object} LegTurn what one turn measured of one row
  * @property {string} row

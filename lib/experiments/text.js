@@ -9,10 +9,7 @@ import { centreOf } from '../result/statistics.js'
 import { drawnOfAll } from './figures.js'
 import { ratioWords } from './ratios.js'
 
-/**
- * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../result/experiment-document.js').ExperimentRow} ExperimentRow
- */
+/** @import { ExperimentDocument, ExperimentRow } from '../result/experiment-document.js' */
 
 /** The mean, and in brackets what was published. @param {ExperimentRow} row @param {string} name */
 const cellText = (row, name) => {

@@ -7,12 +7,18 @@ import { strategyNamed } from '../workloads/index.js'
 import { makerName } from '../workloads/queue/job.js'
 import { longestWarmUpMs } from './warm-up.js'
 
+/**
+ * @import { Settings } from '../../settings.js'
+ * @import { FlowName } from '../workloads/flows.js'
+ * @import { Facts } from './plan.js'
+ */
+
 // A variable of the environment is for writers of latest items, which always have one.
 const lifetimeGiven = ['command line', 'file', 'earlier run']
 
 /**
- * @param {import('../../settings.js').Settings} settings
- * @param {import('./plan.js').Facts} facts
+ * @param {Settings} settings
+ * @param {Facts} facts
  */
 export const clientsPart = (settings, facts) => {
   const {
@@ -31,7 +37,7 @@ export const clientsPart = (settings, facts) => {
   )
   const rateHz = typeof rate === 'number' ? rate : null
   return {
-    flow: /** @type {import('../workloads/flows.js').FlowName} */ ('clients'),
+    flow: /** @type {FlowName} */ ('clients'),
     quantity,
     items: quantity,
     periodMs: 1000,
@@ -79,8 +85,8 @@ export const clientsPart = (settings, facts) => {
 
 /**
  * Of the clients that put jobs into a queue: so many an interval are a rate, which writers share; each job is new.
- * @param {import('../../settings.js').Settings} settings
- * @param {import('./plan.js').Facts} facts
+ * @param {Settings} settings
+ * @param {Facts} facts
  */
 export const jobsPart = (settings, facts) => {
   const {

@@ -4,7 +4,7 @@ import { extraSetNames, setNames } from '../workloads/latest/parts.js'
 import { typesOfPatterns } from '../workloads/own/patterns.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
-/** @typedef {import('./plan-card.js').PlanCard} PlanCard */
+/** @import { PlanCard } from './plan-card.js' */
 
 const dayMinutes = 24 * 60
 const longestPrefix = 100

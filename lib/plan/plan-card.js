@@ -11,7 +11,8 @@ import { lingerS } from '../workloads/latest/plan-fields.js'
 import { isScheduled } from './pacer.js'
 
 /**
- * @typedef {import('./plan.js').Plan} Plan
+ * @import { PlanModel } from '../workloads/own/model.js'
+ * @import { Plan } from './plan.js'
  *
  * @typedef {object} PlanCard
  * @property {string} strategy
@@ -36,7 +37,7 @@ import { isScheduled } from './pacer.js'
  * @property {boolean} stamp
  * @property {boolean} once
  * @property {string} prefix
- * @property {Omit<import('../workloads/own/model.js').PlanModel, 'title' | 'source' | 'replies'>} [model] of a user's own
+ * @property {Omit<PlanModel, 'title' | 'source' | 'replies'>} [model] of a user's own
  * @property {boolean} [paced] its items are written at a rate, so that it is known how many are alive
  * @property {string} version of the Millrace that writes
  * @property {number} startedMs epoch, by the clock of the server that holds the card
@@ -127,7 +128,7 @@ export const differingTerms = (theirs, ours, besides = []) => {
   return words.slice(0, 3).join(', ') || `another ${another}`
 }
 
-/** @param {import('../workloads/own/model.js').PlanModel} model */
+/** @param {PlanModel} model */
 const cardModel = ({ title, source, replies, ...model }) => model
 
 /**

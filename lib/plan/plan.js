@@ -12,11 +12,12 @@ import { clientsPart, jobsPart } from './clients-plan.js'
 import { longestWarmUpMs } from './warm-up.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../workloads/flows.js').FlowName} FlowName
+ * @import { Settings } from '../../settings.js'
+ * @import { FlowName } from '../workloads/flows.js'
+ * @import { PlanModel } from '../workloads/own/model.js'
+ *
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
- * @typedef {import('../workloads/own/model.js').PlanModel} PlanModel
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said

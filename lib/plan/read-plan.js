@@ -9,8 +9,9 @@ import { bucketsOf } from '../workloads/latest/plan-fields.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
- * @typedef {import('./plan-card.js').PlanCard} PlanCard
+ * @import { ReaderSettings } from '../../settings.js'
+ * @import { PlanCard } from './plan-card.js'
+ *
  * @typedef {Readonly<ReturnType<typeof buildPlan> & { valuesBy: string }>} ReadPlan
  *
  * @typedef {object} ReadFacts what the target said

@@ -5,6 +5,9 @@ import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Rates } from '../traffic/rates.js'
+ *
  * @typedef {object} Rhythm of a plan; of this process or of all writers
  * @property {number} quantity items
  * @property {number} periodMs in which they are written once
@@ -14,7 +17,7 @@ import { strategyNamed } from '../workloads/index.js'
  * @property {number | null} nominalHz
  * @property {string} [arrivals]
  * @property {string} [flow]
- * @property {import('../traffic/rates.js').Rates} [rates] that follow each other
+ * @property {Rates} [rates] that follow each other
  *
  * @typedef {object} Length
  * @property {number | null} durationMs
@@ -65,7 +68,7 @@ export const lengthWords = ({ durationMs, ticks, spacingMs, clients }) => {
 
 /**
  * What all writers do and for how long, as far as the options say it: the first line of a run.
- * @param {import('../../settings.js').Settings} settings
+ * @param {Settings} settings
  */
 export const beginningWords = (settings) => {
   const { strategy, quantity, periodMs, chunks, pacing, rate, rates, durationMs, intervals, arrivals } =
@@ -86,7 +89,7 @@ export const beginningWords = (settings) => {
   return `writes ${strategy}: ${rhythm}, ${length}`
 }
 
-/** @param {import('../../settings.js').ReaderSettings} settings */
+/** @param {ReaderSettings} settings */
 export const readingWords = ({ strategy, pacing, periodMs, durationMs, intervals, control }) => {
   const every = pacing === 'closed' ? `${period(periodMs)} after each fetch` : `every ${period(periodMs)}`
   const length = {

@@ -1,6 +1,6 @@
 // What the holes of a tick's commands are filled with.
 
-/** @typedef {import('../wire/encode.js').TickValues} TickValues */
+/** @import { TickValues } from '../wire/encode.js' */
 
 /**
  * @param {number} epochMs

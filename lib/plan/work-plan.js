@@ -4,8 +4,9 @@ import { OptionError } from '../base/errors.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 
 /**
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
- * @typedef {import('./plan-card.js').PlanCard} PlanCard
+ * @import { ReaderSettings } from '../../settings.js'
+ * @import { PlanCard } from './plan-card.js'
+ *
  * @typedef {Readonly<ReturnType<typeof workPlanOf>>} WorkPlan
  */
 

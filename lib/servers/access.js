@@ -4,8 +4,10 @@ import { createSecureContext } from 'node:tls'
 import { OptionError } from '../base/errors.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('./dial.js').Access} Access
+ * @import { SecureContextOptions } from 'node:tls'
+ * @import { Settings } from '../../settings.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Access } from './dial.js'
  */
 
 /** @param {string | undefined} path @param {string} option */
@@ -29,7 +31,7 @@ const opensslReason = (error) => {
 
 /**
  * What OpenSSL makes of a file, so that a bad one is told by its option and not by a failing connection.
- * @param {import('node:tls').SecureContextOptions} parts
+ * @param {SecureContextOptions} parts
  * @param {string} option
  * @param {string} what
  */
@@ -79,7 +81,7 @@ export const accessOf = (settings) => ({
 /**
  * What must be said loudly of it.
  * @param {Pick<Settings, 'tlsInsecure'>} settings
- * @returns {import('../result/warnings.js').Warning[]}
+ * @returns {Warning[]}
  */
 export const accessWarnings = ({ tlsInsecure }) =>
   tlsInsecure

@@ -1,11 +1,13 @@
 // What all clients of ioredis have in common: how a server lets them in, and when a lost connection is tried again.
 
+/** @import { Access } from './dial.js' */
+
 /** A server has as long to take a connection, and to let us in. */
 export const connectLimitMs = 5000
 
 /**
  * Without the database, which a client of a cluster must not be given.
- * @param {import('./dial.js').Access} access
+ * @param {Access} access
  * @param {string} connectionName as the server lists it
  */
 export const clientOptions = ({ username, password, tls }, connectionName) => ({

@@ -6,8 +6,9 @@ import { plainText } from '../base/units.js'
 import { addressOf, endpointOf } from './address.js'
 
 /**
+ * @import { Access } from './dial.js'
+ *
  * @typedef {import('./topology.js').Layout & { epoch?: number, others?: string[] }} Layout
- * @typedef {import('./dial.js').Access} Access
  * @typedef {ReturnType<typeof admissionOf>} Admission
  */
 

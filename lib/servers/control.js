@@ -6,8 +6,8 @@ import { clientOptions, connectLimitMs, retryAfter } from './client-options.js'
 import { reasonFor } from './reason.js'
 
 /**
- * @typedef {import('./address.js').Endpoint} Endpoint
- * @typedef {import('./dial.js').Access} Access
+ * @import { Endpoint } from './address.js'
+ * @import { Access } from './dial.js'
  */
 
 // A server that executes for longer than this is not one to ask.

@@ -4,8 +4,8 @@ import net from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
 /**
- * @typedef {import('node:worker_threads').MessagePort} Port
- * @typedef {import('./address.js').Endpoint} Endpoint
+ * @import { MessagePort as Port } from 'node:worker_threads'
+ * @import { Endpoint } from './address.js'
  *
  * @typedef {{ dueMs: number, to: net.Socket, bytes: Buffer | null }} Parcel null: the end of a connection
  * @typedef {{ listen: Endpoint, id: number } | { holdMs: number } | { loseEvery: number } | 'figures'} Order

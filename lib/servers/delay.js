@@ -5,8 +5,9 @@ import { addressOf, endpointOf } from './address.js'
 import { dial } from './dial.js'
 
 /**
- * @typedef {import('./address.js').Endpoint} Endpoint
- * @typedef {import('./dial.js').Access} Access
+ * @import { Endpoint } from './address.js'
+ * @import { Access } from './dial.js'
+ * @import { Target } from './open.js'
  *
  * @typedef {object} Delay round trips in ms, of PINGs before the run: medians, but the shortest of the proxy's own
  * @property {number} asked
@@ -123,7 +124,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
 
 /**
  * The same target, dialled through the proxy; what watches the servers goes there directly.
- * @template {Pick<import('./open.js').Target, 'dial' | 'access' | 'admission'>} T
+ * @template {Pick<Target, 'dial' | 'access' | 'admission'>} T
  * @param {T} target
  * @param {DelayProxy} proxy
  * @returns {T}
@@ -131,10 +132,7 @@ export const delayProxy = async ({ delayMs, loseEvery, access }) => {
 export const throughProxy = (target, proxy) =>
   Object.create(target, {
     dial: {
-      value: async (
-        /** @type {string} */ at,
-        /** @type {Parameters<import('./open.js').Target['dial']>[1]} */ events,
-      ) =>
+      value: async (/** @type {string} */ at, /** @type {Parameters<Target['dial']>[1]} */ events) =>
         target.admission.isAdmitted(at)
           ? dial(await proxy.placeOf(endpointOf(at)), target.access, events)
           : target.dial(at, events),

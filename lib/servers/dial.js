@@ -9,7 +9,8 @@ import { connectLimitMs } from './client-options.js'
 import { reasonFor } from './reason.js'
 
 /**
- * @typedef {import('./address.js').Endpoint} Endpoint
+ * @import { Endpoint } from './address.js'
+ *
  * @typedef {{ username?: string, password?: string, db?: number, tls?: tls.ConnectionOptions | null }} Access
  * @typedef {net.Socket} Socket
  */

@@ -2,13 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
 import { slotCount } from '../wire/slot.js'
 
+/**
+ * @import { Redis } from 'ioredis'
+ * @import { ConfigLine } from './embedded-servers.js'
+ */
+
 const pollMs = 20
 
 /**
  * Settings while the cluster forms. News travels once in half a node timeout, and CLUSTER SLOTS (7.0) hides a
  * replica until its master's first ping, 10 s by default: with these a cluster of six takes 2 s, not 15. A node that
  * stands still for a second is taken for failed then, and its replica must not take over.
- * @type {import('./embedded-servers.js').ConfigLine[]}
+ * @type {ConfigLine[]}
  */
 export const formingConfig = [
   ['cluster-node-timeout', 1000],
@@ -29,7 +34,7 @@ const lastingConfig = [
  * @property {number} busPort
  * @property {'master' | 'replica'} role
  * @property {number} shard from 1
- * @property {import('ioredis').Redis} redis
+ * @property {Redis} redis
  */
 
 /**
@@ -75,7 +80,7 @@ export async function formCluster(members, { slotRanges, signal }) {
 
 /**
  * Waits until every replica's link to its master is up.
- * @param {{ role: string, redis: import('ioredis').Redis }[]} members
+ * @param {{ role: string, redis: Redis }[]} members
  * @param {AbortSignal} signal
  */
 export async function replicasLinked(members, signal) {

@@ -18,6 +18,12 @@ import { Redis } from 'ioredis'
 import { OptionError, TargetError } from '../base/errors.js'
 import { parseInfo } from '../wire/info.js'
 
+/**
+ * @import { ChildProcess } from 'node:child_process'
+ * @import { AddressInfo } from 'node:net'
+ * @import { ServerBinary } from './embedded-binary.js'
+ */
+
 const watchdogFile = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 const host = '127.0.0.1'
 const configFile = 'server.conf'
@@ -62,7 +68,7 @@ const ownFolder = () => {
 /**
  * A group without servers. Sessions of their own keep them out of reach of the terminal's Ctrl-C, so that
  * they serve until the run has drained; a watchdog on a pipe ends them if `close` is never called.
- * @param {import('./embedded-binary.js').ServerBinary} binary
+ * @param {ServerBinary} binary
  * @returns {ServerGroup}
  */
 export function serverGroup(binary) {
@@ -77,7 +83,7 @@ export function serverGroup(binary) {
   watchdog.unref()
   // @ts-expect-error a pipe is a net.Socket, which the declarations hide
   watchdog.stdin.unref()
-  /** @type {{ child: import('node:child_process').ChildProcess, ended: Promise<string> }[]} */
+  /** @type {{ child: ChildProcess, ended: Promise<string> }[]} */
   const members = []
   /** @type {string | undefined} */
   let stateFile
@@ -112,7 +118,7 @@ export function serverGroup(binary) {
  * A group and what `start` made in it. Between choosing a port and using it another program may take it: then
  * all is done again, with other ports.
  * @template T
- * @param {import('./embedded-binary.js').ServerBinary} binary
+ * @param {ServerBinary} binary
  * @param {(group: ServerGroup) => Promise<T>} start
  * @returns {Promise<{ group: ServerGroup, result: T }>}
  */
@@ -131,7 +137,7 @@ export async function inServerGroup(binary, start) {
 
 /**
  * A server in a folder of its own.
- * @param {import('./embedded-binary.js').ServerBinary} binary
+ * @param {ServerBinary} binary
  * @param {string} home
  * @param {ConfigLine[]} config
  * @param {string[]} [words] that follow it in the command line
@@ -146,7 +152,7 @@ export function spawnServer(binary, home, config, words) {
 }
 
 /**
- * @param {import('./embedded-binary.js').ServerBinary} binary
+ * @param {ServerBinary} binary
  * @param {string} home with its configuration
  * @param {string[]} [words]
  */
@@ -167,7 +173,7 @@ export function spawnAgain(binary, home, words = []) {
 }
 
 /**
- * @param {import('node:child_process').ChildProcess} child
+ * @param {ChildProcess} child
  * @param {string} file its log
  * @returns {Promise<string>}
  */
@@ -225,7 +231,7 @@ export async function freePorts(count, bus) {
   const hold = async (port) => {
     const listener = await listening(port)
     if (listener) held.push(listener)
-    return listener ? /** @type {import('node:net').AddressInfo} */ (listener.address()).port : 0
+    return listener ? /** @type {AddressInfo} */ (listener.address()).port : 0
   }
   try {
     const found = []

@@ -5,10 +5,14 @@ import { formCluster, formingConfig, replicasLinked } from './embedded-cluster.j
 import { answering, baseConfig, freePorts, inServerGroup } from './embedded-servers.js'
 import { publish, readState, stateFolder } from './embedded-state.js'
 
+/**
+ * @import { ServerBinary } from './embedded-binary.js'
+ * @import { ConfigLine, ServerGroup } from './embedded-servers.js'
+ * @import { Embedded } from './embedded-state.js'
+ */
+
 const startLimitMs = 30_000
 
-/** @typedef {import('./embedded-state.js').Embedded} Embedded */
-/** @typedef {import('./embedded-binary.js').ServerBinary} ServerBinary */
 /** @typedef {{ role: 'master' | 'replica', shard: number }} Place */
 
 /**
@@ -19,7 +23,7 @@ const startLimitMs = 30_000
  * @param {number} [options.shards] masters of a cluster
  * @param {number} [options.replicas] of each master; 1 in a cluster, else 0
  * @param {string} [options.serverBin]
- * @param {readonly import('./embedded-servers.js').ConfigLine[]} [options.config] lines beside our own
+ * @param {readonly ConfigLine[]} [options.config] lines beside our own
  * @param {string | null} [options.stateDir] where other programs find them; null: nowhere
  * @param {(line: string) => void} options.log
  * @returns {Promise<Embedded & { close(): Promise<void> }>}
@@ -86,11 +90,11 @@ function placesOf(shards, replicas) {
 }
 
 /**
- * @param {import('./embedded-servers.js').ServerGroup} group
+ * @param {ServerGroup} group
  * @param {ServerBinary} binary
  * @param {boolean} cluster
  * @param {Place[]} places
- * @param {readonly import('./embedded-servers.js').ConfigLine[]} more
+ * @param {readonly ConfigLine[]} more
  * @returns {Promise<Embedded>}
  */
 async function started(group, binary, cluster, places, more) {

@@ -1,11 +1,13 @@
 // Ids that an earlier run left in our sorted sets: dead by the ttl, and no window of a purge reaches them.
 import { ownerOf } from './topology.js'
 
+/** @import { Target } from './open.js' */
+
 const atOnce = 1000
 
 /**
  * Takes them out a thousand at a time, so that nobody on the server waits. Returns how many.
- * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {readonly string[]} sets
  * @param {number} deadBeforeMs epoch
  */

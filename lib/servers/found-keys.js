@@ -4,8 +4,9 @@ import { planKey, plansIn } from './plan-key.js'
 import { ownerOf } from './topology.js'
 
 /**
- * @typedef {import('./open.js').Target} Target
- * @typedef {import('ioredis').Redis} Redis
+ * @import { Redis } from 'ioredis'
+ * @import { Target } from './open.js'
+ *
  * @typedef {{ key: string, type: string }} FoundKey
  *
  * @typedef {object} Findings of one master's database

@@ -1,14 +1,18 @@
 // How many items a plan's keys hold that gather items: asked of the servers, a command a key.
 import { ownerOf } from './topology.js'
 
-/** @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy */
+/**
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { Target } from './open.js'
+ */
+/** @typedef {ReturnType<typeof strategyOf>} Strategy */
 
 // Answers that are waited for at once.
 const askedAtOnce = 1000
 const samples = 1000
 
 /**
- * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {Pick<Strategy, 'holders'>} strategy
  * @param {number} nowMs epoch
  * @returns {Promise<number[]>} of each family of such keys
@@ -18,7 +22,7 @@ export const gatheredIn = (target, strategy, nowMs) =>
 
 /**
  * Bytes of the same keys, by enough of their elements.
- * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {Pick<Strategy, 'holders'>} strategy
  * @param {number} nowMs epoch
  */
@@ -26,7 +30,7 @@ export const holderBytesIn = (target, strategy, nowMs) =>
   ofHolders(target, strategy, nowMs, () => ['MEMORY', 'USAGE'], ['SAMPLES', String(samples)])
 
 /**
- * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {Pick<Strategy, 'holders'>} strategy
  * @param {number} nowMs epoch
  * @param {(holder: { command: string }) => string[]} ask words before the key

@@ -18,12 +18,16 @@ import { announcePlan, rivalRefusal } from './plan-key.js'
 import { reasonFor } from './reason.js'
 
 /**
+ * @import { Held } from '../measure/memory-cost.js'
+ * @import { Target } from './open.js'
+ * @import { Announcement } from './plan-key.js'
+ * @import { Sentinels } from './sentinel.js'
+ *
  * @typedef {object} Terms
  * @property {string} prefix
  * @property {number} totalAgents
  * @property {string} [readers] of consumers: what they read; they share no numbers with the writers
  *
- * @typedef {import('../measure/memory-cost.js').Held} Held
  * @typedef {{ token: string, host: string, pid: number, run: string, since: string, writing?: number, before?: Held }} Holder
  */
 
@@ -41,7 +45,7 @@ const writingAt = leaseText(1, '').indexOf('1')
 export const leaseKey = ({ prefix, readers }, agent) =>
   `${prefix}millrace:lease:${readers ? `read:${readers}:` : ''}${agent}`
 
-/** A connection of its own: a lease must not wait behind the load. @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} target */
+/** A connection of its own: a lease must not wait behind the load. @param {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null }} target */
 const clientFor = ({ kind, topology, access, sentinels }) => {
   const options = {
     ...clientOptions(access, 'millrace-lease'),
@@ -93,7 +97,7 @@ const listed = (list, who) =>
 
 /**
  * @param {object} options
- * @param {Pick<import('./open.js').Target, 'kind' | 'topology' | 'access'> & { sentinels?: import('./sentinel.js').Sentinels | null }} options.target
+ * @param {Pick<Target, 'kind' | 'topology' | 'access'> & { sentinels?: Sentinels | null }} options.target
  * @param {Terms} options.terms
  * @param {string} options.run
  * @param {(line: string) => void} options.say
@@ -145,7 +149,7 @@ export const leases = ({
   let released = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
-  /** @type {import('./plan-key.js').Announcement | null} */
+  /** @type {Announcement | null} */
   let card = null
 
   // The library tries for ever, and does not say that it may not ask CLUSTER INFO.
@@ -183,7 +187,7 @@ export const leases = ({
   }
 
   let rivalKnown = false
-  const renewPlan = async (/** @type {import('./plan-key.js').Announcement} */ plan) => {
+  const renewPlan = async (/** @type {Announcement} */ plan) => {
     const { rival } = await announcePlan(client, plan, 'renew')
     if (!rival || rivalKnown) return
     rivalKnown = true
@@ -298,7 +302,7 @@ export const leases = ({
     others,
     /**
      * Announces what is written under these leases, now and with each renewal. Refused beside a plan of other terms.
-     * @param {import('./plan-key.js').Announcement} plan
+     * @param {Announcement} plan
      */
     async announce(plan) {
       const { nowMs, rival } = await announcePlan(client, plan)

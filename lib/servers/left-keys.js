@@ -6,7 +6,8 @@ import { planKey, plansUnder } from './plan-key.js'
 import { ownerOf } from './topology.js'
 
 /**
- * @typedef {import('./open.js').Target} Target
+ * @import { Redis } from 'ioredis'
+ * @import { Target } from './open.js'
  *
  * @typedef {object} Leavings of one master
  * @property {string} master
@@ -85,7 +86,7 @@ export const clearLeavings = async ({ target, prefix, remove, nowMs, onProgress,
 
 /**
  * One key a command: in a cluster several may lie in different slots.
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {string[]} keys at most what one SCAN gave
  */
 const unlink = async (client, keys) => {

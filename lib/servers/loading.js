@@ -4,6 +4,8 @@ import { TargetError } from '../base/errors.js'
 import { period } from '../base/units.js'
 import { parseInfo } from '../wire/info.js'
 
+/** @import { Redis } from 'ioredis' */
+
 const pollMs = 200
 // Who reads nothing for so long will not end.
 const stillLimitMs = 60_000
@@ -18,7 +20,7 @@ const progressWords = ({ loading_loaded_perc: percent, loading_eta_seconds: etaS
 
 /**
  * Resolves when the server has its data.
- * @param {Pick<import('ioredis').Redis, 'call'>} client
+ * @param {Pick<Redis, 'call'>} client
  * @param {string} address
  * @param {{ say: (line: string) => void, clock?: () => number }} options told once that it waits
  */

@@ -3,9 +3,11 @@ import { TargetError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { commandBytes } from '../wire/encode.js'
 
+/** @import { Target } from './open.js' */
+
 /**
  * A command that may take longer than a control connection waits.
- * @param {Pick<import('./open.js').Target, 'dial'>} target
+ * @param {Pick<Target, 'dial'>} target
  * @param {string} address
  * @param {string[]} args
  */

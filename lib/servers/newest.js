@@ -7,7 +7,8 @@ import { reasonFor } from './reason.js'
 import { clusterLayout, slotRanges } from './topology.js'
 
 /**
- * @typedef {import('./topology.js').Layout} Layout
+ * @import { Layout } from './topology.js'
+ *
  * @typedef {[host: string | null, port: number, id: string, ...more: unknown[]]} SlotNode
  * @typedef {[from: number, to: number, master: SlotNode, ...replicas: SlotNode[]]} SlotRow
  * @typedef {{ rows: SlotRow[], epochs: Map<string, number>, slotless: string[] }} View what one node says

@@ -18,10 +18,14 @@ import { lookoutOf } from './topology-source.js'
 import { refusedBy } from './unsupported-commands.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('./address.js').Endpoint} Endpoint
- * @typedef {import('./dial.js').Access} Access
- * @typedef {import('./topology.js').Layout} Layout
+ * @import { Redis } from 'ioredis'
+ * @import { Settings } from '../../settings.js'
+ * @import { Endpoint } from './address.js'
+ * @import { Access } from './dial.js'
+ * @import { Embedded } from './embedded-state.js'
+ * @import { Layout } from './topology.js'
+ * @import { Question } from './unsupported-commands.js'
+ *
  * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
  * @typedef {'address' | 'embedded' | 'attached'} Origin
  */
@@ -29,7 +33,7 @@ import { refusedBy } from './unsupported-commands.js'
 /**
  * What is typed for servers to be started must be so of those that run.
  * @param {Settings} settings
- * @param {import('./embedded-state.js').Embedded} found
+ * @param {Embedded} found
  */
 const checkTyped = ({ shards, replicas, serverBin, serverConfig, given }, { cluster, nodes, address }) => {
   const masters = nodes.filter(({ role }) => role === 'master').length
@@ -163,11 +167,11 @@ const serverVersion = (/** @type {Record<string, string>} */ fields) =>
 
 /**
  * INFO of a server that has its data.
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {string} address
  * @param {Access} access
  * @param {(line: string) => void} say
- * @param {ReadonlySet<import('./unsupported-commands.js').Question>} refused
+ * @param {ReadonlySet<Question>} refused
  */
 const firstWords = async (client, address, access, say, refused) => {
   if (refused.has('INFO')) return parseInfo('')
@@ -177,7 +181,7 @@ const firstWords = async (client, address, access, say, refused) => {
 
 /**
  * Whether a replica that a master names is used; one that is left out is reported once.
- * @param {import('./dial.js').Access} access
+ * @param {Access} access
  * @param {readonly string[]} allow
  * @param {(line: string) => void} say
  */
@@ -241,7 +245,7 @@ export const openTarget = async (settings, { say, mayStart = true, anyServer = f
     const address = addressOf(endpoint)
     admission.name(address)
     const seed = await control.connect(endpoint)
-    /** @type {ReadonlySet<import('./unsupported-commands.js').Question>} */
+    /** @type {ReadonlySet<Question>} */
     const refused =
       anyServer && !cluster && !sentinels
         ? await answerOf(address, access, refusedBy(seed, address, say))

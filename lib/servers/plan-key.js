@@ -19,7 +19,10 @@ import { scriptBody } from '../workloads/lua.js'
 import { ownerOf } from './topology.js'
 
 /**
- * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ * @import { Cluster, Redis } from 'ioredis'
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { Target } from './open.js'
+ *
  * @typedef {Omit<PlanCard, 'startedMs' | 'renewedMs' | 'ended'>} Announcement
  */
 
@@ -29,7 +32,7 @@ export const planKey = (prefix) => `${prefix}millrace:plan`
 /**
  * Announces what is written under a prefix. Returns another plan that is being written there, by the servers' clock;
  * beside that one a plan that begins is not announced.
- * @param {import('ioredis').Redis | import('ioredis').Cluster} client
+ * @param {Redis | Cluster} client
  * @param {Announcement} card
  * @param {'begin' | 'renew' | 'end'} [phase]
  * @returns {Promise<{ nowMs: number, rival: PlanCard | null }>}
@@ -77,7 +80,7 @@ export const rivalRefusal = (address, card, rival, nowMs) => {
 
 /**
  * Refuses what would be written beside a plan of other terms, before anything is changed.
- * @param {Pick<import('./open.js').Target, 'address' | 'topology' | 'control'>} target
+ * @param {Pick<Target, 'address' | 'topology' | 'control'>} target
  * @param {Announcement} card
  */
 export const refuseRival = async (target, card) => {
@@ -89,7 +92,7 @@ export const refuseRival = async (target, card) => {
 /**
  * The plans under a prefix whose keys may still be there, the newest first. The hash lasts as long as its longest
  * plan, so each is judged by itself.
- * @param {import('ioredis').Redis} client of the node that owns the key
+ * @param {Redis} client of the node that owns the key
  * @param {string} prefix
  * @param {number} nowMs by the server's clock
  */
@@ -97,7 +100,7 @@ export const plansIn = async (client, prefix, nowMs) => (await readPlans(client,
 
 /**
  * The same, and why others that are there cannot be read.
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {string} prefix
  * @param {number} nowMs
  */
@@ -112,7 +115,7 @@ const readPlans = async (client, prefix, nowMs) => {
 
 /**
  * The plans under a prefix, and what time it is there.
- * @param {Pick<import('./open.js').Target, 'topology' | 'control'>} target
+ * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {string} prefix
  */
 export const plansUnder = async ({ topology, control }, prefix) => {

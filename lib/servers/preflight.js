@@ -12,9 +12,13 @@ import { findKeys, plannedPrefixes } from './found-keys.js'
 import { loaded } from './loading.js'
 
 /**
- * @typedef {import('./open.js').Target} Target
- * @typedef {import('../../settings.js').Allowance} Allowance
- * @typedef {import('./found-keys.js').Findings} Findings
+ * @import { Allowance } from '../../settings.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Info } from '../wire/info.js'
+ * @import { Findings, FoundKey } from './found-keys.js'
+ * @import { Target } from './open.js'
+ * @import { TargetNode } from './topology.js'
  *
  * @typedef {object} FoundNode
  * @property {string} address
@@ -36,7 +40,7 @@ const longestLookMs = 5000
 const memoryShare = 0.7
 const shownKey = 60
 
-/** @param {string} address @param {import('../wire/info.js').Info} info @returns {FoundNode} */
+/** @param {string} address @param {Info} info @returns {FoundNode} */
 const nodeIn = (address, { fields, databases, replicas }) => {
   const number = (/** @type {string} */ name) => Number(fields[name]) || 0
   const maxmemory = number('maxmemory')
@@ -55,7 +59,7 @@ const nodeIn = (address, { fields, databases, replicas }) => {
   }
 }
 
-/** @param {import('./found-keys.js').FoundKey} found */
+/** @param {FoundKey} found */
 const quoted = ({ key, type }) => {
   const name = plainText(key)
   return `'${name.length > shownKey ? `${name.slice(0, shownKey)}...` : name}' (${type})`
@@ -75,7 +79,7 @@ const foreignWords = (master, node, looked, { foreign, examples }) => {
  * A master's databases, our own and the others, as one finding.
  * @param {Target} target
  * @param {string} master
- * @param {import('../wire/info.js').Info} info
+ * @param {Info} info
  * @param {{ clock: () => number, epochMs: () => number, prefixes: readonly string[] }} needs
  * @returns {Promise<Findings>}
  */
@@ -165,7 +169,7 @@ const memoryFault = (nodes, findings) => {
 /**
  * INFO of a node, of a master when it has its data; undefined of a replica that is out of reach.
  * @param {Target} target
- * @param {import('./topology.js').TargetNode} node
+ * @param {TargetNode} node
  * @param {(line: string) => void} say
  */
 const wordsOf = async (target, { address, role }, say) => {
@@ -175,7 +179,7 @@ const wordsOf = async (target, { address, role }, say) => {
   return answerOf(address, target.access, target.info(address))
 }
 
-/** @param {string} address @param {import('../wire/info.js').Info} info @param {readonly Allowance[]} allow */
+/** @param {string} address @param {Info} info @param {readonly Allowance[]} allow */
 const refuseReplica = (address, { fields }, allow) => {
   if (fields.role === 'slave' && !allow.includes('replica'))
     throw new TargetError(`${address} has become a replica; write to its master, or with --allow replica`)
@@ -212,10 +216,10 @@ export const newcomerCheck =
  * Looks, tells, and refuses with the option that overrides.
  * @param {object} needs
  * @param {Target} needs.target
- * @param {import('../plan/plan.js').Plan} needs.plan of all agents
+ * @param {Plan} needs.plan of all agents
  * @param {readonly Allowance[]} needs.allow
  * @param {(line: string) => void} needs.say
- * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
+ * @param {(warning: Warning) => void} needs.warn
  * @param {() => number} needs.clock
  * @param {() => number} needs.epochMs by the servers' clocks
  * @returns {Promise<Found>}
@@ -267,7 +271,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
  * ElastiCache evicts by volatile-lru unless it is told otherwise.
  * @param {FoundNode[]} nodes
  * @param {Map<string, Findings>} findings
- * @returns {import('../result/warnings.js').Warning[]}
+ * @returns {Warning[]}
  */
 const evictionWarnings = (nodes, findings) =>
   nodes

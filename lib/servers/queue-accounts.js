@@ -3,9 +3,10 @@
 import { hostname } from 'node:os'
 
 /**
- * @typedef {import('ioredis').Redis} Redis
- * @typedef {import('../measure/bits.js').Bits} Bits
- * @typedef {import('../measure/jobs.js').Sets} Sets
+ * @import { Redis } from 'ioredis'
+ * @import { Bits } from '../measure/bits.js'
+ * @import { Doubt, Sets } from '../measure/jobs.js'
+ *
  * @typedef {{ makers: string, boxes: string, acked: string, done: string }} AccountKeys names, or what names begin with
  * @typedef {object} Sign by the server's clock
  * @property {boolean} ended
@@ -15,7 +16,6 @@ import { hostname } from 'node:os'
  * @property {number} renewedMs
  * @property {number | null} [most] jobs done from one account to the next, at most; null: not known yet
  * @typedef {{ host: string, sets: Sets, atOnce: boolean }} Other what another box has done; atOnce: while ours was at work
- * @typedef {import('../measure/jobs.js').Doubt} Doubt
  */
 
 // Without a sign for this long a program has been killed; one that gives a sign each second is late after this.

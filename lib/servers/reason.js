@@ -3,6 +3,8 @@
 import { MillraceError, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 
+/** @import { Access } from './dial.js' */
+
 const longestReason = 200
 
 /** @type {readonly [RegExp, string][]} the first that fits */
@@ -73,7 +75,7 @@ const silent = /ETIMEDOUT|no answer within/
  * What a connection that was cut or is silent probably wants. TLS 1.3 refuses a client's certificate only behind the
  * handshake, and its alert may be lost with the connection.
  * @param {string} words
- * @param {import('./dial.js').Access} access
+ * @param {Access} access
  */
 const guess = (words, { tls }) => {
   if (tls && silent.test(words))
@@ -89,7 +91,7 @@ const guess = (words, { tls }) => {
 /**
  * @param {string} where
  * @param {unknown} error
- * @param {import('./dial.js').Access} [access]
+ * @param {Access} [access]
  */
 export const reasonFor = (where, error, access = { tls: null }) => {
   // What follows is for authors of clients.

@@ -9,12 +9,13 @@ import { slotMover } from './slot-move.js'
 import { evenShares, mapText } from './slot-shares.js'
 
 /**
- * @typedef {import('ioredis').Redis} Redis
- * @typedef {import('./cluster-nodes.js').ClusterNode} ClusterNode
+ * @import { Redis } from 'ioredis'
+ * @import { ClusterNode } from './cluster-nodes.js'
+ * @import { Access } from './dial.js'
  *
  * @typedef {object} Cluster what a change needs of a target
  * @property {(address: string) => Redis} control
- * @property {import('./dial.js').Access} access
+ * @property {Access} access
  * @property {() => readonly string[]} addresses any of its nodes; the first that answers is believed
  *
  * @typedef {{ kind: 'slots' | 'wait', done: number, total: number, text: string }} Progress

@@ -1,6 +1,8 @@
 // Loads scripts and libraries of functions of lua/ into servers.
 import { scriptBody } from '../workloads/lua.js'
 
+/** @import { Redis } from 'ioredis' */
+
 /** Those that store items. */
 export const storeScripts = ['store-item', 'store-items', 'return-zero', 'store-hash', 'store-fields']
 
@@ -11,7 +13,7 @@ export const fetchScript = 'fetch-latest-items'
 export const libraryIn = (name) => /^#!lua name=(\w+)/.exec(scriptBody(name))?.[1] ?? null
 
 /**
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {string} name
  */
 export const loadScript = (client, name) =>

@@ -6,13 +6,14 @@ import { clientOptions, retryAfter } from './client-options.js'
 import { asker } from './newest.js'
 
 /**
- * @typedef {import('./address.js').Endpoint} Endpoint
+ * @import { ConnectionOptions } from 'node:tls'
+ * @import { Endpoint } from './address.js'
  *
  * @typedef {object} SentinelAccess
  * @property {string} name of the primary
  * @property {Endpoint} endpoint of one sentinel; it knows the others
  * @property {string} [password] of the sentinels
- * @property {import('node:tls').ConnectionOptions | null} [tls]
+ * @property {ConnectionOptions | null} [tls]
  *
  * @typedef {ReturnType<typeof sentinelsOf>} Sentinels
  */

@@ -4,11 +4,13 @@ import { endpointOf } from './address.js'
 import { isRefusal, RefusedChange } from './managed.js'
 
 /**
- * @typedef {import('./cluster-nodes.js').ClusterNode} ClusterNode
+ * @import { Redis } from 'ioredis'
+ * @import { ClusterNode } from './cluster-nodes.js'
+ * @import { Access } from './dial.js'
  *
  * @typedef {object} Means
- * @property {(address: string) => import('ioredis').Redis} control
- * @property {import('./dial.js').Access} access
+ * @property {(address: string) => Redis} control
+ * @property {Access} access
  * @property {(address: string, ...args: (string | number)[]) => Promise<unknown>} ask
  */
 

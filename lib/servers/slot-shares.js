@@ -1,7 +1,7 @@
 // Which slots go where, as pure functions of who owns what.
 import { slotCount } from '../wire/slot.js'
 
-/** @typedef {import('./cluster-nodes.js').ClusterNode} ClusterNode */
+/** @import { ClusterNode } from './cluster-nodes.js' */
 
 /**
  * Slots for each target so that all own as many in the end: taken from whoever has most.

@@ -7,10 +7,15 @@ import { asker, newestLayout, viewOf, withOldShards } from './newest.js'
 import { singleLayout } from './topology.js'
 
 /**
+ * @import { Endpoint } from './address.js'
+ * @import { Admission } from './confirmed-servers.js'
+ * @import { controlConnections } from './control.js'
+ * @import { Sentinels } from './sentinel.js'
+ * @import { Question } from './unsupported-commands.js'
+ *
  * @typedef {import('./topology.js').Layout & { epoch?: number }} Layout
- * @typedef {import('./address.js').Endpoint} Endpoint
- * @typedef {ReadonlySet<import('./unsupported-commands.js').Question>} Refused
- * @typedef {ReturnType<typeof import('./control.js').controlConnections>} Control
+ * @typedef {ReadonlySet<Question>} Refused
+ * @typedef {ReturnType<typeof controlConnections>} Control
  * @typedef {{ address: string, role: string, master: string | null, layout: Layout }} Said what one server says of itself
  */
 
@@ -68,7 +73,7 @@ const singleLookout = (control, endpoint, options) => {
   )
   const isMaster = (/** @type {Said} */ { role }) => mayBeReplica || role === 'master'
 
-  const bySentinels = async (/** @type {import('./sentinel.js').Sentinels} */ from) => {
+  const bySentinels = async (/** @type {Sentinels} */ from) => {
     const { primary, epoch } = await from.primary()
     const address = addressOf(primary)
     admission.name(address)
@@ -108,10 +113,10 @@ const singleLookout = (control, endpoint, options) => {
  * @property {Control} control
  * @property {Endpoint} endpoint
  * @property {boolean} cluster
- * @property {import('./sentinel.js').Sentinels | null} sentinels
+ * @property {Sentinels | null} sentinels
  * @property {boolean} mayBeReplica
  * @property {Refused} refused
- * @property {import('./confirmed-servers.js').Admission} admission
+ * @property {Admission} admission
  * @property {(replica: string, master: string) => boolean} takesReplica
  */
 

@@ -5,6 +5,8 @@ import { slotCount, slotOf } from '../wire/slot.js'
 import { addressOf, endpointOf, isDialable } from './address.js'
 
 /**
+ * @import { Endpoint } from './address.js'
+ *
  * @typedef {object} TargetNode
  * @property {string} address
  * @property {string} host
@@ -87,7 +89,7 @@ export const clusterLayout = (reply, asked) => {
 
 /**
  * One server and the replicas it names.
- * @param {import('./address.js').Endpoint} endpoint
+ * @param {Endpoint} endpoint
  * @param {Record<string, string>[]} replicas
  * @returns {Layout}
  */

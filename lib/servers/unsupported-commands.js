@@ -2,7 +2,8 @@
 // that need nothing but their own commands are played on such a server.
 
 /**
- * @typedef {import('ioredis').Redis} Redis
+ * @import { Redis } from 'ioredis'
+ *
  * @typedef {'INFO' | 'SCAN' | 'TIME' | 'EVAL' | 'HGETALL'} Question
  */
 

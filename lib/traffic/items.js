@@ -9,6 +9,8 @@ import { paceOf } from './pace.js'
 import { orderOf, popularityOf } from './popularity.js'
 
 /**
+ * @import { Range } from '../base/ranges.js'
+ *
  * @typedef {object} ItemTerms
  * @property {string} order as --popularity has it
  * @property {number} count items at any moment
@@ -137,7 +139,7 @@ export const drawsOf = (terms) => {
  * The items of a writer's batches, where they are not simply its own in order.
  * @param {{ order: string, shift: string | null, churn: string | null, quantity: number, seed: number }} plan
  * @param {{ agent: number, first: number, count: number }} share
- * @returns {(range: import('../base/ranges.js').Range, atMs: number) => Float64Array}
+ * @returns {(range: Range, atMs: number) => Float64Array}
  */
 export const batchDraws = ({ order, shift, churn, quantity, seed }, { agent, first, count }) => {
   const terms = { order, shift, churn, quantity, first, count, seed: mix(mix(seed) ^ agent) }

@@ -3,11 +3,9 @@ import { encode, plainArgument, sizeOf } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
 /**
- * @typedef {import('../workloads/step.js').Step} Step
- * @typedef {import('../workloads/step.js').Key} Key
- * @typedef {import('../wire/encode.js').Argument} Argument
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../base/ranges.js').Range} Range
+ * @import { Range } from '../base/ranges.js'
+ * @import { Argument, TickValues } from '../wire/encode.js'
+ * @import { EachStep, Key, Note, Step } from '../workloads/step.js'
  *
  * @typedef {object} Batch
  * @property {Step} step
@@ -19,7 +17,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @property {boolean} moving its keys hold the minute, so its slots change with it
  * @property {(i: number) => Argument[]} args
  * @property {(i: number) => number} size bytes of command i
- * @property {(i: number, out: Buffer, at: number, values: TickValues, note?: import('../workloads/step.js').Note) => number} put
+ * @property {(i: number, out: Buffer, at: number, values: TickValues, note?: Note) => number} put
  *   writes command i and returns where it ends
  * @property {(i: number, values: TickValues) => number} slotAt
  */
@@ -80,7 +78,7 @@ const inSlotOrder = (groups, values) =>
     .map(({ group }) => group)
 
 /**
- * @param {import('../workloads/step.js').EachStep} step
+ * @param {EachStep} step
  * @param {Range} range
  * @param {boolean} cluster
  * @param {TickValues} values

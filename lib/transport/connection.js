@@ -5,9 +5,12 @@ import { replyReader } from '../wire/values.js'
 import { fifo } from './fifo.js'
 
 /**
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../measure/ledger.js').Account} Account
- * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @import { Progress } from '../measure/item-times.js'
+ * @import { Account } from '../measure/ledger.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { Step } from '../workloads/step.js'
+ * @import { Tape } from './encoded-batch.js'
  *
  * @typedef {object} Tick
  * @property {number} index
@@ -15,7 +18,7 @@ import { fifo } from './fifo.js'
  * @property {number} dueMs
  * @property {number | null} firstMs when its first byte went to a socket
  * @property {number[]} sends when each of its writes was first sent
- * @property {import('../measure/item-times.js').Progress | null} progress
+ * @property {Progress | null} progress
  * @property {TickValues} values
  * @property {Account} account
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
@@ -38,7 +41,7 @@ import { fifo } from './fifo.js'
  * @typedef {object} ConnectionEvents
  * @property {(entry: Entry, commands: number) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string) => void} onRefused
- * @property {((step: import('../workloads/step.js').Step, reply: number | string | null | undefined) => void) | null} [onReply]
+ * @property {((step: Step, reply: number | string | null | undefined) => void) | null} [onReply]
  *   of a command that was answered, before that is known; null: nobody asks what the replies are
  */
 
@@ -60,7 +63,7 @@ const replyTaker = (taken, refused) => {
   const take = (value) => {
     if (!isList) reply = value
   }
-  /** @type {import('../wire/values.js').ReplySink} */
+  /** @type {ReplySink} */
   const sink = {
     open: () => {
       isList = true

@@ -6,6 +6,7 @@ import { AbstractConnector, SentinelConnector } from 'ioredis'
 import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
+/** @import { DriverTarget } from './socket.js' */
 /** @typedef {(host: string, port: number) => void} Gate throws for a server that nobody confirmed */
 
 const deaf = { done() {}, failed() {} }
@@ -76,7 +77,7 @@ const bySentinels = (gate) =>
   }
 
 /**
- * @param {Pick<import('./socket.js').DriverTarget, 'follows'>} target
+ * @param {Pick<DriverTarget, 'follows'>} target
  * @param {{ sentinels: boolean, onStray: () => void }} options sentinels: they name the server; onStray: the topology
  *   may be out of date
  */

@@ -1,9 +1,9 @@
 // When steps that carry no item are due, and how often.
 
 /**
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {import('../workloads/step.js').OnceStep} OnceStep
- * @typedef {import('./tapes.js').TapePart} TapePart
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { OnceStep, Step } from '../workloads/step.js'
+ * @import { TapePart } from './tapes.js'
  */
 
 /**
@@ -33,7 +33,7 @@ export const occasionsOf = ({ spacingMs, agents }) => {
 
   /**
    * How often the step's commands are sent with this part of a tick.
-   * @param {{ step: import('../workloads/step.js').Step, part: TapePart }} tape
+   * @param {{ step: Step, part: TapePart }} tape
    * @param {number} agent it is sent for
    * @param {TickValues} values
    */

@@ -1,9 +1,10 @@
 // A batch encoded once, with the places of its holes; or, above a ceiling of memory, encoded as it is sent.
 
 /**
- * @typedef {import('./batch.js').Batch} Batch
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ hole: import('../wire/encode.js').HoleName, width: number, at: Uint32Array }} Patch
+ * @import { Hole, HoleName, TickValues } from '../wire/encode.js'
+ * @import { Batch } from './batch.js'
+ *
+ * @typedef {{ hole: HoleName, width: number, at: Uint32Array }} Patch
  *
  * @typedef {object} Kept
  * @property {Buffer} bytes
@@ -45,10 +46,7 @@ const keep = (batch, values) => {
   const found = new Map()
   /** @type {Found | undefined} most holes are of the same kind as the one before */
   let entry
-  const note = (
-    /** @type {import('../wire/encode.js').Hole} */ { hole, width },
-    /** @type {number} */ at,
-  ) => {
+  const note = (/** @type {Hole} */ { hole, width }, /** @type {number} */ at) => {
     if (entry?.hole !== hole) entry = found.get(hole)
     if (!entry) {
       entry = { hole, width, places: new Uint32Array(1024), filled: 0 }

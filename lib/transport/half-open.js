@@ -3,6 +3,8 @@
 import { systemTimers } from '../base/timers.js'
 
 /**
+ * @import { Timers } from '../base/timers.js'
+ *
  * @typedef {object} Listened a connection
  * @property {string} address
  * @property {() => number} silentMs since bytes came, while some are owed
@@ -22,7 +24,7 @@ const isSilent = (/** @type {Listened} */ connection) => connection.silentMs() >
  * @param {object} needs
  * @param {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<{ destroy: () => void }>} needs.dial
  * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const silenceOf = ({ dial, onEvent, timers = systemTimers }) => {
   /** @type {Set<string>} a probe at a time to each server */

@@ -3,14 +3,16 @@ import { Cluster } from 'ioredis'
 import { addressOf } from '../servers/address.js'
 
 /**
- * @typedef {import('./half-open.js').Listened} Listened
+ * @import { Redis } from 'ioredis'
+ * @import { Listened } from './half-open.js'
+ *
  * @typedef {{ bytesRead: number, destroy: () => void }} Stream
  * @typedef {{ stream?: Stream, commandQueue: { length: number }, options: { host?: string, port?: number } }} Node what is read of the library's
  */
 
 /**
  * Looked at once a second, so that a silence is known to a second.
- * @param {Cluster | import('ioredis').Redis} client
+ * @param {Cluster | Redis} client
  * @param {() => number} clock
  */
 export const listeningTo = (client, clock) => {

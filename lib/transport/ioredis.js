@@ -10,10 +10,10 @@ import { refusalIn, verdictOf } from './refusals.js'
 import { closed as closedReason } from './topology-events.js'
 
 /**
+ * @import { Fault, Library, LibraryEvents, LibraryNeeds } from './library.js'
+ *
  * @typedef {import('ioredis').Redis} Redis
  * @typedef {import('ioredis').Cluster} Cluster
- * @typedef {import('./library.js').LibraryNeeds} LibraryNeeds
- * @typedef {import('./library.js').LibraryEvents} LibraryEvents
  */
 
 // Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
@@ -30,7 +30,7 @@ const wasNeverSent = (/** @type {Error} */ error) =>
   wasRegrouped(error) ||
   /enableOfflineQueue|isn't writeable|Failed to refresh slots cache/i.test(error.message)
 
-/** @param {unknown} error @returns {import('./library.js').Fault} */
+/** @param {unknown} error @returns {Fault} */
 const faultOf = (error) => {
   const reason = /** @type {Error} */ (error)
   return { line: refusalIn(reason), left: !wasNeverSent(reason), atOnce: wasRegrouped(reason) }
@@ -120,7 +120,7 @@ const followServer = (client, address, events) => {
   })
 }
 
-/** @param {typeof ioredis} library @returns {(needs: LibraryNeeds) => import('./library.js').Library} */
+/** @param {typeof ioredis} library @returns {(needs: LibraryNeeds) => Library} */
 export const libraryLike = (library) => (needs) => {
   const { target, address, bytes, clock, events } = needs
   const client = clientOf(library, needs)

@@ -11,10 +11,8 @@ import { readAgain } from './read-retries.js'
 import { readTopologyOf } from './read-topology.js'
 
 /**
- * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
- * @typedef {import('./read-driver.js').ReadPlan} ReadPlan
- * @typedef {import('./read-driver.js').ReplySink} ReplySink
- * @typedef {import('./read-driver.js').IdList} IdList
+ * @import { Library } from './library.js'
+ * @import { IdList, ReadDriver, ReadDriverOptions, ReadPlan, ReplySink } from './read-driver.js'
  */
 
 /** Ids under way, bounded. @param {number} most */
@@ -64,7 +62,7 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
 /**
  * @param {object} needs
  * @param {ReadPlan} needs.plan
- * @param {import('./library.js').Library} needs.library
+ * @param {Library} needs.library
  * @param {string} needs.server
  * @param {(slot: number) => string} needs.masterOf
  * @param {ReturnType<typeof readAgain>} needs.patience
@@ -110,7 +108,7 @@ const valuesReader = ({ plan, library, server, masterOf, patience, onSend }) => 
 }
 
 /**
- * @param {import('./read-driver.js').ReadDriverOptions} options
+ * @param {ReadDriverOptions} options
  * @returns {Promise<ReadDriver>}
  */
 export const libraryReadDriver = async (options) => {

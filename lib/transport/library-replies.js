@@ -1,6 +1,6 @@
 // The replies of a client library as the decoder hands them out.
 
-/** @typedef {import('../wire/values.js').ReplySink} ReplySink */
+/** @import { ReplySink } from '../wire/values.js' */
 
 /**
  * @param {unknown} reply

@@ -2,14 +2,16 @@
 // later tick of its chunk.
 
 /**
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @import { Loss, ledgerOf } from '../measure/ledger.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ *
  * @typedef {{ tape: Tape, values: TickValues }} Job
  * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} Turn
  */
 
-/** @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} ledger */
+/** @param {ReturnType<typeof ledgerOf>} ledger */
 export const turnsOf = (ledger) => {
   /** @type {Turn[]} */
   let turns = []
@@ -20,7 +22,7 @@ export const turnsOf = (ledger) => {
   const finished = (/** @type {Tick} */ tick) => {
     if (tick.account.open === 0 && underWay.get(tick.chunk) === tick) underWay.delete(tick.chunk)
   }
-  /** @param {Turn} turn @param {import('../measure/ledger.js').Loss} outcome */
+  /** @param {Turn} turn @param {Loss} outcome */
   const loseTurn = ({ tick, jobs, j, i }, outcome) => {
     for (let k = j; k < jobs.length; k++) {
       const from = k === j ? i : 0
@@ -52,7 +54,7 @@ export const turnsOf = (ledger) => {
       }
       return null
     },
-    /** @param {(turn: Turn) => boolean} test @param {import('../measure/ledger.js').Loss} outcome */
+    /** @param {(turn: Turn) => boolean} test @param {Loss} outcome */
     lose(test, outcome) {
       const gone = turns.filter(test)
       if (gone.length === 0) return

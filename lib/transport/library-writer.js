@@ -16,15 +16,19 @@ import { tapesOf } from './tapes.js'
 import { storyOf } from './topology-events.js'
 
 /**
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: import('./library.js').Redirect | null, from: string, write: number }} One
+ * @import { Loss } from '../measure/ledger.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ * @import { Redirect } from './library.js'
+ * @import { DriverOptions } from './socket.js'
+ *
+ * @typedef {{ tick: Tick, tape: Tape, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number }} One
  * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
  * `write` as that of an Entry
  */
 
-/** @param {import('./socket.js').DriverOptions} options */
+/** @param {DriverOptions} options */
 export const libraryDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress, onReply } =
     options
@@ -101,7 +105,7 @@ export const libraryDriver = async (options) => {
     clock,
   })
 
-  /** @param {One} one @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
+  /** @param {One} one @param {Loss} outcome @param {string} cause */
   const lose = ({ tick, tape, i }, outcome, cause) => {
     ledger.lose(tick.account, tape, i, i + 1, outcome, cause)
     turns.finished(tick)

@@ -6,8 +6,9 @@ import { dial } from '../servers/dial.js'
 import { reasonFor } from '../servers/reason.js'
 
 /**
- * @typedef {import('../servers/dial.js').Access} Access
- * @typedef {import('./half-open.js').Listened} Listened
+ * @import { Access } from '../servers/dial.js'
+ * @import { Listened } from './half-open.js'
+ * @import { DriverTarget } from './socket.js'
  *
  * @typedef {object} LibraryEvents
  * @property {(address: string) => void} up
@@ -18,7 +19,7 @@ import { reasonFor } from '../servers/reason.js'
  *
  * @typedef {object} LibraryNeeds
  * @property {boolean} cluster
- * @property {Pick<import('./socket.js').DriverTarget, 'topology' | 'access' | 'follows' | 'sentinels'>} target
+ * @property {Pick<DriverTarget, 'topology' | 'access' | 'follows' | 'sentinels'>} target
  * @property {string} address of the one server
  * @property {'master' | 'replica' | 'any'} reads
  * @property {boolean} bytes replies are bytes, in the types of RESP2

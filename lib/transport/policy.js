@@ -3,8 +3,9 @@
 import { verdictOf } from './refusals.js'
 
 /**
- * @typedef {import('./refusals.js').Action} Action
- * @typedef {import('../measure/ledger.js').Loss} Loss
+ * @import { Loss } from '../measure/ledger.js'
+ * @import { Action } from './refusals.js'
+ *
  * @typedef {{ action: Action, cause: string, address: string | null, slot: number | null, waitMs: number, lost: Loss | null, isStray: boolean }} Ruling
  *   lost: it is given up with this outcome; else it is repeated, after `waitMs`
  */

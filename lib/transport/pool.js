@@ -3,10 +3,10 @@
 import { laneOf } from './send-queue.js'
 
 /**
- * @typedef {import('./connection.js').Entry} Entry
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./send-queue.js').Lane} Lane
- * @typedef {import('./send-queue.js').Turn} Turn
+ * @import { Entry, Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ * @import { Lane, LaneEvents, Turn } from './send-queue.js'
+ *
  * @typedef {ReturnType<typeof poolOf>} Pool
  */
 
@@ -61,7 +61,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     isFree = false
     wasHeld = isHeld && connections > 1
   }
-  /** @type {import('./send-queue.js').LaneEvents} */
+  /** @type {LaneEvents} */
   const events = {
     ...options.events,
     onRead: (lane) => {
@@ -75,7 +75,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   }
   const lanes = Array.from({ length: connections }, () => laneOf({ ...options, events, underWay }))
   const [only] = lanes
-  const laneFor = (/** @type {import('./encoded-batch.js').Tape} */ { connection }) => lanes[connection]
+  const laneFor = (/** @type {Tape} */ { connection }) => lanes[connection]
 
   /** @param {Turn} turn */
   const split = ({ tick, jobs }) => {

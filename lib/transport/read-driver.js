@@ -2,11 +2,16 @@
 import { ExitCode, MillraceError } from '../base/errors.js'
 
 /**
+ * @import { Socket } from 'node:net'
+ * @import { Access } from '../servers/dial.js'
+ * @import { TargetNode } from '../servers/topology.js'
+ * @import { ValueCommand } from '../workloads/declare.js'
+ * @import { ValueSink } from '../workloads/shapes.js'
+ * @import { Topology } from './slot-map.js'
+ *
  * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
  * @typedef {import('../wire/values.js').ReplySink} ReplySink
  * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../workloads/declare.js').ValueCommand} ValueCommand
- * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
  *
  * @typedef {object} ReadDriverOptions
  * @property {ReadPlan} plan
@@ -16,11 +21,11 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @property {(kind: string, text: string) => void} onEvent
  *
  * @typedef {object} ReadTarget what a read driver needs of a target
- * @property {import('../servers/dial.js').Access} access
- * @property {() => readonly import('../servers/topology.js').TargetNode[]} nodes
- * @property {import('./slot-map.js').Topology} topology
- * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
- * @property {() => Promise<import('./slot-map.js').Topology>} refresh
+ * @property {Access} access
+ * @property {() => readonly TargetNode[]} nodes
+ * @property {Topology} topology
+ * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
+ * @property {() => Promise<Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {(address: string, names: string[]) => Promise<unknown>} loadScripts
  *

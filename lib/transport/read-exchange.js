@@ -3,8 +3,11 @@ import { valuesJob } from './read-jobs.js'
 import { commandJob, deaf } from './read-lane.js'
 
 /**
- * @typedef {import('./read-driver.js').ReplySink} ReplySink
- * @typedef {import('./read-lane.js').ReadLane} ReadLane
+ * @import { ReplySink } from './read-driver.js'
+ * @import { ValuesWanted } from './read-jobs.js'
+ * @import { ReadLane } from './read-lane.js'
+ * @import { Share } from './read-order.js'
+ * @import { Round } from './read-retries.js'
  */
 
 /**
@@ -39,9 +42,9 @@ export const sendOne = (lane, args, sink, asking = false) =>
 
 /**
  * @param {ReadLane} lane
- * @param {import('./read-order.js').Share} share
- * @param {Pick<import('./read-jobs.js').ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
- * @param {import('./read-retries.js').Round} round
+ * @param {Share} share
+ * @param {Pick<ValuesWanted, 'list' | 'command' | 'values' | 'sizes' | 'asking'>} wanted
+ * @param {Round} round
  * @returns {Promise<void>}
  */
 export const readShare = (lane, share, wanted, round) =>

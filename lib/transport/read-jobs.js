@@ -3,10 +3,11 @@
 import { sizeOf } from '../wire/encode.js'
 
 /**
- * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../workloads/declare.js').ValueCommand} ValueCommand
- * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
- * @typedef {import('./read-lane.js').ReadJob} ReadJob
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { ValueCommand } from '../workloads/declare.js'
+ * @import { ValueSink } from '../workloads/shapes.js'
+ * @import { ReadJob } from './read-lane.js'
  *
  * @typedef {object} ValuesWanted
  * @property {IdList} list
@@ -100,7 +101,7 @@ export const valuesJob = ({
     return size
   }
 
-  /** @type {import('../wire/values.js').ReplySink} */
+  /** @type {ReplySink} */
   const sink = {
     open() {},
     bulk(bytes, from, to) {

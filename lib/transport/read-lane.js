@@ -7,7 +7,7 @@ import { fifo } from './fifo.js'
 import { linkOf } from './reconnecting-socket.js'
 
 /**
- * @typedef {import('../wire/values.js').ReplySink} ReplySink
+ * @import { ReplySink } from '../wire/values.js'
  *
  * @typedef {object} ReadJob commands for one server, encoded as they are sent
  * @property {() => number} nextBytes size of the next command; 0: there is none

@@ -6,12 +6,15 @@ import { readLaneOf } from './read-lane.js'
 import { readTopologyOf } from './read-topology.js'
 import { closed as closedReason } from './topology-events.js'
 
-/** @typedef {import('./read-lane.js').ReadLane} ReadLane */
+/**
+ * @import { ReadDriverOptions } from './read-driver.js'
+ * @import { ReadLane } from './read-lane.js'
+ */
 
 // Another server may have what a frozen one owes.
 const frozenLimitMs = 10_000
 
-/** @param {import('./read-driver.js').ReadDriverOptions} options */
+/** @param {ReadDriverOptions} options */
 export const readLanesOf = (options) => {
   const { plan, target, clock, random, onEvent } = options
   // A fetch waits for the map.

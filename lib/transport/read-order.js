@@ -2,7 +2,8 @@
 import { slotCount, slotOfBytes } from '../wire/slot.js'
 
 /**
- * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @import { IdList } from '../wire/id-list.js'
+ *
  * @typedef {{ places: Uint32Array, cuts: Uint32Array | null }} Share
  */
 

@@ -3,6 +3,8 @@ import { policyOf } from './policy.js'
 import { ReadError } from './read-driver.js'
 
 /**
+ * @import { Ruling } from './policy.js'
+ *
  * @typedef {object} Refusal of one command
  * @property {string | null} line null: the connection ended first
  * @property {string} from the server
@@ -67,7 +69,7 @@ export const readAgain = ({ clock, random, follows, isClosed, refresh }) => {
   }
 
   return {
-    /** @param {(before: import('./policy.js').Ruling | null, attempts: number) => Promise<Refusal | null>} ask resolves with null when it was answered */
+    /** @param {(before: Ruling | null, attempts: number) => Promise<Refusal | null>} ask resolves with null when it was answered */
     async untilAnswered(ask) {
       const dueMs = clock()
       let loads = 0

@@ -9,10 +9,11 @@ import { sharesOf } from './read-order.js'
 import { readAgain } from './read-retries.js'
 
 /**
+ * @import { ReadDriverOptions, ReplySink } from './read-driver.js'
+ * @import { ReadLane } from './read-lane.js'
+ * @import { Share } from './read-order.js'
+ *
  * @typedef {import('./read-driver.js').ReadDriver} ReadDriver
- * @typedef {import('./read-driver.js').ReplySink} ReplySink
- * @typedef {import('./read-lane.js').ReadLane} ReadLane
- * @typedef {import('./read-order.js').Share} Share
  */
 
 /**
@@ -31,7 +32,7 @@ const sizesSeen = (first) => {
 }
 
 /**
- * @param {import('./read-driver.js').ReadDriverOptions} options
+ * @param {ReadDriverOptions} options
  * @returns {Promise<ReadDriver>}
  */
 export const socketReadDriver = async (options) => {

@@ -3,8 +3,10 @@ import { refresherOf } from './refresher.js'
 import { readServersOf, slotMapOf } from './slot-map.js'
 import { storyOf } from './topology-events.js'
 
+/** @import { ReadDriverOptions } from './read-driver.js' */
+
 /**
- * @param {import('./read-driver.js').ReadDriverOptions} options
+ * @param {ReadDriverOptions} options
  * @param {{ spacingMs?: number }} [asking] between an answer and the next question
  */
 export const readTopologyOf = ({ plan, target, clock, onEvent }, { spacingMs } = {}) => {

@@ -2,12 +2,17 @@
 // be renewed on purpose, as the connections of applications come and go: closed when it owes nothing, and made anew.
 import { systemTimers } from '../base/timers.js'
 
+/**
+ * @import { Socket } from 'node:net'
+ * @import { Timers } from '../base/timers.js'
+ */
+
 const firstRetryMs = 50
 const lastRetryMs = 1000
 
 /**
  * @param {object} needs
- * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} needs.open
+ * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} needs.open
  * @param {() => (chunk: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
  * @param {(nowMs: number) => void} needs.onRead everything that a read brought is settled
  * @param {() => void} needs.onUp
@@ -16,7 +21,7 @@ const lastRetryMs = 1000
  * @param {(tookMs: number) => void} [needs.onRenewed] another one has taken the place of one that was to be renewed
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const linkOf = ({
   open,
@@ -30,7 +35,7 @@ export const linkOf = ({
   ...renewing
 }) => {
   const { owes = () => true, onRenewed = () => {} } = renewing
-  /** @type {import('node:net').Socket | null} */
+  /** @type {Socket | null} */
   let socket = null
   let opening = false
   let closed = false
@@ -57,7 +62,7 @@ export const linkOf = ({
     if (closed || opening || socket) return
     opening = true
     const read = decoder()
-    /** @type {import('node:net').Socket | null} */
+    /** @type {Socket | null} */
     let own = null
     let isLost = false
     const onBytes = (/** @type {Buffer} */ chunk) => {

@@ -1,11 +1,13 @@
 // Connections that come and go: so many a second are closed on purpose and made anew.
 
+/** @import { Timers } from '../base/timers.js' */
+
 /**
  * @param {object} needs
  * @param {number | null} needs.hz null: none
  * @param {() => boolean} needs.renew the next in turn; false: all are being made anew already
  * @param {() => number} needs.clock
- * @param {import('../base/timers.js').Timers} needs.timers
+ * @param {Timers} needs.timers
  */
 export const renewalsOf = ({ hz, renew, clock, timers }) => {
   const counts = { asked: 0, missed: 0 }

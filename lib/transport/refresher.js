@@ -1,6 +1,8 @@
 // Asks for the topology: one question at a time, and not at every error.
 import { systemTimers } from '../base/timers.js'
 
+/** @import { Timers } from '../base/timers.js' */
+
 const usualSpacingMs = 500
 // No event reports a replica that has come back, or slots that no command went to.
 const staleMs = 10_000
@@ -12,7 +14,7 @@ const staleMs = 10_000
  * @param {(topology: T) => void} needs.learn
  * @param {() => number} needs.clock
  * @param {number} [needs.spacingMs] between an answer and the next question
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const refresherOf = ({ ask, learn, clock, spacingMs = usualSpacingMs, timers = systemTimers }) => {
   /** @type {Promise<void> | null} the answer to the question that is open or to come */

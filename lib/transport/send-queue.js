@@ -6,10 +6,11 @@ import { fifo } from './fifo.js'
 import { linkOf } from './reconnecting-socket.js'
 
 /**
- * @typedef {import('./connection.js').Entry} Entry
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @import { Timers } from '../base/timers.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { ConnectionEvents, Entry, Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ * @import { underWayOf } from './pool.js'
  *
  * @typedef {{ tape: Tape, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of a tape; `at` is the pair under way
@@ -18,7 +19,7 @@ import { linkOf } from './reconnecting-socket.js'
  * @typedef {object} LaneEvents
  * @property {(entry: Entry, commands: number, lane: Lane) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string, lane: Lane) => void} onRefused
- * @property {import('./connection.js').ConnectionEvents['onReply']} [onReply]
+ * @property {ConnectionEvents['onReply']} [onReply]
  * @property {(lane: Lane) => void} onRead
  * @property {(tick: Tick) => void} onBegun its first byte goes to a socket
  * @property {(entry: Entry) => void} onLost was sent, and its answer will not come
@@ -37,14 +38,14 @@ const searchCommands = 2048
  * @param {string} options.address
  * @param {number} options.windowBytes unanswered bytes at which the lane shuts
  * @param {number} options.windowCommands unanswered commands at which it shuts
- * @param {ReturnType<typeof import('./pool.js').underWayOf>} options.underWay at this server
+ * @param {ReturnType<typeof underWayOf>} options.underWay at this server
  * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof linkOf>[0]['open']} options.open
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
  * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.holds
  * @param {() => number} options.clock
  * @param {() => number} options.random
- * @param {import('../base/timers.js').Timers} [options.timers]
+ * @param {Timers} [options.timers]
  * @param {LaneEvents} options.events
  */
 export const laneOf = ({

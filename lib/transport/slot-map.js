@@ -3,11 +3,12 @@ import { slotCount } from '../wire/slot.js'
 import { lowerBound } from './encoded-batch.js'
 
 /**
- * @typedef {import('./encoded-batch.js').Tape} Tape
- * @typedef {import('../wire/encode.js').TickValues} TickValues
+ * @import { TargetNode } from '../servers/topology.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Tape } from './encoded-batch.js'
+ *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
- * @typedef {import('../servers/topology.js').TargetNode} TargetNode
  * @typedef {'replica' | 'master' | 'any'} Reads
  */
 

@@ -1,9 +1,9 @@
 // Slots whose commands wait to be sent again. Later ticks of such a slot queue behind them, so that no repeat
 // puts an older value back.
 
-/** @typedef {import('./connection.js').Entry} Entry */
-
 /**
+ * @import { Entry } from './connection.js'
+ *
  * @typedef {object} Hold
  * @property {number} pending commands sent again, or about to be, without an outcome
  * @property {number} drains connections that may still answer older commands of the slot

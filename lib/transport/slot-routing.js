@@ -2,13 +2,15 @@
 // changed.
 
 /**
- * @typedef {import('./connection.js').Entry} Entry
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./pool.js').Pool} Pool
- * @typedef {import('./send-queue.js').Job} Job
- * @typedef {import('./send-queue.js').Turn} Turn
- * @typedef {ReturnType<typeof import('./slot-map.js').slotMapOf>} SlotMap
- * @typedef {{ tape: import('./encoded-batch.js').Tape, values: import('../wire/encode.js').TickValues }} Pass
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Entry, Tick } from './connection.js'
+ * @import { Tape } from './encoded-batch.js'
+ * @import { Pool } from './pool.js'
+ * @import { Job, Turn } from './send-queue.js'
+ * @import { slotMapOf } from './slot-map.js'
+ *
+ * @typedef {ReturnType<typeof slotMapOf>} SlotMap
+ * @typedef {{ tape: Tape, values: TickValues }} Pass
  */
 
 /**

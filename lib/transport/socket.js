@@ -17,36 +17,42 @@ import { closed as closedReason, storyOf } from './topology-events.js'
 import { repeatsOf } from './write-retries.js'
 
 /**
- * @typedef {import('./connection.js').Entry} Entry
- * @typedef {import('./connection.js').Tick} Tick
- * @typedef {import('./send-queue.js').Lane} Lane
- * @typedef {import('./send-queue.js').Turn} Turn
- * @typedef {import('./pool.js').Pool} Pool
- * @typedef {import('./slot-map.js').Topology} Topology
+ * @import { Socket } from 'node:net'
+ * @import { Timers } from '../base/timers.js'
+ * @import { Latencies } from '../measure/item-times.js'
+ * @import { Loss, ledgerOf } from '../measure/ledger.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Access } from '../servers/dial.js'
+ * @import { Sentinels } from '../servers/sentinel.js'
+ * @import { Step } from '../workloads/step.js'
+ * @import { ConnectionEvents, Entry, Tick } from './connection.js'
+ * @import { Pool } from './pool.js'
+ * @import { Lane, LaneEvents, Turn } from './send-queue.js'
+ * @import { Topology } from './slot-map.js'
  *
  * @typedef {object} DriverOptions
- * @property {import('../plan/plan.js').Plan} plan
- * @property {import('../workloads/step.js').Step[]} steps
+ * @property {Plan} plan
+ * @property {Step[]} steps
  * @property {DriverTarget} target
- * @property {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} ledger
- * @property {import('../measure/item-times.js').Latencies} latency
+ * @property {ReturnType<typeof ledgerOf>} ledger
+ * @property {Latencies} latency
  * @property {() => number} clock
  * @property {() => number} random
- * @property {import('../base/timers.js').Timers} [timers]
+ * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
  * @property {(tookMs: number) => void} [onRenewed] a connection was closed on purpose, and made anew
- * @property {import('./connection.js').ConnectionEvents['onReply']} [onReply]
+ * @property {ConnectionEvents['onReply']} [onReply]
  * @property {() => void} onProgress answers came: there may be room for more
  * @property {(share: number) => void} [onEncoding]
  *
  * @typedef {object} DriverTarget what a driver needs of a target
  * @property {Topology} topology
- * @property {import('../servers/dial.js').Access} access
- * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<import('node:net').Socket>} dial
+ * @property {Access} access
+ * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
  * @property {() => Promise<Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
- * @property {import('../servers/sentinel.js').Sentinels | null} [sentinels] who name the one server
+ * @property {Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
 
@@ -204,7 +210,7 @@ export const socketDriver = async (options) => {
     refresher.request()
   }
 
-  /** @type {import('./send-queue.js').LaneEvents} */
+  /** @type {LaneEvents} */
   const laneEvents = {
     onAnswered: (entry, n) => {
       if (closed) return
@@ -235,7 +241,7 @@ export const socketDriver = async (options) => {
     onRenewed,
   }
 
-  /** @param {Turn} turn @param {import('../measure/ledger.js').Loss} outcome */
+  /** @param {Turn} turn @param {Loss} outcome */
   const loseTurn = (turn, outcome) => {
     for (const { tape, ranges, at } of turn.jobs) {
       for (let r = at; r < ranges.length; r += 2) {

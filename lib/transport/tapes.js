@@ -7,9 +7,12 @@ import { batchOf, numberAt } from './batch.js'
 import { estimateBytes, tapeOf } from './encoded-batch.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../workloads/step.js').Step} Step
- * @typedef {import('../base/ranges.js').Range} Range
+ * @import { Range } from '../base/ranges.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Step } from '../workloads/step.js'
+ * @import { Tick } from './connection.js'
+ *
  * @typedef {import('./encoded-batch.js').Tape & { part: TapePart }} Tape
  *
  * @typedef {{ at: number, of: number }} TapePart which of the portions of a tick that a step is sent with
@@ -118,7 +121,7 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
       }
     }
   }
-  /** Tapes for items that are written only this once. @param {Range} range @param {import('../wire/encode.js').TickValues} at */
+  /** Tapes for items that are written only this once. @param {Range} range @param {TickValues} at */
   const fresh = (range, at) =>
     passesOf(steps, range, plan.connections).map(({ step, range: items, part, connection }) => {
       const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
@@ -129,7 +132,7 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
     /** @param {number} chunk @returns {Tape[]} */
     of: (chunk) => byChunk[chunk],
     fresh,
-    /** @param {import('./connection.js').Tick} tick @returns {Tape[]} */
+    /** @param {Tick} tick @returns {Tape[]} */
     ofTick: ({ chunk, account: { first, count }, items, values: at }) =>
       isFresh ? fresh({ first, count, items }, at) : byChunk[chunk],
   }

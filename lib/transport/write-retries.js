@@ -4,21 +4,26 @@ import { systemTimers } from '../base/timers.js'
 import { holdsOf } from './slot-queues.js'
 
 /**
- * @typedef {import('./connection.js').Entry} Entry
- * @typedef {import('./send-queue.js').Lane} Lane
+ * @import { Timers } from '../base/timers.js'
+ * @import { Loss, ledgerOf } from '../measure/ledger.js'
+ * @import { Entry } from './connection.js'
+ * @import { policyOf } from './policy.js'
+ * @import { Pool } from './pool.js'
+ * @import { Lane } from './send-queue.js'
+ * @import { Story } from './topology-events.js'
  */
 
 /**
  * @param {object} needs
- * @param {ReturnType<typeof import('./policy.js').policyOf>} needs.policy
- * @param {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} needs.ledger
- * @param {(entry: Entry) => import('./pool.js').Pool} needs.poolFor
+ * @param {ReturnType<typeof policyOf>} needs.policy
+ * @param {ReturnType<typeof ledgerOf>} needs.ledger
+ * @param {(entry: Entry) => Pool} needs.poolFor
  * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
  * @param {() => void} needs.onStale the map may be out of date
  * @param {(address: string) => Promise<void>} needs.loadScripts
- * @param {import('./topology-events.js').Story} needs.story
+ * @param {Story} needs.story
  * @param {() => number} needs.random
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const repeatsOf = ({
   policy,
@@ -35,7 +40,7 @@ export const repeatsOf = ({
   const touched = new Set()
   /** @type {Map<number, Set<number>>} slots with commands to send again later, by the time they wait */
   const postponed = new Map()
-  /** @type {Set<import('./pool.js').Pool>} */
+  /** @type {Set<Pool>} */
   const toPump = new Set()
   let closed = false
 
@@ -63,7 +68,7 @@ export const repeatsOf = ({
   }
   /**
    * @param {Entry} entry
-   * @param {import('../measure/ledger.js').Loss} outcome
+   * @param {Loss} outcome
    * @param {string} cause
    */
   const lose = (entry, outcome, cause) => {

@@ -2,21 +2,17 @@
 import { isAll, keyIn, listedKeys, partsIn, rangeOf } from './bind.js'
 
 /**
- * @typedef {import('./declare.js').Declaration} Declaration
- * @typedef {import('./declare.js').Atom} Atom
- * @typedef {import('./declare.js').Slot} Slot
- * @typedef {import('./declare.js').Family} Family
- * @typedef {import('./declare.js').Variable} Variable
- * @typedef {import('./bind.js').Binding} Binding
+ * @import { Binding } from './bind.js'
+ * @import { Ask, Atom, Declaration, Family, Fetch, Shape, Slot, Variable } from './declare.js'
  *
  * @typedef {object} BoundAsk
  * @property {'ids' | 'number' | 'newest'} kind
  * @property {string} name of its number
  * @property {string} key
  * @property {string[]} args
- * @property {import('./declare.js').Shape} shape
+ * @property {Shape} shape
  *
- * @typedef {Omit<import('./declare.js').Fetch, 'asks'> & { asks: (moment: { nowMs: number }) => BoundAsk[], command: string }} Reader
+ * @typedef {Omit<Fetch, 'asks'> & { asks: (moment: { nowMs: number }) => BoundAsk[], command: string }} Reader
  *   `command`: the one that brings the values, as commandstats names it
  */
 
@@ -67,10 +63,10 @@ export const commandsAt = ({ name, args, keys }, at, binding) => {
 
 /**
  * What is asked of each key goes together: its length, then its members.
- * @param {readonly import('./declare.js').Ask[]} asks
+ * @param {readonly Ask[]} asks
  */
 const byFamily = (asks) => {
-  const groups = /** @type {import('./declare.js').Ask[][]} */ ([])
+  const groups = /** @type {Ask[][]} */ ([])
   for (const ask of asks) {
     const last = groups.at(-1)
     const same = last && keyIn(last[0].args, '').family === keyIn(ask.args, '').family
@@ -104,7 +100,7 @@ export const readerOf = (declared, terms, binding) => {
             name: ask.number ?? '',
             key: rows[g][i].key,
             args: rows[g][i].args,
-            shape: /** @type {import('./declare.js').Shape} */ (ask.shape),
+            shape: /** @type {Shape} */ (ask.shape),
           })),
         )
       })

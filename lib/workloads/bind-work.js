@@ -2,7 +2,8 @@
 import { scriptBody, scriptSha } from './lua.js'
 
 /**
- * @typedef {import('./declare.js').Work} Work
+ * @import { Work } from './declare.js'
+ *
  * @typedef {import('./queue/replies.js').Taken} Taken
  * @typedef {Record<string, string | number>} Known of the worker, by the names of variables
  *

@@ -5,15 +5,9 @@ import { inlineScript } from './lua.js'
 import { each, gather, once } from './step.js'
 
 /**
- * @typedef {import('./declare.js').Declaration} Declaration
- * @typedef {import('./declare.js').Atom} Atom
- * @typedef {import('./declare.js').Slot} Slot
- * @typedef {import('./declare.js').Family} Family
- * @typedef {import('./declare.js').Command} Command
- * @typedef {import('./declare.js').Variable} Variable
- * @typedef {import('./step.js').Step} Step
- * @typedef {import('../wire/encode.js').Part} Part
- * @typedef {import('../wire/encode.js').Argument} Encoded
+ * @import { Argument as Encoded, Part } from '../wire/encode.js'
+ * @import { Argument, Atom, Command, Declaration, Family, Repeat, Slot, Variable } from './declare.js'
+ * @import { EachBytes, GatherBytes, GatherStep, Key, Step } from './step.js'
  *
  * @typedef {{ prefix: string, shaOf: (script: string) => string }} Binding
  * @typedef {{ prefix: string }} Terms what a workload's strategies read; the rest is the workload's own
@@ -43,13 +37,13 @@ const joined = (parts) => {
   return out
 }
 
-/** What an argument is made of. @param {import('./declare.js').Argument} argument @param {Binding} binding */
+/** What an argument is made of. @param {Argument} argument @param {Binding} binding */
 const partsOfArgument = (argument, binding) =>
   joined((Array.isArray(argument) ? argument : [argument]).flatMap((atom) => partsIn(atom, binding)))
 
 /**
  * An argument as a constant, or as a function of the item.
- * @param {import('./declare.js').Argument} argument
+ * @param {Argument} argument
  * @param {Binding} binding
  * @returns {{ of: ((n: number) => Encoded) | null, constant: Encoded }}
  */
@@ -110,7 +104,7 @@ export const rangeOf = ({ parts }) => {
  * All keys of a family, of those that move with time the one of the tick.
  * @param {Family} family
  * @param {string} prefix
- * @returns {import('./step.js').Key[]}
+ * @returns {Key[]}
  */
 const keysIn = (family, prefix) => {
   const range = rangeOf(family)
@@ -118,13 +112,13 @@ const keysIn = (family, prefix) => {
     return Array.from({ length: range[1] - range[0] }, (_, i) => textOf(family, range[0] + i, prefix))
   const { of, constant } = argumentOf(family, { prefix, shaOf: () => '' })
   if (of) throw new TypeError(`${family.pattern}: keys of an item cannot be listed`)
-  return [/** @type {import('./step.js').Key} */ (constant)]
+  return [/** @type {Key} */ (constant)]
 }
 
 /**
  * The first item from n on that goes into the key.
  * @param {Family} family
- * @param {import('./step.js').Key} key
+ * @param {Key} key
  * @param {number} n
  * @param {string} prefix
  */
@@ -146,9 +140,7 @@ export const listedKeys = (families, prefix) =>
 const argsOf = ({ name, args }, binding, where) => {
   const { at, family } = keyIn(args, where)
   const slots = args.map((slot, i) => {
-    const list = /** @type {import('./declare.js').Argument[]} */ (
-      isMany(slot) ? /** @type {any} */ (slot).many : [slot]
-    )
+    const list = /** @type {Argument[]} */ (isMany(slot) ? /** @type {any} */ (slot).many : [slot])
     return {
       isKey: i === at,
       count: isCount(slot) ? /** @type {Variable} */ (slot) : null,
@@ -164,7 +156,7 @@ const argsOf = ({ name, args }, binding, where) => {
  * A command an item as bytes; nothing where a text of the item is in it.
  * @param {Command} command
  * @param {Binding} binding
- * @returns {Partial<import('./step.js').EachBytes>}
+ * @returns {Partial<EachBytes>}
  */
 const eachBytes = ({ name, args }, binding) => {
   const mouldFor = mouldsOf(
@@ -183,7 +175,7 @@ const eachBytes = ({ name, args }, binding) => {
  * A gathered command as bytes; nothing where a text of the item is repeated in it.
  * @param {ReturnType<typeof argsOf>} command
  * @param {Binding} binding
- * @returns {Partial<import('./step.js').GatherBytes>}
+ * @returns {Partial<GatherBytes>}
  */
 const gatherBytes = ({ name, slots }, binding) => {
   const pieces = slots.map(({ isKey, count, many, of, list }) => ({
@@ -201,7 +193,7 @@ const gatherBytes = ({ name, slots }, binding) => {
   if (pieces.some(({ many, mouldFor }) => many > 0 && mouldFor === null)) return {}
   const single = 1 + pieces.filter(({ many }) => many === 0).length
   const repeated = pieces.reduce((sum, { many }) => sum + many, 0)
-  /** @param {typeof pieces[number]} piece @param {import('./step.js').Key} key @param {number[]} ns */
+  /** @param {typeof pieces[number]} piece @param {Key} key @param {number[]} ns */
   const argument = ({ isKey, count, constant }, key, ns) =>
     isKey ? key : count ? ns.length * (count.times ?? 1) + (count.plus ?? 0) : constant
   return {
@@ -227,7 +219,7 @@ const gatherBytes = ({ name, slots }, binding) => {
   }
 }
 
-/** @param {Command} command @param {import('./declare.js').Repeat} repeat @param {Binding} binding @param {string} where @returns {Step} */
+/** @param {Command} command @param {Repeat} repeat @param {Binding} binding @param {string} where @returns {Step} */
 const stepOf = (command, repeat, binding, where) => {
   const { name, at, family, slots } = argsOf(command, binding, `${where}: ${command.name}`)
   const { counts, number } = command
@@ -249,7 +241,7 @@ const stepOf = (command, repeat, binding, where) => {
     )
   }
   if (family === null) throw new TypeError(`${where}: ${name} has no key`)
-  /** @param {import('./step.js').Key} key @param {number[]} ns */
+  /** @param {Key} key @param {number[]} ns */
   const args = (key, ns) => {
     const out = /** @type {Encoded[]} */ ([name])
     for (const { isKey, count, many, of } of slots) {
@@ -262,14 +254,14 @@ const stepOf = (command, repeat, binding, where) => {
   }
   if (command.kind === 'gather') {
     const { of, constant } = argumentOf(family, binding)
-    const key = /** @type {(n: number) => import('./step.js').Key} */ (of ?? (() => constant))
+    const key = /** @type {(n: number) => Key} */ (of ?? (() => constant))
     return gather(command.max ?? 0, key, args, {
       ...options,
       ...gatherBytes({ name, at, family, slots }, binding),
     })
   }
   const { everyMs, paced } = command
-  const keyed = (/** @type {import('./step.js').Key} */ key, /** @type {number} */ n) =>
+  const keyed = (/** @type {Key} */ key, /** @type {number} */ n) =>
     args(key, [itemIn(family, key, n, binding.prefix)])
   return once(keysIn(family, binding.prefix), keyed, { ...options, everyMs, paced })
 }
@@ -312,7 +304,7 @@ export const checksOf = (declared, terms, binding) => {
         check === 'id' || check === 'listed'
           ? null
           : stepOf({ kind: 'gather', name, args, everyMs: 0 }, 'safe', binding, declared.name)
-      return { check, ...index, list, step: /** @type {import('./step.js').GatherStep | null} */ (step) }
+      return { check, ...index, list, step: /** @type {GatherStep | null} */ (step) }
     }) ?? null
   )
 }

@@ -5,6 +5,8 @@ import { partsOf, stencilOf } from './client-command.js'
 import { mouldsOf, putMould } from './command-template.js'
 
 /**
+ * @import { Command, Slot, Variable } from './declare.js'
+ *
  * @typedef {object} ChunkStencil
  * @property {string} name
  * @property {boolean} isOne a command carries the chunk
@@ -13,11 +15,11 @@ import { mouldsOf, putMould } from './command-template.js'
  * @property {(ns: ArrayLike<number>, count: number) => string[][]} commands with their names
  */
 
-/** @param {readonly (string | number | import('./declare.js').Variable)[]} parts @param {number} n */
+/** @param {readonly (string | number | Variable)[]} parts @param {number} n */
 const textOf = (parts, n) =>
   parts.map((part) => (typeof part === 'object' ? String(part.of?.(n)) : part)).join('')
 
-/** @param {import('./declare.js').Command} command @param {string} prefix @returns {ChunkStencil} */
+/** @param {Command} command @param {string} prefix @returns {ChunkStencil} */
 const eachOf = (command, prefix) => {
   const { most, put } = stencilOf(command, prefix)
   const args = command.args.map((arg) => partsOf(arg, prefix))
@@ -35,7 +37,7 @@ const eachOf = (command, prefix) => {
   }
 }
 
-/** @param {import('./declare.js').Slot} slot @param {string} prefix */
+/** @param {Slot} slot @param {string} prefix */
 const pieceOf = (slot, prefix) => {
   if (typeof slot === 'object' && 'many' in slot) {
     const list = slot.many.map((argument) => partsOf(argument, prefix))
@@ -47,7 +49,7 @@ const pieceOf = (slot, prefix) => {
   return { many: null, mouldFor: null, isCount, text: isCount ? '' : textOf(partsOf(slot, prefix), 0) }
 }
 
-/** @param {import('./declare.js').Command} command @param {string} prefix @returns {ChunkStencil} */
+/** @param {Command} command @param {string} prefix @returns {ChunkStencil} */
 const gatherOf = ({ name, args }, prefix) => {
   const pieces = args.map((arg) => pieceOf(arg, prefix))
   const repeated = pieces.reduce((sum, { many }) => sum + (many?.length ?? 0), 0)
@@ -84,7 +86,7 @@ const gatherOf = ({ name, args }, prefix) => {
 }
 
 /**
- * @param {import('./declare.js').Command} command of the kind each or gather
+ * @param {Command} command of the kind each or gather
  * @param {string} prefix
  */
 export const chunkStencilOf = (command, prefix) =>

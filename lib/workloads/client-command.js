@@ -6,14 +6,14 @@ import { mouldsOf, putMould } from './command-template.js'
 import { scriptSha } from './lua.js'
 
 /**
- * @typedef {import('./declare.js').Command} Command
- * @typedef {import('./declare.js').Variable} Variable
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Command, Slot, Variable } from './declare.js'
  *
  * @typedef {object} Stencilled
  * @property {string} name
  * @property {number} most bytes that one command takes
  * @property {boolean} timed it carries when it was due
- * @property {(n: number, out: Buffer, at: number, values?: import('../wire/encode.js').TickValues) => number} put returns where
+ * @property {(n: number, out: Buffer, at: number, values?: TickValues) => number} put returns where
  *   the next command begins
  * @property {(n: number) => number} slotOf
  */
@@ -60,7 +60,7 @@ const bytesOf = (parts, n) =>
     }),
   )
 
-/** @param {import('./declare.js').Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
+/** @param {Slot} slot @param {string} prefix @returns {(string | number | Variable)[]} */
 export const partsOf = (slot, prefix) => {
   if (Array.isArray(slot)) return slot.flatMap((one) => partsOf(one, prefix))
   if (typeof slot !== 'object') return [slot]

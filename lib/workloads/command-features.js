@@ -3,7 +3,7 @@ import { anyPlan } from './any-plan.js'
 import { strategyNamed } from './index.js'
 import { termsOf } from './plan-fields.js'
 
-/** @typedef {import('./declare.js').Command} Command */
+/** @import { Command } from './declare.js' */
 
 /** @param {any} slot @returns {string[]} */
 const variablesIn = (slot) => {

@@ -3,7 +3,9 @@
 import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../wire/encode.js'
 
 /**
- * @typedef {import('./declare.js').Variable} Variable
+ * @import { Hole, Part, TickValues } from '../wire/encode.js'
+ * @import { Variable } from './declare.js'
+ *
  * @typedef {{ variable: Variable, at: number, end: number }} Place
  * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} Mould `cut`: what follows the bytes
  * @typedef {{ lead: Mould & { shift: number }, own: Variable, width: number, after: Mould }} Cut an argument of the item's
@@ -130,8 +132,8 @@ const cutMoulds = (name, args, at, total) => {
  * @param {number} n
  * @param {Buffer} out
  * @param {number} at
- * @param {import('../wire/encode.js').TickValues} values
- * @param {((hole: import('../wire/encode.js').Hole, at: number) => void) | undefined} note
+ * @param {TickValues} values
+ * @param {((hole: Hole, at: number) => void) | undefined} note
  */
 const putPlaces = (places, n, out, at, values, note) => {
   for (let h = 0; h < places.length; h++) {
@@ -151,8 +153,8 @@ const putPlaces = (places, n, out, at, values, note) => {
  * @param {number} n
  * @param {Buffer} out
  * @param {number} at
- * @param {import('../wire/encode.js').TickValues} values
- * @param {(hole: import('../wire/encode.js').Hole, at: number) => void} [note]
+ * @param {TickValues} values
+ * @param {(hole: Hole, at: number) => void} [note]
  * @returns {number} where the next begins
  */
 export const putMould = ({ bytes, places, cut }, n, out, at, values, note) => {
@@ -168,8 +170,8 @@ export const putMould = ({ bytes, places, cut }, n, out, at, values, note) => {
  * @param {number} n
  * @param {Buffer} out
  * @param {number} begin
- * @param {import('../wire/encode.js').TickValues} values
- * @param {(hole: import('../wire/encode.js').Hole, at: number) => void} [note]
+ * @param {TickValues} values
+ * @param {(hole: Hole, at: number) => void} [note]
  */
 const putCut = ({ lead, own, width, after }, n, out, begin, values, note) => {
   const whole = lead.bytes.length + width
@@ -205,7 +207,7 @@ const widthOf = (part, n) => {
   return variable.hole?.width ?? variable.width ?? digitsOf(numberOf(variable, n))
 }
 
-/** @param {MouldPart} part @param {number} n @returns {import('../wire/encode.js').Part} */
+/** @param {MouldPart} part @param {number} n @returns {Part} */
 const asPart = (part, n) => {
   const variable = isVariable(part)
   if (!variable) return /** @type {string | number | Buffer} */ (part)

@@ -3,8 +3,10 @@
 // that a module must know of a strategy is read off its declaration.
 
 /**
- * @typedef {import('../wire/encode.js').Part} Part
- * @typedef {import('../wire/encode.js').Hole} Hole
+ * @import { Hole, HoleName, Part } from '../wire/encode.js'
+ * @import { FlowName } from './flows.js'
+ * @import { Choice } from './needs.js'
+ * @import { Progress, Question } from './reply-meanings.js'
  *
  * @typedef {'item' | 'tick' | 'command' | 'fetch' | 'reply' | 'worker'} Scope when a variable gets its value: for the item an
  *   operation is about, at a tick, when a command's items are known, when a fetch begins, by a reply before it, when a
@@ -22,7 +24,7 @@
  * @property {number} [most] of widthOf
  * @property {number} [shift] of a minute: how many before the one under way
  * @property {(n: number) => string[]} [list] of a dialogue: several arguments, as many(it)
- * @property {(progress: import('./reply-meanings.js').Progress) => string} [from] of a dialogue: what replies so far make of it
+ * @property {(progress: Progress) => string} [from] of a dialogue: what replies so far make of it
  * @property {number} [plus] of a count
  * @property {number} [times]
  *
@@ -167,7 +169,7 @@
  *
  * @typedef {object} Answers operations whose every answer is checked
  * @property {() => Judge} judge a new one
- * @property {import('./reply-meanings.js').Question | null} question how a client filters by itself
+ * @property {Question | null} question how a client filters by itself
  * @property {(n: number) => number} matches items that query n matches as they were loaded
  *
  * @typedef {object} Indexing what is built besides the data that is loaded
@@ -196,14 +198,14 @@
  * @property {string} workload
  * @property {string} name
  * @property {string} title
- * @property {import('./needs.js').Choice | null} choice what it is chosen by; null: it is no candidate of `millrace choose` unless it is named
+ * @property {Choice | null} choice what it is chosen by; null: it is no candidate of `millrace choose` unless it is named
  * @property {readonly Flag[]} flags
  * @property {readonly string[]} options shared options that are about this kind of strategy, by their keys
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, readonly Need[]>> | null} variants by feature of the server: the first that it can do
  * @property {(t: any) => Keys} keys
  * @property {(t: any, k: any) => Record<string, Command[]>} operations
- * @property {Readonly<Record<string, { flow: import('./flows.js').FlowName, play: readonly string[] }>>} roles
+ * @property {Readonly<Record<string, { flow: FlowName, play: readonly string[] }>>} roles
  * @property {((t: any, k: any) => Fetch) | null} fetch
  * @property {(counts: Record<string, number>, plan: any, passes: readonly PassResult[], sum: Sum | null) => string[]} reasons
  *   why a run of it is not valid, by its replies and what is stored
@@ -240,7 +242,7 @@
 /** @param {string} name @param {Scope} scope @param {Partial<Variable>} rest @returns {Variable} */
 const variable = (name, scope, rest) => Object.freeze({ variable: name, scope, ...rest })
 
-/** @param {import('../wire/encode.js').HoleName} name @param {number} width */
+/** @param {HoleName} name @param {number} width */
 const hole = (name, width) => Object.freeze({ hole: name, width })
 
 /** The number that an operation is about: the flow chooses it. */

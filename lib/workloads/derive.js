@@ -4,14 +4,9 @@ import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
 import { keyIn, listedKeys, rangeOf, textOf } from './bind.js'
 
-/**
- * @typedef {import('./declare.js').Declaration} Declaration
- * @typedef {import('./declare.js').Family} Family
- * @typedef {import('./declare.js').Command} Command
- * @typedef {import('./declare.js').Script} Script
- */
+/** @import { Command, Declaration, Family, Keys, Script } from './declare.js' */
 
-/** @param {import('./declare.js').Keys} keys @returns {Family[]} */
+/** @param {Keys} keys @returns {Family[]} */
 export const familiesOf = (keys) => Object.values(keys).flat()
 
 /** @param {Family} family @param {string} variable */

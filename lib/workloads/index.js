@@ -33,7 +33,10 @@ import { queueList } from './queue/list.js'
 import { queueStream } from './queue/stream.js'
 import { queueZset } from './queue/zset.js'
 
-/** @typedef {import('./declare.js').Declaration} Declaration */
+/**
+ * @import { Declaration } from './declare.js'
+ * @import { FlowName } from './flows.js'
+ */
 
 /** @type {Map<string, Readonly<Declaration>>} by name, in the order in which options and docs list them */
 const registry = new Map()
@@ -109,7 +112,7 @@ export const allStrategies = () => [...registry.values()]
 /** How its writer's operations meet connections. @param {string} strategy */
 export const writerFlow = (strategy) => flows[strategyNamed(strategy).roles.writer.flow]
 
-/** @param {import('./flows.js').FlowName} [flow] only those that a writer plays so */
+/** @param {FlowName} [flow] only those that a writer plays so */
 export const strategyNames = (flow) =>
   allStrategies()
     .filter(({ roles }) => flow === undefined || roles.writer.flow === flow)

@@ -4,6 +4,8 @@ import { familiesOf, headOf } from './derive.js'
 import { allStrategies } from './index.js'
 import { termsOf } from './plan-fields.js'
 
+/** @import { Family } from './declare.js' */
+
 /** Names without a variable, and the texts before the first variable of the others. */
 export const headsOf = () => {
   // Those of a user's model may be any text: its keys are known by their plan alone.
@@ -11,7 +13,7 @@ export const headsOf = () => {
   const families = ours.flatMap((declared) =>
     familiesOf(declared.keys(termsOf({ ...anyPlan, strategy: declared.name }))),
   )
-  const isWhole = (/** @type {import('./declare.js').Family} */ { parts }) => parts.length === 1
+  const isWhole = (/** @type {Family} */ { parts }) => parts.length === 1
   return {
     whole: ['latest-ids', ...new Set(families.filter(isWhole).map(headOf))],
     begun: [...new Set(families.filter((family) => !isWhole(family)).map(headOf))],

@@ -5,10 +5,9 @@ import { partsOf } from './client-command.js'
 import { progressOf } from './reply-meanings.js'
 
 /**
- * @typedef {import('./declare.js').Command} Command
- * @typedef {import('./declare.js').Argument} Argument
- * @typedef {import('./reply-meanings.js').Progress} Progress
- * @typedef {import('../wire/reply-values.js').Value} Value
+ * @import { Value } from '../wire/reply-values.js'
+ * @import { Argument, Command } from './declare.js'
+ * @import { Meanings, Progress } from './reply-meanings.js'
  *
  * @typedef {object} Outgoing
  * @property {string[]} args with the command's name
@@ -63,7 +62,7 @@ const boundOf = (command, prefix) => {
 /**
  * @param {readonly Command[]} commands
  * @param {string} prefix
- * @param {import('./reply-meanings.js').Meanings} meanings
+ * @param {Meanings} meanings
  */
 export const dialoguesOf = (commands, prefix, meanings) => {
   const steps = commands.map((command) => boundOf(command, prefix))

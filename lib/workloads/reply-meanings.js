@@ -3,7 +3,8 @@
 import { MillraceError } from '../base/errors.js'
 
 /**
- * @typedef {import('../wire/reply-values.js').Value} Value
+ * @import { Value } from '../wire/reply-values.js'
+ *
  * @typedef {{ key: string, sortKey: number }} Row
  *
  * @typedef {object} Progress of an operation under way

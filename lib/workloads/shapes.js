@@ -2,9 +2,10 @@
 import { scoreIn } from '../wire/id-list.js'
 
 /**
- * @typedef {import('../wire/values.js').ReplySink} ReplySink
- * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('./declare.js').Shape} Shape
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { BoundAsk } from './bind-reader.js'
+ * @import { Shape } from './declare.js'
  *
  * @typedef {object} ValueSink takes the values of a fetch; bytes are a view that is used again after the call
  * @property {(i: number, bytes: Buffer, from: number, to: number) => void} value of the i-th id of the list; -1:
@@ -153,7 +154,7 @@ const newestSink = (collector) => {
 }
 
 /**
- * @param {import('./bind-reader.js').BoundAsk} ask
+ * @param {BoundAsk} ask
  * @param {Collector} collector
  * @returns {ReplySink}
  */

@@ -2,10 +2,9 @@
 import { encode, sizeOf } from '../wire/encode.js'
 
 /**
- * @typedef {import('../wire/encode.js').TickValues} TickValues
- * @typedef {(hole: import('../wire/encode.js').Hole, at: number) => void} Note
- * @typedef {import('../wire/encode.js').Argument} Argument
- * @typedef {import('../wire/encode.js').Part} Part
+ * @import { Argument, Hole, Part, TickValues } from '../wire/encode.js'
+ *
+ * @typedef {(hole: Hole, at: number) => void} Note
  * @typedef {string | Part[]} Key
  *
  * @typedef {object} StepOptions

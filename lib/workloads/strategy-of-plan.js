@@ -28,11 +28,15 @@ import { termsOf } from './plan-fields.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
- * @typedef {import('./latest/plan-fields.js').LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, a card of
+ * @import { ChunkStencil } from './chunk-stencil.js'
+ * @import { Command, Declaration, Family, Repeat, Work, Workers } from './declare.js'
+ * @import { LatestPlan } from './latest/plan-fields.js'
+ *
+ * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, a card of
  *   one, or a reader's plan
  */
 
-/** @param {import('./declare.js').Command} command @param {import('./declare.js').Repeat} repeat @param {string} prefix */
+/** @param {Command} command @param {Repeat} repeat @param {string} prefix */
 const clientOperation = (command, repeat, prefix) => ({
   stencil: command.kind === 'each' ? stencilOf(command, prefix) : oneOf(chunkStencilOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
@@ -40,7 +44,7 @@ const clientOperation = (command, repeat, prefix) => ({
 
 /**
  * An operation as clients play it: of one command, or a dialogue.
- * @param {import('./declare.js').Declaration} declared
+ * @param {Declaration} declared
  * @param {any} terms
  * @param {string} name of the operation
  * @param {string} prefix
@@ -64,7 +68,7 @@ const operationOf = (declared, terms, name, prefix) => {
   }
 }
 
-/** A chunk of a single number. @param {import('./chunk-stencil.js').ChunkStencil} chunk */
+/** A chunk of a single number. @param {ChunkStencil} chunk */
 const oneOf = ({ name, size, put }) => ({
   name,
   timed: false,
@@ -75,7 +79,7 @@ const oneOf = ({ name, size, put }) => ({
 
 /**
  * Two operations of a mix must not mean different things by the same class of reply.
- * @param {readonly import('./declare.js').Command[]} commands
+ * @param {readonly Command[]} commands
  * @param {string} where
  */
 const replyNamesOf = (commands, where) => {
@@ -95,7 +99,7 @@ const replyNamesOf = (commands, where) => {
 
 /**
  * The operations that are played: of a mix those that have a weight.
- * @param {import('./declare.js').Declaration} declared
+ * @param {Declaration} declared
  * @param {AnyPlan & { clients?: { ratio: readonly number[] } | null }} plan
  */
 const playedIn = ({ roles, passes }, { clients }) => {
@@ -103,10 +107,10 @@ const playedIn = ({ roles, passes }, { clients }) => {
   return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
 }
 
-/** Of commands that are there, with what their scripts run. @param {readonly (import('./declare.js').Work | null)[]} works */
+/** Of commands that are there, with what their scripts run. @param {readonly (Work | null)[]} works */
 const namesOf = (works) => [...commandNames(/** @type {any} */ (works.filter((one) => one !== null)))]
 
-/** What workers send for jobs. @param {import('./declare.js').Workers | null} workers */
+/** What workers send for jobs. @param {Workers | null} workers */
 const workNames = (workers) => {
   if (workers === null) return []
   const { open, take, wait, own, confirm, reclaim } = workers
@@ -126,7 +130,7 @@ const choicesOf = (options) =>
 
 /**
  * What consumers send, and by which of it they are known, whatever they and not the writers were asked for.
- * @param {import('./declare.js').Declaration} declared
+ * @param {Declaration} declared
  * @param {any} terms
  * @param {ReadonlySet<string>} written
  */
@@ -154,7 +158,7 @@ const consumerNames = (declared, terms, written) => {
   }
 }
 
-/** Of a family with at most one variable, at its end. @param {import('./declare.js').Family} family @param {string} prefix */
+/** Of a family with at most one variable, at its end. @param {Family} family @param {string} prefix */
 const headIn = ({ parts: [head] }, prefix) => prefix + head
 
 /** @param {AnyPlan} plan */
@@ -174,7 +178,7 @@ export const strategyOf = (plan) => {
     ...(declared.delivery === 'transaction' ? ['multi', 'exec'] : []),
   ])
   const keyOf = (/** @type {number} */ n) =>
-    textOf(/** @type {import('./declare.js').Family} */ (declared.keys(terms).key), n, plan.prefix)
+    textOf(/** @type {Family} */ (declared.keys(terms).key), n, plan.prefix)
   return {
     declared,
     terms,
@@ -219,7 +223,7 @@ export const strategyOf = (plan) => {
       declared.beside === null ? null : operationOf(declared, terms, declared.beside, plan.prefix),
     /** The number in the name of a key, as a function; -1: it is none of ours. */
     numbers: () => {
-      const family = /** @type {import('./declare.js').Family} */ (declared.keys(terms).key)
+      const family = /** @type {Family} */ (declared.keys(terms).key)
       const numberIn = itemNumberOf(family, plan.prefix)
       return (/** @type {string} */ key) => numberIn(Buffer.from(key), 0, Buffer.byteLength(key))
     },
@@ -252,7 +256,7 @@ export const strategyOf = (plan) => {
       ...commandNames(stored),
       ...workNames(declared.workers?.(terms, declared.keys(terms)) ?? null),
     ]),
-    /** @param {import('./declare.js').Work} work */
+    /** @param {Work} work */
     boundWork: (work) => boundWork(work, plan.prefix),
     /** The names of a queue's accounts, or what they begin with. */
     accounts: () => {

@@ -1,7 +1,11 @@
 // What the strategies of 'counters' share: increment n adds 1 to counter 1 + (n - 1) mod C, in one structure.
 import { count, each, family, gather, many, number, script } from '../declare.js'
 
-/** @typedef {ReturnType<typeof import('./plan-fields.js').termsOf>} Terms */
+/**
+ * @import { Command, Sum } from '../declare.js'
+ * @import { Structure, termsOf } from './plan-fields.js'
+ */
+/** @typedef {ReturnType<typeof termsOf>} Terms */
 
 /** @param {Terms} t */
 const counterOf = ({ counters }) =>
@@ -13,7 +17,7 @@ const member = (t) => ['counter:', counterOf(t)]
 // With names of about 10 characters, on Redis 7.0.15 with jemalloc.
 const bytesACounter = Object.freeze({ zset: 110, hash: 64, string: 72 })
 
-/** @param {Terms} t @param {import('./plan-fields.js').Structure} structure */
+/** @param {Terms} t @param {Structure} structure */
 const familyOf = (t, structure) => {
   const isUsed = t.structure === structure
   const bytes = isUsed ? bytesACounter[structure] : 0
@@ -54,7 +58,7 @@ const call =
       : gather(name, [atom, 1, key, many(member(t))])
   }
 
-/** @param {(t: Terms, k: any) => import('../declare.js').Command} command */
+/** @param {(t: Terms, k: any) => Command} command */
 const operations = (command) => (/** @type {Terms} */ t, /** @type {any} */ k) => ({
   add: [command(t, k)],
   read: [
@@ -72,7 +76,7 @@ const words = (/** @type {number} */ n) => n.toLocaleString('en')
 
 /**
  * Why the counters do not add up to what was acknowledged.
- * @param {import('../declare.js').Sum | null} sum
+ * @param {Sum | null} sum
  */
 const reasonsOf = (sum) => {
   if (sum === null) return ['the counters could not be read after the run, so their sum is not known']

@@ -4,7 +4,7 @@
 import { ask, family, listed, many, replied, strategy } from '../declare.js'
 import { document, fieldsOf, jsonModule } from '../query/parts.js'
 
-/** @typedef {import('./plan-fields.js').Terms} Terms */
+/** @import { Terms } from './plan-fields.js' */
 /** @typedef {(settings: any, named: (key: any) => string) => string | false} Rule */
 
 const fieldOf = (/** @type {number} */ client) => `w${client + 1}`

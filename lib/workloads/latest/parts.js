@@ -27,11 +27,10 @@ import {
 import { spreadTags } from './plan-fields.js'
 
 /**
- * @typedef {import('./plan-fields.js').LatestTerms} Terms
- * @typedef {import('../declare.js').Family} Family
- * @typedef {import('../declare.js').Argument} Argument
- * @typedef {import('../declare.js').Ask} Ask
- * @typedef {import('../declare.js').Shape} Shape
+ * @import { LifetimeTerms } from '../../traffic/lifetimes.js'
+ * @import { PayloadTerms } from '../../traffic/payload.js'
+ * @import { Argument, Ask, Command, Family, Shape, Slot } from '../declare.js'
+ * @import { LatestTerms as Terms } from './plan-fields.js'
  */
 
 // Bytes an item beside its value, with a key of 10 characters: measured on Redis 7.0.15 with jemalloc, 20,000 items,
@@ -53,10 +52,10 @@ export const roles = Object.freeze({
 /** The shared options that are about sorted sets. */
 export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSortedSets'])
 
-/** Seconds that the item lives. @param {import('../../traffic/lifetimes.js').LifetimeTerms} t */
+/** Seconds that the item lives. @param {LifetimeTerms} t */
 export const ttl = (t) => (t.ttlLeastS ? number('ttl', lifetimeOf(t)) : t.ttlS)
 
-/** @param {import('../../traffic/payload.js').PayloadTerms} t */
+/** @param {PayloadTerms} t */
 export const valueBody = (t) => {
   const body = payloadBody(t)
   return body.least === body.most ? fixed('value', body.most, body.put) : sized('value', body)
@@ -124,7 +123,7 @@ export const minuteKeys = (name, type, options) =>
  * key: it goes before the items, so that such a key never is without a lifetime.
  * @param {Family} key
  * @param {number} everyMs
- * @param {import('../declare.js').Slot[]} make
+ * @param {Slot[]} make
  */
 export const keep = (key, everyMs, make) =>
   every(everyMs, 'EVAL', [keepKey, 1, key, /** @type {number} */ (key.lifetimeS), ...make])
@@ -141,7 +140,7 @@ const purged = (set, { most, everyMs }) =>
  * is ranked or the next purge comes.
  * @param {Terms} t
  * @param {{ set: Family, extra?: readonly Family[] }} k
- * @param {import('../declare.js').Command[]} fill
+ * @param {Command[]} fill
  * @param {Argument} member
  */
 export const keepSets = (t, { set, extra = [] }, fill, member) => [
@@ -156,7 +155,7 @@ export const keepSets = (t, { set, extra = [] }, fill, member) => [
  * @param {Terms} t
  * @param {{ set: Family, extra: readonly Family[] }} k
  * @param {Argument} member
- * @param {import('../declare.js').Command[]} [store]
+ * @param {Command[]} [store]
  */
 export const rankItems = (t, k, member, store = []) => {
   const sets = [k.set, ...k.extra]

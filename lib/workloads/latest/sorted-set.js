@@ -14,7 +14,10 @@ import {
   workload,
 } from './parts.js'
 
-/** @typedef {import('./plan-fields.js').LatestTerms} Terms */
+/**
+ * @import { Family } from '../declare.js'
+ * @import { LatestTerms as Terms } from './plan-fields.js'
+ */
 
 /** How the ids in sorted sets are fetched, and their values with GET or by one script. @param {Terms} t @param {any} k */
 const fetchOfSets = (t, k) =>
@@ -27,7 +30,7 @@ const fetchOfSets = (t, k) =>
         unique: false,
       }
 
-/** Each item by its id, and its id in its sorted set and in all extra ones. @param {any} k @param {import('../declare.js').Family} member */
+/** Each item by its id, and its id in its sorted set and in all extra ones. @param {any} k @param {Family} member */
 export const checkRanked = (k, member) => [
   byId,
   ...[k.set, ...(k.extra ?? [])].map((set) => byCommand('members', 'ZMSCORE', [set, many(member)])),

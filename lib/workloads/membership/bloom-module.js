@@ -4,7 +4,7 @@ import { bitsOf, filter } from './bloom.js'
 import { wholeId } from './ids.js'
 import { added, structureName, structures } from './parts.js'
 
-/** @typedef {import('./parts.js').Terms} Terms */
+/** @import { Terms } from './parts.js' */
 
 // Ids fall into partitions at random: a filter that takes more than it was made for gets a second layer.
 const spreadOf = (/** @type {number} */ mean) => 4 * Math.sqrt(mean)

@@ -4,7 +4,7 @@ import { each, script, strategy } from '../declare.js'
 import { wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
-/** @typedef {import('./parts.js').Terms} Terms */
+/** @import { Terms } from './parts.js' */
 
 /** Bits of one filter. @param {Terms} t */
 export const bitsOf = ({ falsePositives, quantity, partitions }) =>

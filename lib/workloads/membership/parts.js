@@ -2,7 +2,11 @@
 import { family } from '../declare.js'
 import { partition } from './ids.js'
 
-/** @typedef {ReturnType<typeof import('./plan-fields.js').termsOf>} Terms */
+/**
+ * @import { PassResult } from '../declare.js'
+ * @import { termsOf } from './plan-fields.js'
+ */
+/** @typedef {ReturnType<typeof termsOf>} Terms */
 
 const two = (/** @type {number} */ n) => String(n).padStart(2, '0')
 const count = (/** @type {number} */ n) => n.toLocaleString('en')
@@ -26,7 +30,7 @@ export const structures = ({ bits, partitions, quantity, ids }, { name, type, by
     shape: { head: `bench:${name}:`, rest: /^\d\d:\d+$/ },
   })
 
-/** @param {readonly import('../declare.js').PassResult[]} passes */
+/** @param {readonly PassResult[]} passes */
 const unexpected = (passes) =>
   passes.flatMap(({ name, counts, operations }) => {
     const expected = name === 'misses' ? 'new' : 'known'

@@ -1,7 +1,9 @@
 // What the strategies of 'membership' read of a plan.
 
+/** @import { IdForm } from './ids.js' */
+
 /**
- * @param {{ prefix: string, quantity: number, own?: { partitions?: number, ids?: import('./ids.js').IdForm, falsePositives?: number } }} plan
+ * @param {{ prefix: string, quantity: number, own?: { partitions?: number, ids?: IdForm, falsePositives?: number } }} plan
  */
 export const termsOf = ({ prefix, quantity, own = {} }) => {
   const { partitions = 1, ids = 'hex', falsePositives = 0.01 } = own

@@ -20,8 +20,9 @@ import { scriptFault } from './scripts.js'
 import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
 
 /**
- * @typedef {import('./template.js').Word} Word
- * @typedef {import('./template.js').Placeholder} Placeholder
+ * @import { NeedName } from '../needs.js'
+ * @import { Placeholder, Word } from './template.js'
+ *
  * @typedef {(at?: number) => string} Place names a character of a text
  *
  * @typedef {object} CommandText
@@ -44,7 +45,7 @@ import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
  * @typedef {object} ModelText
  * @property {string} name
  * @property {string} title
- * @property {readonly import('../needs.js').NeedName[]} [meets]
+ * @property {readonly NeedName[]} [meets]
  * @property {readonly CommandText[]} write
  * @property {Map<string, KeyText> | null} keys null: those that the commands name
  * @property {ReadText | null} read

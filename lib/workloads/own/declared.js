@@ -23,13 +23,11 @@ import { patternOf } from './template.js'
 import { random, writer } from './words.js'
 
 /**
- * @typedef {import('./plan-fields.js').OwnTerms} Terms
- * @typedef {import('./compile.js').Compiled} Compiled
- * @typedef {import('./compile.js').ModelKey} ModelKey
- * @typedef {import('./compile.js').ModelCommand} ModelCommand
- * @typedef {import('./template.js').Placeholder} Placeholder
- * @typedef {import('../declare.js').Family} Family
- * @typedef {import('../declare.js').Variable} Variable
+ * @import { Family, Variable } from '../declare.js'
+ * @import { Compiled, Lifetime, ModelCommand, ModelKey, ModelText } from './compile.js'
+ * @import { OwnTerms as Terms } from './plan-fields.js'
+ * @import { ModelFetch } from './read.js'
+ * @import { Placeholder, Word } from './template.js'
  */
 
 // Beside values and the names of members; measured as those of latest/parts.js.
@@ -61,7 +59,7 @@ const atomsOf = (t, { name, args }) => {
 /** @param {Terms} t @param {readonly (string | Placeholder)[]} parts */
 const allAtoms = (t, parts) => parts.flatMap((part) => (typeof part === 'object' ? atomsOf(t, part) : part))
 
-/** @param {Terms} t @param {import('./compile.js').Lifetime} lifetime */
+/** @param {Terms} t @param {Lifetime} lifetime */
 const secondsOf = (t, lifetime) => (lifetime === 'ttl' ? t.ttlS : lifetime)
 
 /** @param {readonly (string | Placeholder)[]} parts */
@@ -137,7 +135,7 @@ const keysOf =
  * @param {Record<string, Family>} k
  * @param {string | undefined} id
  */
-const argumentIn = (t, k, id) => (/** @type {import('./template.js').Word} */ word) => {
+const argumentIn = (t, k, id) => (/** @type {Word} */ word) => {
   const pattern = patternOf(word.parts)
   if (k[pattern]) return k[pattern]
   if (pattern === id) return label(pattern)
@@ -164,7 +162,7 @@ const countedBy = /** @type {Record<string, [string, string]>} */ ({
   hash: ['cardinality', 'HLEN'],
 })
 
-/** @param {import('./read.js').ModelFetch} fetch @param {readonly ModelCommand[]} commands @param {string | undefined} type of the key of ids */
+/** @param {ModelFetch} fetch @param {readonly ModelCommand[]} commands @param {string | undefined} type of the key of ids */
 const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands, type) => {
   const isRanked = commands.some(
     ({ name: own, keys, args: words }) =>
@@ -205,7 +203,7 @@ const readingOf = ({ name, key, args, shape, id, value: valueCommand }, commands
 }
 
 /**
- * @param {import('./compile.js').ModelText} text
+ * @param {ModelText} text
  * @param {Compiled} compiled
  */
 export const declarationOf = ({ name, title, meets }, compiled) => {

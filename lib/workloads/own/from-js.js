@@ -29,9 +29,8 @@ import { scriptFault } from './scripts.js'
 import { random, writer } from './words.js'
 
 /**
- * @typedef {import('../declare.js').Command} Command
- * @typedef {import('../declare.js').Family} Family
- * @typedef {import('./plan-fields.js').OwnTerms} Terms
+ * @import { Command, Declaration, Family } from '../declare.js'
+ * @import { OwnTerms as Terms } from './plan-fields.js'
  */
 
 const require = createRequire(import.meta.url)
@@ -182,7 +181,7 @@ const checkCommand = (command, families, refuse) => {
   if (other) refuse(`${name} needs a ${type}, but ${other.pattern} is declared a ${other.type}`)
 }
 
-/** @param {import('../declare.js').Declaration} declared @param {Lines} lines */
+/** @param {Declaration} declared @param {Lines} lines */
 const checkDeclared = (declared, lines) => {
   const t = sampleTerms()
   const k = declared.keys(t)
@@ -229,7 +228,7 @@ const checkDeclared = (declared, lines) => {
       lines.refuse(lines.ofField('fetch'), `${name} reads no key of keys`)
 }
 
-/** A command whose script cannot be read, in a sentence. @param {import('../declare.js').Declaration} declared @param {Lines} lines @param {string} path */
+/** A command whose script cannot be read, in a sentence. @param {Declaration} declared @param {Lines} lines @param {string} path */
 const unreadIn = (declared, lines, path) => {
   const t = sampleTerms()
   for (const command of declared.operations(t, declared.keys(t)).store) {

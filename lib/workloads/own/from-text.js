@@ -9,8 +9,8 @@ import { schema } from './schema.js'
 import { partsIn, patternOf, TemplateError } from './template.js'
 
 /**
- * @typedef {import('./compile.js').Place} Place
- * @typedef {import('yaml').Node} Node
+ * @import { Document, Node } from 'yaml'
+ * @import { Place } from './compile.js'
  */
 
 const longestTitle = 120
@@ -82,7 +82,7 @@ const placesIn = (path, text) => {
   return { document, at, place: (/** @type {(string | number)[]} */ path) => of(node(path)), nameAt }
 }
 
-/** @param {import('yaml').Document} document @param {Place} place */
+/** @param {Document} document @param {Place} place */
 const plainDataOf = (document, place) => {
   try {
     return document.toJS()

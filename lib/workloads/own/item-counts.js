@@ -3,9 +3,11 @@ import { allocated } from '../../traffic/sizes.js'
 import { patternOf } from './template.js'
 
 /**
- * @typedef {import('./compile.js').ModelCommand} ModelCommand
- * @typedef {import('./template.js').Word} Word
- * @typedef {Pick<import('./plan-fields.js').OwnTerms, 'live' | 'writers' | 'valueBytesStored'>} Terms
+ * @import { ModelCommand } from './compile.js'
+ * @import { OwnTerms } from './plan-fields.js'
+ * @import { Word } from './template.js'
+ *
+ * @typedef {Pick<OwnTerms, 'live' | 'writers' | 'valueBytesStored'>} Terms
  */
 
 // Names of this length are in the measured costs of elements; 6 bytes are the header of a string.

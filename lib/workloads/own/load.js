@@ -8,6 +8,11 @@ import { modelOfJs } from './from-js.js'
 import { modelOfLines, modelOfYaml } from './from-text.js'
 import { namePattern } from './schema.js'
 
+/**
+ * @import { Declaration } from '../declare.js'
+ * @import { Source } from './model.js'
+ */
+
 // A thousand commands fit, and reading it takes half a second.
 const largestYaml = 250_000
 
@@ -42,9 +47,9 @@ const readers = /** @type {Record<string, typeof modelOfYaml>} */ ({
 export const isModelFile = (word) => !word.includes('=') && extname(word) in readers
 
 /**
- * @param {import('../declare.js').Declaration} declared
+ * @param {Declaration} declared
  * @param {string} place
- * @param {import('./model.js').Source} source
+ * @param {Source} source
  */
 const registered = (declared, place, source) => {
   const { name } = declared

@@ -8,9 +8,11 @@ import { cardKey } from './patterns.js'
 import { termsOf } from './plan-fields.js'
 
 /**
- * @typedef {import('../declare.js').Declaration} Declaration
+ * @import { Command, Declaration, Keys, Rule } from '../declare.js'
+ * @import { NeedName } from '../needs.js'
+ * @import { CardKey } from './patterns.js'
+ *
  * @typedef {Pick<Declaration, 'name' | 'title' | 'keys' | 'operations'> & Partial<Declaration>} ModelFields
- * @typedef {import('./patterns.js').CardKey} CardKey
  *
  * @typedef {Record<string, string>} Source the option that names it, and its text
  *
@@ -38,20 +40,20 @@ const digestOf = ({ keys, operations, fetch = null }) => {
   return createHash('sha1').update(text).digest('hex').slice(0, 10)
 }
 
-/** The longest lifetime of the keys; null: one has none. @param {import('../declare.js').Keys} keys */
+/** The longest lifetime of the keys; null: one has none. @param {Keys} keys */
 const longestS = (keys) => {
   const all = familiesOf(keys).map(({ lifetimeS }) => lifetimeS)
   return all.includes(null) ? null : Math.max(0, ...all.map(Number))
 }
 
-/** A script that cannot be read is the user's word. @param {string | null} unread a sentence @returns {import('../declare.js').Rule} */
+/** A script that cannot be read is the user's word. @param {string | null} unread a sentence @returns {Rule} */
 export const scriptsRule = (unread) => (s) =>
   unread !== null &&
   s.allow !== undefined &&
   !s.allow.includes('scripts') &&
   `${unread}; --allow scripts sends it all the same`
 
-/** @param {ModelFields & { meets?: readonly import('../needs.js').NeedName[] }} fields */
+/** @param {ModelFields & { meets?: readonly NeedName[] }} fields */
 export const modelDeclaration = ({ meets, ...fields }) =>
   strategy({
     workload: 'own',
@@ -63,7 +65,7 @@ export const modelDeclaration = ({ meets, ...fields }) =>
     model: { digest: digestOf(fields), source: {} },
   })
 
-/** Names of what is counted of replies. @param {readonly import('../declare.js').Command[]} commands */
+/** Names of what is counted of replies. @param {readonly Command[]} commands */
 const namesCounted = (commands) => [
   ...new Set(
     commands.flatMap(({ counts = {}, number }) => [...Object.values(counts), ...(number ? [number] : [])]),

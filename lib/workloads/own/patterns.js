@@ -2,7 +2,8 @@
 // 'session:{n}', 'limit:{0..999}:{minute}'; '{{' and '}}' are braces.
 
 /**
- * @typedef {import('../declare.js').Family} Family
+ * @import { Family, Variable } from '../declare.js'
+ *
  * @typedef {{ pattern: string, type: string }} CardKey
  * @typedef {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} Covers
  */
@@ -10,7 +11,7 @@
 const tokens = /\{\{|\}\}|\{(\w+(?:\.\.\d+)?)\}|[^{}]+/g
 const number = '(0|[1-9]\\d{0,15})'
 
-/** @param {string | import('../declare.js').Variable} part */
+/** @param {string | Variable} part */
 const textOfPart = (part) => {
   if (typeof part === 'string') return part.replaceAll('{', '{{').replaceAll('}', '}}')
   const { variable, range } = part

@@ -1,9 +1,10 @@
 // What a user's model reads of a plan, a card of one, or a reader's plan.
 import { termsOf as latest } from '../latest/plan-fields.js'
 
+/** @import { LatestPlan } from '../latest/plan-fields.js' */
 /** @typedef {ReturnType<typeof termsOf>} OwnTerms */
 
-/** @param {import('../latest/plan-fields.js').LatestPlan & { writers?: number, totalAgents?: number }} plan */
+/** @param {LatestPlan & { writers?: number, totalAgents?: number }} plan */
 export const termsOf = (plan) => ({
   ...latest(plan),
   /** Writers of the plan; a reader's own number is another. */

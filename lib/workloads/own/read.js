@@ -4,15 +4,14 @@ import { typeOfCommand } from './commands.js'
 import { partsIn, patternOf, TemplateError, wordsOf } from './template.js'
 
 /**
- * @typedef {import('./compile.js').ModelKey} ModelKey
- * @typedef {import('./compile.js').ReadText} ReadText
- * @typedef {import('./compile.js').Place} Place
- * @typedef {import('../declare.js').Shape} Shape
+ * @import { Shape } from '../declare.js'
+ * @import { ModelKey, Place, ReadCommand, ReadText } from './compile.js'
+ * @import { Placeholder } from './template.js'
  *
  * @typedef {object} ModelFetch
  * @property {string} name of the command of ids
  * @property {string} key pattern
- * @property {readonly (readonly (string | import('./template.js').Placeholder)[])[]} args behind the key
+ * @property {readonly (readonly (string | Placeholder)[])[]} args behind the key
  * @property {Shape} shape
  * @property {string} id pattern of what names an item
  * @property {{ name: string, after: string[], many: boolean } | null} value
@@ -82,7 +81,7 @@ const valueCommandIn = (value) => {
   return refuse(value.place, "a value is read by 'GET' or by 'HGET FIELD'", 0)
 }
 
-/** What names an item in the command that writes the key of ids. @param {string} key @param {readonly import('./compile.js').ReadCommand[]} commands */
+/** What names an item in the command that writes the key of ids. @param {string} key @param {readonly ReadCommand[]} commands */
 const idIn = (key, commands) => {
   const writer = commands.find(({ patterns, indexes }) => indexes.some((i) => patterns[i] === key))
   return writer?.patterns.find((pattern, at) => !writer.indexes.includes(at) && pattern.includes('{n}'))
@@ -91,7 +90,7 @@ const idIn = (key, commands) => {
 /**
  * @param {ReadText} read
  * @param {ReadonlyMap<string, ModelKey>} keys
- * @param {readonly import('./compile.js').ReadCommand[]} commands
+ * @param {readonly ReadCommand[]} commands
  * @returns {ModelFetch}
  */
 export const readOf = (read, keys, commands) => {

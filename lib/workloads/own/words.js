@@ -3,7 +3,7 @@ import { mix } from '../../base/random.js'
 import { agentRange } from '../../base/ranges.js'
 import { drawn } from '../declare.js'
 
-/** @typedef {import('./plan-fields.js').OwnTerms} Terms */
+/** @import { OwnTerms as Terms } from './plan-fields.js' */
 
 /** The writer that owns the item. @param {Terms} t */
 export const writer = ({ quantity, writers }) => {

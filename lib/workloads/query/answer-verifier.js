@@ -4,9 +4,10 @@ import { statuses } from './documents.js'
 import { sortKeyOf } from './queries.js'
 
 /**
- * @typedef {import('./documents.js').Documents} Documents
- * @typedef {import('./queries.js').Query} Query
- * @typedef {import('../declare.js').Verdict} Verdict
+ * @import { Verdict } from '../declare.js'
+ * @import { Columns, Documents } from './documents.js'
+ * @import { Query, SortBy } from './queries.js'
+ *
  * @typedef {{ n: number, version: number, sentMs: number, ackedMs: number }} Write ackedMs: Infinity until it is known
  * @typedef {{ may: boolean, must: boolean }} Doubt whether some version, and each, of a document matches
  */
@@ -14,9 +15,9 @@ import { sortKeyOf } from './queries.js'
 /**
  * @param {object} terms
  * @param {Documents} terms.documents
- * @param {import('./documents.js').Columns} terms.columns
+ * @param {Columns} terms.columns
  * @param {readonly Query[]} terms.queries
- * @param {import('./queries.js').SortBy} terms.sortBy
+ * @param {SortBy} terms.sortBy
  * @param {Uint32Array} terms.versions of each document, counted here
  * @param {number} terms.limit
  * @param {number} terms.offset

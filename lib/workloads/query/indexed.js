@@ -4,7 +4,10 @@ import { statuses } from './documents.js'
 import { asked, common, document, fieldsOf, jsonModule, searchModule } from './parts.js'
 import { fieldOf, isDescending } from './queries.js'
 
-/** @typedef {import('./plan-fields.js').Terms} Terms */
+/**
+ * @import { Command, Indexing, Need } from '../declare.js'
+ * @import { Terms } from './plan-fields.js'
+ */
 
 const { texts, ...shared } = common
 const options = Object.freeze([...shared.options, 'indexWhen'])
@@ -25,7 +28,7 @@ const byStatus = (head, type, t) =>
  * Documents are stored with their index, or before it.
  * @param {Terms} t
  * @param {any} k
- * @param {(text: any) => import('../declare.js').Command} indexed
+ * @param {(text: any) => Command} indexed
  */
 const withIndex = (t, k, indexed) => ({
   load: t.indexWhen === 'before' ? [indexed(document(t))] : texts(t, k).load,
@@ -33,7 +36,7 @@ const withIndex = (t, k, indexed) => ({
   index: [indexed('')],
 })
 
-/** An entry for each document. @param {Terms} t @returns {import('../declare.js').Indexing} */
+/** An entry for each document. @param {Terms} t @returns {Indexing} */
 const entries = ({ indexWhen, quantity }) => ({
   when: indexWhen,
   create: indexWhen === 'after' ? { play: 'index', count: quantity } : null,
@@ -145,8 +148,8 @@ const schemaOf = ({ sortBy }, n, isJson) => {
  * @param {string} kind.name
  * @param {string} kind.title
  * @param {string} kind.type of its documents
- * @param {readonly import('../declare.js').Need[]} kind.needs
- * @param {(t: Terms, k: any) => { load: import('../declare.js').Command[], update: import('../declare.js').Command[] }} kind.writes
+ * @param {readonly Need[]} kind.needs
+ * @param {(t: Terms, k: any) => { load: Command[], update: Command[] }} kind.writes
  */
 const bySearch = ({ name, title, type, needs, writes }) => {
   const isJson = type !== 'hash'

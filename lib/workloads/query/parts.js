@@ -2,7 +2,7 @@
 import { ask, family, made } from '../declare.js'
 import { fieldOf, isDescending } from './queries.js'
 
-/** @typedef {import('./plan-fields.js').Terms} Terms */
+/** @import { Terms } from './plan-fields.js' */
 
 // A document as JSON with its key, on Redis 7.0.15 with jemalloc.
 const bytesADocument = 420

@@ -5,6 +5,12 @@ import { judgeOf } from './answer-verifier.js'
 import { documentsOf } from './documents.js'
 import { fieldOf, isDescending, queriesOf } from './queries.js'
 
+/**
+ * @import { Answers } from '../declare.js'
+ * @import { Question } from '../reply-meanings.js'
+ * @import { Query, SortBy } from './queries.js'
+ */
+
 /** @type {{ of: string, made: ReturnType<typeof dataOf> } | null} the last: the parts of a run share it */
 let last = null
 
@@ -24,8 +30,8 @@ const dataFor = (terms) => {
 
 /**
  * How a client filters and sorts by itself.
- * @param {{ query: (n: number) => import('./queries.js').Query, sortBy: import('./queries.js').SortBy, limit: number, offset: number }} terms
- * @returns {import('../reply-meanings.js').Question}
+ * @param {{ query: (n: number) => Query, sortBy: SortBy, limit: number, offset: number }} terms
+ * @returns {Question}
  */
 const questionOf = ({ query, sortBy, limit, offset }) => {
   const field = fieldOf(sortBy)
@@ -60,7 +66,7 @@ export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
     prefix,
     quantity,
     scanCount: own.scanCount ?? 1000,
-    sortBy: /** @type {import('./queries.js').SortBy} */ (sortBy),
+    sortBy: /** @type {SortBy} */ (sortBy),
     pageSize,
     pageOffset,
     indexWhen: /** @type {'before' | 'after'} */ (own.indexWhen ?? 'after'),
@@ -69,7 +75,7 @@ export const termsOf = ({ prefix, quantity, seed, own = {} }) => {
     keysPattern: `${literally(prefix)}doc:*`,
     query,
     document: (/** @type {number} */ n) => data().documents.document(n, versions?.[n]),
-    /** @returns {import('../declare.js').Answers} */
+    /** @returns {Answers} */
     answers: () => ({
       judge: () =>
         judgeOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),

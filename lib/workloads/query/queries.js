@@ -4,6 +4,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { statuses } from './documents.js'
 
 /**
+ * @import { Columns } from './documents.js'
+ *
  * @typedef {'created' | 'created-desc' | 'rating' | 'rating-desc'} SortBy desc: the highest first
  *
  * @typedef {object} Query
@@ -20,7 +22,7 @@ export const isDescending = (sortBy) => sortBy.endsWith('-desc')
 
 /**
  * What a document is sorted by, the lowest first; those without the field come last.
- * @param {import('./documents.js').Columns} columns
+ * @param {Columns} columns
  * @param {SortBy} sortBy
  * @returns {(n: number) => number}
  */
@@ -31,7 +33,7 @@ export const sortKeyOf = ({ created, rating }, sortBy) => {
 }
 
 /**
- * @param {import('./documents.js').Columns} columns
+ * @param {Columns} columns
  * @param {{ count: number, queries: number, selectivity: number, seed: number }} terms
  * @returns {Query[]}
  */

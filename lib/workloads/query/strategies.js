@@ -2,7 +2,7 @@
 import { ask, cursor, found, many, script, strategy } from '../declare.js'
 import { common, filterArguments } from './parts.js'
 
-/** @typedef {import('./plan-fields.js').Terms} Terms */
+/** @import { Terms } from './plan-fields.js' */
 
 const { texts, ...shared } = common
 const inParts = Object.freeze([...shared.options, 'scanCount'])

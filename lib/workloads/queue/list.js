@@ -15,6 +15,8 @@ import {
 } from '../declare.js'
 import { accountsOf, byWorker, common, holding, jobOf, ofBoth, placed, put, queueOf } from './parts.js'
 
+/** @import { Workers } from '../declare.js' */
+
 const head = '{jobs}:list'
 // A list keeps short elements in nodes of 8 kB: on Redis 7.0.15 3 bytes beside a job of 128.
 const bytesBesideJob = 3
@@ -31,7 +33,7 @@ const contentsOf = (k) =>
 /** What a filter does before it lets go of its jobs. @param {any} t @param {any} k */
 const handOver = ({ stage }, { out }) => (stage === 'filter' ? [work('LPUSH', [out, many(jobText)])] : [])
 
-/** @param {any} t @param {any} k @returns {import('../declare.js').Workers} */
+/** @param {any} t @param {any} k @returns {Workers} */
 const popping = (t, k) => {
   const { key: queue } = queueOf(t, k)
   return {
@@ -53,7 +55,7 @@ const popping = (t, k) => {
   }
 }
 
-/** @param {any} t @param {any} k @returns {import('../declare.js').Workers} */
+/** @param {any} t @param {any} k @returns {Workers} */
 const moving = (t, k) => {
   const { key: queue, taken, workers } = queueOf(t, k)
   const alive = work('EVALSHA', [script('queue-alive', { calls: ['ZADD'] }), 1, workers, worker])

@@ -4,7 +4,10 @@ import { due, each, family, fixed, pageFrom, pageTo, script, work } from '../dec
 import { valueBody } from '../latest/parts.js'
 import { leastJobBytes, numberWidth } from './job.js'
 
-/** @typedef {import('./plan-fields.js').Terms} Terms */
+/**
+ * @import { Contents, Family, Slot, Work } from '../declare.js'
+ * @import { Terms } from './plan-fields.js'
+ */
 
 const zero = 48
 
@@ -26,8 +29,8 @@ export const jobOf = (t) => [`${t.maker}:`, jobNumber, ':', due, ':', valueBody(
  * @param {Terms} t
  * @param {string} count the command that counts jobs
  * @param {string} name of the command that puts one
- * @param {import('../declare.js').Family} key
- * @param {import('../declare.js').Slot[]} args
+ * @param {Family} key
+ * @param {Slot[]} args
  */
 export const put = (t, count, name, key, args) =>
   t.limit === null
@@ -83,7 +86,7 @@ const queuesOf = (k) => ({
 /** The queue that the workers take from. @param {Terms} t @param {any} k */
 export const queueOf = (t, k) => queuesOf(k)[t.stage === 'output' ? 'output' : 'filter']
 
-/** What both queues hold. @param {any} k @param {(queue: any, stage: import('../declare.js').Contents['stage']) => import('../declare.js').Contents[]} of */
+/** What both queues hold. @param {any} k @param {(queue: any, stage: Contents['stage']) => Contents[]} of */
 export const ofBoth = (k, of) => {
   const { filter, output } = queuesOf(k)
   return [...of(filter, 'filter'), ...of(output, 'output')]
@@ -91,12 +94,12 @@ export const ofBoth = (k, of) => {
 
 /**
  * Contents that are read by place.
- * @param {import('../declare.js').Contents['stage']} stage
- * @param {import('../declare.js').Contents['state']} state
+ * @param {Contents['stage']} stage
+ * @param {Contents['state']} state
  * @param {string} name of the command
  * @param {any} key
- * @param {import('../declare.js').Work | null} each
- * @returns {import('../declare.js').Contents}
+ * @param {Work | null} each
+ * @returns {Contents}
  */
 export const placed = (stage, state, name, key, each = null) => ({
   state,

@@ -1,6 +1,8 @@
 // Where the jobs are in a reply to a worker: what each is confirmed by, and its text.
 
 /**
+ * @import { JobsShape } from '../declare.js'
+ *
  * @typedef {string | number | null | Error | any[]} Reply as lib/wire/trees.js builds it
  * @typedef {{ handle: string, text: string }} Taken
  */
@@ -10,7 +12,7 @@ const itself = (text) => ({ handle: text, text })
 /** One field. @param {[string, string[] | null]} entry @returns {Taken[]} */
 const entry = ([id, fields]) => (fields === null ? [] : [{ handle: id, text: fields[1] }])
 
-/** @type {Readonly<Record<import('../declare.js').JobsShape, (reply: any) => Taken[]>>} */
+/** @type {Readonly<Record<JobsShape, (reply: any) => Taken[]>>} */
 const byShape = Object.freeze({
   // BRPOP: key and element.
   popped: ([, text]) => [itself(text)],
@@ -26,5 +28,5 @@ const byShape = Object.freeze({
   claimed: ([, entries]) => entries.filter((/** @type {any} */ one) => one !== null).flatMap(entry),
 })
 
-/** @param {import('../declare.js').JobsShape} shape @param {Reply} reply no error @returns {Taken[]} */
+/** @param {JobsShape} shape @param {Reply} reply no error @returns {Taken[]} */
 export const jobsIn = (shape, reply) => (reply === null ? [] : byShape[shape](reply))
