@@ -7,9 +7,8 @@ import { readRecord } from '../result/record.js'
 import { aligned } from './staffing-series.js'
 
 /**
- * @typedef {import('./staffing-series.js').Points} Points
- * @typedef {import('./staffing-series.js').Measured} Measured
- * @typedef {import('./staffing-series.js').LoadUnit} LoadUnit
+ * @import { LoadUnit, Measured, Points } from './staffing-series.js'
+ *
  * @typedef {'cpu' | 'memory'} Measure
  * @typedef {'master' | 'replica' | 'all'} Role
  * @typedef {{ unit: LoadUnit, what: string, nodes: Points[] }} Loads

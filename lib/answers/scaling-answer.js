@@ -6,7 +6,7 @@ import { readRunFile } from '../result/record.js'
 import { fitOf, rateOf, workersFor } from './scaling.js'
 
 /**
- * @typedef {import('./scaling.js').Fit} Fit
+ * @import { Fit } from './scaling.js'
  *
  * @typedef {object} Sweep runs that differ in the number of their workers alone
  * @property {string} label

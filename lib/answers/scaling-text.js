@@ -4,10 +4,7 @@ import { alignedTable, blocksText, wrapped } from '../base/layout.js'
 import { count, micros, rate as perSecond, plainText, several } from '../base/units.js'
 import { rateOf } from './scaling.js'
 
-/**
- * @typedef {import('./scaling-answer.js').ScalingAnswer} ScalingAnswer
- * @typedef {import('./scaling-answer.js').Sweep} Sweep
- */
+/** @import { ScalingAnswer, Sweep } from './scaling-answer.js' */
 
 const three = (/** @type {number} */ n) => String(+n.toPrecision(3))
 const between = (/** @type {[number, number] | null} */ interval) =>

@@ -15,9 +15,9 @@ import { loadOf, measuredOverflow } from './staffing-series.js'
 import { simulated } from './staffing-simulation.js'
 
 /**
- * @typedef {import('./staffing.js').Load} Load
- * @typedef {import('./staffing-series.js').Measured} Measured
- * @typedef {import('./staffing-series.js').LoadUnit} LoadUnit
+ * @import { LoadUnit, Measured } from './staffing-series.js'
+ * @import { Load } from './staffing.js'
+ *
  * @typedef {ReturnType<typeof staffingAnswer>} StaffingAnswer
  */
 

@@ -2,7 +2,7 @@
 import { normals } from '../base/random.js'
 import { capacityOf } from './staffing.js'
 
-/** @typedef {import('./staffing.js').Load} Load */
+/** @import { Load } from './staffing.js' */
 
 /**
  * @param {Load} load rho of at least 0: the loads share one factor

@@ -4,7 +4,7 @@ import { alignedTable, blocksText, wrapped } from '../base/layout.js'
 import { count, plainText } from '../base/units.js'
 import { formatted } from '../chart/theme.js'
 
-/** @typedef {import('./staffing-answer.js').StaffingAnswer} StaffingAnswer */
+/** @import { StaffingAnswer } from './staffing-answer.js' */
 
 /** A probability with three digits: 18.7 %, 0.0032 % @param {number} part */
 const chance = (part) => {

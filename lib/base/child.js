@@ -4,6 +4,8 @@ import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { OptionError } from './errors.js'
 
+/** @import { StdioOptions } from 'node:child_process' */
+
 const pipeFd = 3
 const variable = 'MILLRACE_PARENT_FD'
 
@@ -14,7 +16,7 @@ const variable = 'MILLRACE_PARENT_FD'
  * @param {object} options
  * @param {NodeJS.ProcessEnv} options.env
  * @param {NodeJS.ProcessEnv} [options.secrets] variables that are handed over unseen
- * @param {import('node:child_process').StdioOptions & unknown[]} options.stdio of 0, 1 and 2
+ * @param {StdioOptions & unknown[]} options.stdio of 0, 1 and 2
  * @param {boolean} [options.detached]
  */
 export const startChild = (file, args, { env, secrets = {}, stdio, detached = false }) => {

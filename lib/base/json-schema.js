@@ -2,10 +2,12 @@
 import { createRequire } from 'node:module'
 import { plainText } from './units.js'
 
+/** @import { ValidateFunction } from 'ajv' */
+
 const require = createRequire(import.meta.url)
 const longestPath = 60
 
-/** @type {WeakMap<object, import('ajv').ValidateFunction>} */
+/** @type {WeakMap<object, ValidateFunction>} */
 const compiled = new WeakMap()
 
 /** @param {object} schema */

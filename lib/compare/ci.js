@@ -7,12 +7,15 @@ import { escaped } from '../report/page/html.js'
 import { middleOf } from './gates.js'
 import { conclusionOf, rulingWords } from './text.js'
 
-/** @typedef {import('./comparison.js').Comparison} Comparison */
+/**
+ * @import { Comparison } from './comparison.js'
+ * @import { Gate, Ruling } from './gates.js'
+ */
 
 /** Characters that XML 1.0 does not allow are gone already: plainText leaves none. @param {string} text */
 const attribute = (text) => escaped(plainText(text))
 
-/** @param {import('./gates.js').Ruling} ruling @param {import('./gates.js').Gate} gate */
+/** @param {Ruling} ruling @param {Gate} gate */
 const outcomeOf = (ruling, gate) => {
   const message = `message="${attribute(rulingWords(ruling))}"`
   if (ruling.outcome === 'failed') return `<failure ${message}/>`
@@ -24,7 +27,7 @@ const outcomeOf = (ruling, gate) => {
 /**
  * A test a threshold; without thresholds one a metric with a verdict, which passes.
  * @param {Comparison} comparison
- * @param {import('./gates.js').Gate} gate
+ * @param {Gate} gate
  */
 export const junit = (comparison, gate) => {
   const { rows, rulings, baseline, other, effect } = comparison
@@ -41,7 +44,7 @@ export const junit = (comparison, gate) => {
             (row) =>
               `    <testcase classname="${suite}" name="${attribute(row.figure.name)}"><system-out>${attribute(`${verdictWords(row, effect)} (${intervalWords(row)})`)}</system-out></testcase>`,
           )
-  const number = (/** @type {import('./gates.js').Ruling['outcome']} */ wanted) =>
+  const number = (/** @type {Ruling['outcome']} */ wanted) =>
     rulings.filter(({ outcome }) => outcome === wanted).length
   const unclear = number('unclear')
   const counts = `tests="${cases.length}" failures="${number('failed')}" errors="${gate === 'strict' ? unclear : 0}" skipped="${gate === 'lenient' ? unclear : 0}"`

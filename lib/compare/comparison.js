@@ -10,12 +10,15 @@ import { settingsThatDiffer } from './sides.js'
 import { smallestEffect } from './verdict.js'
 
 /**
- * @typedef {import('../result/measures.js').MeasureRow} Figure
- * @typedef {import('../result/thresholds.js').Threshold} Threshold
- * @typedef {import('./gates.js').Ruling} Ruling
- * @typedef {import('./sides.js').Side} Side
- * @typedef {import('./sides.js').Series} Series
- * @typedef {import('./verdict.js').Difference} Difference
+ * @import { MeasureRow } from '../result/measures.js'
+ * @import { Threshold } from '../result/thresholds.js'
+ * @import { Ruling } from './gates.js'
+ * @import { Rank } from './many.js'
+ * @import { Criticals } from './sequential.js'
+ * @import { Series, Side } from './sides.js'
+ * @import { Difference } from './verdict.js'
+ *
+ * @typedef {MeasureRow} Figure
  *
  * @typedef {object} Row
  * @property {string} label of the row of an experiment, '' of runs
@@ -34,7 +37,7 @@ import { smallestEffect } from './verdict.js'
  * @property {Row[]} rows
  * @property {Ruling[]} rulings
  * @property {string[]} unmatched labels of one side only
- * @property {import('./many.js').Rank[]} [ranks] of more than two sides, whose names are the labels: the order a metric
+ * @property {Rank[]} [ranks] of more than two sides, whose names are the labels: the order a metric
  * @property {ReturnType<typeof settingsThatDiffer>} settings
  * @property {{ code: string, message: string }[]} warnings
  */
@@ -209,7 +212,7 @@ export const comparisonOf = (
  * @param {ReturnType<typeof settingsThatDiffer>} found.settings
  * @param {readonly Threshold[]} found.thresholds
  * @param {number} found.effect
- * @param {import('./sequential.js').Criticals} [found.criticals]
+ * @param {Criticals} [found.criticals]
  * @returns {Comparison}
  */
 export const comparisonOfRounds = ({ baseline, other, rounds, settings, thresholds, effect, criticals }) => {

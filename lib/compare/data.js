@@ -2,8 +2,10 @@
 import { plainData } from '../base/units.js'
 import { conclusionOf } from './text.js'
 
+/** @import { Comparison } from './comparison.js' */
+
 /**
- * @param {import('./comparison.js').Comparison} comparison
+ * @param {Comparison} comparison
  */
 export const comparisonData = (comparison) => {
   const { design, baseline, other, effect, rows, rulings, unmatched, settings, warnings, ranks } = comparison

@@ -3,7 +3,7 @@ import { mean, median, sampleVariance } from 'simple-statistics'
 import { studentTail } from '../base/distributions.js'
 import { smallestEffect } from './verdict.js'
 
-/** @typedef {import('./paired.js').Pair} Pair */
+/** @import { Pair } from './paired.js' */
 
 /** Two-sided probability of a mean this far from 0 by chance. @param {number[]} values */
 const chanceOf = (values) => {

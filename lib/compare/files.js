@@ -7,14 +7,20 @@ import { pageOf } from '../report/page/page.js'
 import { benchmarkData, junit } from './ci.js'
 import { comparisonPictures, comparisonSections } from './sections.js'
 
+/**
+ * @import { Comparison } from './comparison.js'
+ * @import { Gate } from './gates.js'
+ * @import { Facts } from './sections.js'
+ */
+
 /** @param {unknown} data */
 const json = (data) => `${JSON.stringify(data, null, 2)}\n`
 
 /**
  * Everything but compare.json, which is written as the rounds end.
- * @param {import('./comparison.js').Comparison} comparison
- * @param {import('./sections.js').Facts} facts
- * @param {import('./gates.js').Gate} gate
+ * @param {Comparison} comparison
+ * @param {Facts} facts
+ * @param {Gate} gate
  * @returns {Promise<Record<string, string>>} contents by path
  */
 export const comparisonFiles = async (comparison, facts, gate) => {

@@ -4,13 +4,16 @@ import { meanWithin } from '../result/statistics.js'
 import { keeps } from '../result/thresholds.js'
 
 /**
- * @typedef {import('../result/thresholds.js').Threshold} Threshold
+ * @import { MeasureRow } from '../result/measures.js'
+ * @import { Threshold } from '../result/thresholds.js'
+ * @import { Difference } from './verdict.js'
+ *
  * @typedef {'strict' | 'lenient'} Gate
  *
  * @typedef {object} Ruling
  * @property {string} threshold as it was asked
  * @property {string} label of the row
- * @property {import('../result/measures.js').MeasureRow} figure
+ * @property {MeasureRow} figure
  * @property {boolean} relative
  * @property {number | null} value null: not measured
  * @property {number | null} low ends of the interval of that value; null: one run has none
@@ -42,7 +45,7 @@ const nothing = { value: null, low: null, high: null }
  * fails.
  * @param {Threshold} threshold
  * @param {string} label
- * @param {import('./verdict.js').Difference | null} difference null: not measured on both sides
+ * @param {Difference | null} difference null: not measured on both sides
  * @param {readonly number[]} samples of the other side
  * @returns {Ruling}
  */

@@ -7,12 +7,17 @@ import { roundsOf } from './rounds.js'
 import { separateOf } from './separate.js'
 
 /**
- * @typedef {import('./comparison.js').Comparison} Comparison
- * @typedef {import('../experiments/summary.js').TurnResult} TurnResult
+ * @import { TurnResult } from '../experiments/summary.js'
+ * @import { Threshold } from '../result/thresholds.js'
+ * @import { Comparison, Figure, Round } from './comparison.js'
+ * @import { RoundsPlan } from './plan.js'
+ * @import { Side } from './sides.js'
+ * @import { Verdict } from './verdict.js'
+ *
  * @typedef {{ id: string, name: string }} Named a side and its cell
  *
  * @typedef {object} Rank
- * @property {import('./comparison.js').Figure} figure
+ * @property {Figure} figure
  * @property {boolean} primary
  * @property {{ name: string, centre: number }[]} order the best value first
  * @property {string[]} best sides than which no other is better beyond the smallest effect; the best one is among them in
@@ -36,7 +41,7 @@ const pairsOf = (turns) => {
   }
 }
 
-/** Metrics that every round of every side has. @param {readonly import('./comparison.js').Round[]} rounds */
+/** Metrics that every round of every side has. @param {readonly Round[]} rounds */
 const commonNames = (rounds) =>
   MEASURES.map(({ name }) => name).filter((name) => rounds.every(({ a, b }) => name in a && name in b))
 
@@ -48,9 +53,9 @@ const only = (figures, names) => Object.fromEntries(names.map((name) => [name, f
  * @param {readonly Named[]} found.sides the first is the baseline
  * @param {readonly TurnResult[]} found.turns in the order in which they ran
  * @param {Comparison['settings']} found.settings
- * @param {readonly import('../result/thresholds.js').Threshold[]} found.thresholds for each side but the first
+ * @param {readonly Threshold[]} found.thresholds for each side but the first
  * @param {number} found.effect
- * @param {import('./plan.js').RoundsPlan['criticals']} found.criticals by the number of rounds
+ * @param {RoundsPlan['criticals']} found.criticals by the number of rounds
  * @returns {{ comparison: Comparison, isValid: boolean, factor: number, counted: number[] }} counted: the rounds
  */
 export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, criticals }) => {
@@ -110,8 +115,8 @@ export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, c
 
 /**
  * Finished runs of more than two sides, all of them with repeats.
- * @param {readonly import('./sides.js').Side[]} sides the first is the baseline
- * @param {readonly import('../result/thresholds.js').Threshold[]} thresholds
+ * @param {readonly Side[]} sides the first is the baseline
+ * @param {readonly Threshold[]} thresholds
  * @param {{ effect: number, allowInvalid?: boolean }} asked
  * @returns {Comparison}
  */
@@ -125,7 +130,7 @@ export const comparisonOfFinished = (sides, thresholds, { effect, allowInvalid }
   const samplesOf = (/** @type {Named} */ side, /** @type {string} */ name) =>
     sides.find((each) => each.name === side.name)?.series[0].samples[name] ?? []
   const settings = new Set(compared.flatMap(({ comparison }) => comparison.settings.map(({ name }) => name)))
-  const valuesOf = (/** @type {import('./sides.js').Side} */ side, /** @type {string} */ name) =>
+  const valuesOf = (/** @type {Side} */ side, /** @type {string} */ name) =>
     (side.series[0].settings[name] ?? ['none']).join(' and ')
   return joined({
     design: 'separate',
@@ -196,7 +201,7 @@ const joined = ({ design, baseline, compared, effect, settings, lost, ...ranking
 
 /**
  * @typedef {(side: Named, metric: string) => readonly number[]} SamplesOf
- * @typedef {(a: Named, b: Named, figure: import('./comparison.js').Figure) => import('./verdict.js').Verdict} VerdictOf
+ * @typedef {(a: Named, b: Named, figure: Figure) => Verdict} VerdictOf
  *
  * @param {object} found
  * @param {readonly Named[]} found.ranked

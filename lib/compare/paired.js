@@ -3,13 +3,17 @@ import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
 import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
 
+/**
+ * @import { Criticals } from './sequential.js'
+ * @import { Difference } from './verdict.js'
+ */
 /** @typedef {{ a: number, b: number, first: 'a' | 'b' }} Pair one round; first: which of them ran first */
 
 /**
  * Of a comparison that looks once, after all of its rounds: of two sides 95 %, and 90 % for two one-sided tests.
  * @param {number} rounds
  * @param {number} [sides]
- * @returns {import('./sequential.js').Criticals}
+ * @returns {Criticals}
  */
 export const pairedCriticals = (rounds, sides = 2) => {
   const { difference, equivalence } = levelsOf(sides)
@@ -25,8 +29,8 @@ export const pairedCriticals = (rounds, sides = 2) => {
  * @param {object} [asked]
  * @param {'less' | 'more' | 'neither'} [asked.better]
  * @param {number} [asked.effect] the smallest change that matters: 0.03
- * @param {import('./sequential.js').Criticals} [asked.criticals] of the look at which a sequential comparison is
- * @returns {import('./verdict.js').Difference}
+ * @param {Criticals} [asked.criticals] of the look at which a sequential comparison is
+ * @returns {Difference}
  */
 export const pairedOf = (pairs, { better = 'less', effect = smallestEffect, criticals } = {}) => {
   const relative = pairs.every(({ a, b }) => a > 0 && b > 0)

@@ -3,10 +3,13 @@ import { pairedCriticals } from './paired.js'
 import { criticalsOf, looksBetween } from './sequential.js'
 
 /**
+ * @import { Comparison } from './comparison.js'
+ * @import { Criticals } from './sequential.js'
+ *
  * @typedef {object} RoundsPlan
  * @property {number} rounds at most
  * @property {readonly number[]} looks after which rounds it may stop
- * @property {(counted: number) => import('./sequential.js').Criticals} criticals of the look that so many rounds make
+ * @property {(counted: number) => Criticals} criticals of the look that so many rounds make
  */
 
 /** All rounds, then one look. @param {number} rounds @param {number} [sides] @returns {RoundsPlan} */
@@ -41,7 +44,7 @@ export const untilSure = (least, most, sides = 2) => {
 /**
  * Whether a comparison says what was asked of it: its thresholds, or without any its first metric: of several sides, which
  * one is best.
- * @param {import('./comparison.js').Comparison} comparison
+ * @param {Comparison} comparison
  */
 export const isDecided = ({ rows, rulings, ranks }) => {
   if (rulings.length > 0) return rulings.every(({ outcome }) => outcome !== 'unclear')

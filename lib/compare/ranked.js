@@ -5,9 +5,8 @@ import { differenceWords, effectWords, intervalWords, verdictWords } from '../ch
 import { shownFigure } from '../report/cells.js'
 
 /**
- * @typedef {import('./comparison.js').Comparison} Comparison
- * @typedef {import('./comparison.js').Row} Row
- * @typedef {import('./many.js').Rank} Rank
+ * @import { Comparison, Row } from './comparison.js'
+ * @import { Rank } from './many.js'
  */
 
 /** a, b or c @param {readonly string[]} names @param {'and' | 'or'} word */

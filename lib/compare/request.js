@@ -15,8 +15,9 @@ import { isStrategy, strategyNames } from '../workloads/index.js'
 import { isModelFile } from '../workloads/own/load.js'
 
 /**
- * @typedef {import('../experiments/schema.js').Options} Options
- * @typedef {import('../experiments/matrix.js').Cell} Cell
+ * @import { Cell } from '../experiments/matrix.js'
+ * @import { Options } from '../experiments/schema.js'
+ * @import { Typed } from '../options/command-line.js'
  *
  * @typedef {object} SideRequest
  * @property {string} name
@@ -108,7 +109,7 @@ export const commonOptions = writerOptions.filter(({ name }) => ownNames.include
 
 /**
  * What both sides have in common: the load, and where it goes.
- * @param {import('../options/command-line.js').Typed['options']} typed of the options of the writer
+ * @param {Typed['options']} typed of the options of the writer
  * @returns {{ load: Options, where: Options }}
  */
 export const commonRequest = (typed) => {

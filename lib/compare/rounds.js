@@ -1,8 +1,8 @@
 // Turns of a runner as the rounds of a comparison. Pure.
 
 /**
- * @typedef {import('../experiments/summary.js').TurnResult} TurnResult
- * @typedef {import('./comparison.js').Round} Round
+ * @import { TurnResult } from '../experiments/summary.js'
+ * @import { Round } from './comparison.js'
  */
 
 /**

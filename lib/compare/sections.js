@@ -7,9 +7,10 @@ import { bestWords, rankCells } from './ranked.js'
 import { conclusionOf, rulingWords } from './text.js'
 
 /**
- * @typedef {import('./comparison.js').Comparison} Comparison
- * @typedef {import('./comparison.js').Row} Row
- * @typedef {import('../report/sections.js').Sections} Sections
+ * @import { NamedPicture } from '../report/charts.js'
+ * @import { Sections, Table } from '../report/sections.js'
+ * @import { Comparison, Row } from './comparison.js'
+ * @import { Rank } from './many.js'
  *
  * @typedef {object} Facts of a comparison whose rounds were run for it
  * @property {string} command
@@ -23,7 +24,7 @@ import { conclusionOf, rulingWords } from './text.js'
  * @property {{ side: string, folder: string, figures: Record<string, number> }[]} runs in their order
  */
 
-/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more without verdicts @returns {import('../report/sections.js').Table} */
+/** @param {Comparison} comparison @param {Row[]} rows @param {string} title @param {boolean} more without verdicts @returns {Table} */
 const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   title,
   fold: title,
@@ -57,7 +58,7 @@ const metricsTable = ({ effect, baseline, other }, rows, title, more) => ({
   }),
 })
 
-/** The sides by a metric, the best first. @param {Comparison} comparison @param {import('./many.js').Rank} rank @returns {import('../report/sections.js').Table} */
+/** The sides by a metric, the best first. @param {Comparison} comparison @param {Rank} rank @returns {Table} */
 const rankTable = (comparison, rank) => {
   const best = bestWords(comparison, rank)
   return {
@@ -170,7 +171,7 @@ export const comparisonSections = (comparison, facts) => {
 /** @param {string} folder */
 const pageIn = (folder) => ({ link: `${folder}/report.html` })
 
-/** @param {Comparison} comparison @param {Facts} facts @returns {import('../report/sections.js').Table} */
+/** @param {Comparison} comparison @param {Facts} facts @returns {Table} */
 const roundsTable = ({ rows, baseline, other }, { rounds }) => {
   const shown = rows.filter(({ primary }) => primary).slice(0, 3)
   return {
@@ -204,7 +205,7 @@ const roundsTable = ({ rows, baseline, other }, { rounds }) => {
   }
 }
 
-/** Of more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {Facts} facts @returns {import('../report/sections.js').Table} */
+/** Of more than two sides: the runs in their order, by the first metric. @param {Comparison} comparison @param {Facts} facts @returns {Table} */
 const ranRoundsTable = ({ ranks = [] }, { rounds }) => {
   const figure = ranks.find(({ primary }) => primary)?.figure
   const most = Math.max(...rounds.map(({ runs }) => runs.length))
@@ -236,7 +237,7 @@ const ranRoundsTable = ({ ranks = [] }, { rounds }) => {
   }
 }
 
-/** @param {Comparison} comparison @param {Facts} facts @returns {import('../report/charts.js').NamedPicture[]} */
+/** @param {Comparison} comparison @param {Facts} facts @returns {NamedPicture[]} */
 export const comparisonPictures = (comparison, { rounds }) => {
   const { rows, baseline, ranks } = comparison
   const primary = rows.filter((row) => row.primary)

@@ -3,6 +3,8 @@ import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
 import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
 
+/** @import { Difference } from './verdict.js' */
+
 /**
  * On logarithms the interval is one of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of
  * three is far too narrow; Welch's assumes no equal spread, and costs and latencies are near enough to log-normal from run
@@ -10,7 +12,7 @@ import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js
  * @param {readonly number[]} a samples of the baseline, at least one
  * @param {readonly number[]} b
  * @param {{ better?: 'less' | 'more' | 'neither', effect?: number, sides?: number }} [asked] sides: of the comparison
- * @returns {import('./verdict.js').Difference}
+ * @returns {Difference}
  */
 export const separateOf = (a, b, { better = 'less', effect = smallestEffect, sides = 2 } = {}) => {
   const relative = [...a, ...b].every((value) => value > 0)

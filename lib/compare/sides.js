@@ -7,6 +7,9 @@ import { readExperiment, readRunDocument } from '../result/record.js'
 import { stateWords } from '../result/warnings.js'
 
 /**
+ * @import { RunDocument } from '../result/document.js'
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ *
  * @typedef {object} Series the repeats of one thing
  * @property {string} label what must be the same on both sides: '' of runs, a row of an experiment
  * @property {Record<string, number[]>} samples by name of a figure
@@ -42,7 +45,7 @@ const folderOf = (path) => (/^(run|experiment)\.json$/.test(basename(path)) ? di
 // cells/CELL of an experiment: its rounds hold the runs.
 const deepest = 2
 
-/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<import('../result/document.js').RunDocument[]>} */
+/** The runs of a folder: itself, or those that lie in it. @param {string} folder @param {number} [depth] @returns {Promise<RunDocument[]>} */
 const runsIn = async (folder, depth = 0) => {
   const own = await readRunDocument(folder)
   if (own) return [own]
@@ -68,7 +71,7 @@ const runsIn = async (folder, depth = 0) => {
 // What follows from other settings, or changes nothing that is measured.
 const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
 
-/** @param {import('../result/document.js').RunDocument} run @returns {Record<string, string>} */
+/** @param {RunDocument} run @returns {Record<string, string>} */
 const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   const plain = Object.entries(plan).filter(
     ([name, value]) => !derived.includes(name) && (value === null || typeof value !== 'object'),
@@ -86,7 +89,7 @@ const settingsOf = ({ kind, plan, target, versions, nodes }) => {
   }
 }
 
-/** Every value that a setting has among the runs. @param {import('../result/document.js').RunDocument[]} runs */
+/** Every value that a setting has among the runs. @param {RunDocument[]} runs */
 const settingsAmong = (runs) => {
   const all = runs.map(settingsOf)
   const names = [...new Set(all.flatMap(Object.keys))]
@@ -106,7 +109,7 @@ export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
       : []
   })
 
-/** @param {import('../result/document.js').RunDocument[]} runs @returns {Series} */
+/** @param {RunDocument[]} runs @returns {Series} */
 const seriesOf = (runs) => ({
   label: '',
   repeats: runs.length,
@@ -120,7 +123,7 @@ const seriesOf = (runs) => ({
   ),
 })
 
-/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {Series[]} */
+/** @param {ExperimentDocument} experiment @returns {Series[]} */
 const rowsOf = ({ rows }) =>
   rows.map(({ label, figures, runs, marks }) => ({
     label,

@@ -13,9 +13,9 @@ import { shownFigure } from '../report/cells.js'
 import { rankBlocks, rankConclusion } from './ranked.js'
 
 /**
- * @typedef {import('./comparison.js').Comparison} Comparison
- * @typedef {import('./comparison.js').Row} Row
- * @typedef {import('./gates.js').Ruling} Ruling
+ * @import { Comparison, Row } from './comparison.js'
+ * @import { Ruling } from './gates.js'
+ * @import { Verdict } from './verdict.js'
  */
 
 const shownSettings = 6
@@ -69,7 +69,7 @@ export const conclusionOf = (comparison, label) => {
   const own = comparison.rows.filter((row) => row.label === label)
   const [first, ...others] = own.filter(({ primary }) => primary)
   if (!first) return 'No metric with a verdict was measured on both sides.'
-  const named = (/** @type {string} */ what, /** @type {import('./verdict.js').Verdict} */ verdict) => {
+  const named = (/** @type {string} */ what, /** @type {Verdict} */ verdict) => {
     const found = others.filter(({ difference }) => difference.low !== null && difference.verdict === verdict)
     const words =
       verdict === 'better' || verdict === 'worse' ? metricWords : (/** @type {Row} */ row) => row.figure.title

@@ -4,6 +4,8 @@ import { loadWords } from '../report/words.js'
 import { kindOf } from '../result/kind.js'
 import { lengthMs } from '../run/second.js'
 
+/** @import { About } from './state.js' */
+
 const titles = { producer: 'Writes', consumer: 'Reads', workers: 'Works off' }
 
 /** What the charts read of a plan. */
@@ -24,7 +26,7 @@ const drawnOf = [
  * @param {'producer' | 'consumer'} kind
  * @param {string} run
  * @param {any} plan of a writer or a reader
- * @returns {import('./state.js').About}
+ * @returns {About}
  */
 export const aboutOf = (kind, run, plan) => {
   const isReader = kind === 'consumer'

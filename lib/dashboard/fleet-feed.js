@@ -10,8 +10,9 @@ import { disconnect } from '../servers/disconnect.js'
 import { aboutOf } from './about.js'
 
 /**
- * @typedef {import('../fleet/status.js').Status} Status
- * @typedef {import('./worker.js').Order} Order
+ * @import { Control, Place } from '../fleet/control.js'
+ * @import { Status } from '../fleet/status.js'
+ * @import { Order } from './worker.js'
  */
 
 const everyMs = 1000
@@ -51,7 +52,7 @@ const boxEvents = () => {
     })
 }
 
-/** How it ended. @param {import('../fleet/control.js').Control} control */
+/** How it ended. @param {Control} control */
 const verdictOf = async (control) => {
   const { sharedIn } = await import('../run/fleet-result.js')
   const { runSections } = await import('../report/run-sections.js')
@@ -76,7 +77,7 @@ const aboutFleet = (fields, status) => {
 /**
  * Follows a run until it has ended.
  * @param {object} needs
- * @param {import('../fleet/control.js').Control} needs.control
+ * @param {Control} needs.control
  * @param {string} needs.run
  * @param {(order: Exclude<Order, 'close'>) => void} needs.tell
  */
@@ -117,7 +118,7 @@ const follower = ({ control, run, tell }) => {
 /**
  * Asks once a second until the run has ended.
  * @param {object} needs
- * @param {import('../fleet/control.js').Place} needs.place of the control
+ * @param {Place} needs.place of the control
  * @param {string} needs.run
  * @param {(order: Exclude<Order, 'close'>) => void} needs.tell
  * @returns ends it

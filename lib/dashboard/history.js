@@ -6,8 +6,8 @@ import { bucketsIn } from '../measure/latency.js'
 import { TIMES } from '../measures/index.js'
 
 /**
- * @typedef {import('../base/buckets.js').Buckets} Buckets
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ * @import { Buckets } from '../base/buckets.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, samples: number, buckets?: Buckets }} Times
  *

@@ -7,7 +7,9 @@ import { hostname } from 'node:os'
 import { dashboardFiles } from './files.js'
 
 /**
- * @typedef {import('node:http').ServerResponse} Response
+ * @import { ServerResponse as Response } from 'node:http'
+ * @import { AddressInfo } from 'node:net'
+ *
  * @typedef {{ host: string, port: number }} Listener port 0: any that is free
  *
  * @typedef {object} Limits
@@ -137,7 +139,7 @@ export const dashboardService = async ({ listener, whole, limits }) => {
     server.once('error', reject)
     server.listen({ ...listener, exclusive: true }, () => resolve(undefined))
   })
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const { port } = /** @type {AddressInfo} */ (server.address())
   return {
     port,
     token,

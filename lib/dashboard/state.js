@@ -6,8 +6,9 @@ import { TIMES } from '../measures/index.js'
 import { historyOf, pointOf } from './history.js'
 
 /**
- * @typedef {import('../base/buckets.js').Buckets} Buckets
- * @typedef {import('./history.js').Point} Point
+ * @import { Buckets } from '../base/buckets.js'
+ * @import { Point } from './history.js'
+ *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
  * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} Verdict
  *

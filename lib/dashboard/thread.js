@@ -3,21 +3,27 @@
 import { Worker } from 'node:worker_threads'
 import { atMost } from '../base/timers.js'
 
+/**
+ * @import { Place } from '../fleet/control.js'
+ * @import { Limits, Listener } from './service.js'
+ * @import { Order } from './worker.js'
+ */
+
 const program = new URL('./worker.js', import.meta.url)
 const closeLimitMs = 2000
 
 /**
  * @param {object} needs
- * @param {import('./service.js').Listener} needs.listener
- * @param {Partial<import('./service.js').Limits>} [needs.limits]
+ * @param {Listener} needs.listener
+ * @param {Partial<Limits>} [needs.limits]
  * @param {{ limit?: number, recent?: number }} [needs.size] of the history
- * @param {{ place: import('../fleet/control.js').Place, run: string }} [needs.fleet] what the page shows is asked of a control
+ * @param {{ place: Place, run: string }} [needs.fleet] what the page shows is asked of a control
  * @returns {Promise<{ failed: string, message?: string } | Dashboard>} failed: the code of the system
  *
  * @typedef {object} Dashboard
  * @property {number} port
  * @property {string} token
- * @property {(order: import('./worker.js').Order) => void} tell
+ * @property {(order: Order) => void} tell
  * @property {() => Promise<void>} close
  */
 export const dashboardThread = async (needs) => {

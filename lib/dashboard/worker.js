@@ -4,16 +4,21 @@ import { dashboardService } from './service.js'
 import { stateOf } from './state.js'
 
 /**
- * @typedef {{ about: import('./state.js').About } | { second: object } | { boxes: object[] } | { event: import('./state.js').Event }
- *   | { warning: string } | { end: import('./state.js').Verdict } | 'close'} Order
+ * @import { MessagePort } from 'node:worker_threads'
+ * @import { Place } from '../fleet/control.js'
+ * @import { DashboardService, Listener } from './service.js'
+ * @import { About, Event, Verdict } from './state.js'
+ *
+ * @typedef {{ about: About } | { second: object } | { boxes: object[] } | { event: Event }
+ *   | { warning: string } | { end: Verdict } | 'close'} Order
  */
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
-/** @type {{ listener: import('./service.js').Listener, limits?: object, size?: object, fleet?: { place: import('../fleet/control.js').Place, run: string } }} */
+const port = /** @type {MessagePort} */ (parentPort)
+/** @type {{ listener: Listener, limits?: object, size?: object, fleet?: { place: Place, run: string } }} */
 const { listener, limits, size, fleet } = workerData
 const state = stateOf(size)
 
-/** @param {import('./service.js').DashboardService} service @param {Exclude<Order, 'close'>} order */
+/** @param {DashboardService} service @param {Exclude<Order, 'close'>} order */
 const follow = (service, order) => {
   if ('second' in order) service.send(state.second(order.second))
   else if ('event' in order) service.send(state.event(order.event))
@@ -23,10 +28,10 @@ const follow = (service, order) => {
   else service.send(state.end(order.end))
 }
 
-/** Of a fleet the control says how it ended; this is for a page whose run left before. @type {import('./state.js').Verdict | null} */
+/** Of a fleet the control says how it ended; this is for a page whose run left before. @type {Verdict | null} */
 let otherwise = null
 
-/** Of a fleet, this thread itself asks the control server. @param {import('./service.js').DashboardService} service */
+/** Of a fleet, this thread itself asks the control server. @param {DashboardService} service */
 const feeding = async (service) => {
   if (!fleet) return async () => {}
   const { fleetFeed } = await import('./fleet-feed.js')

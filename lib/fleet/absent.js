@@ -3,8 +3,9 @@ import { chunkRange } from '../base/ranges.js'
 import { isScheduled } from '../plan/pacer.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../measure/ledger.js').Counts} Counts
+ * @import { Counts } from '../measure/ledger.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Sums } from './interval.js'
  */
 
 /**
@@ -33,7 +34,7 @@ const settled = ({ acked, failed, uncertain, dropped }) => acked + failed + unce
  * @param {object} known
  * @param {Plan} known.plan of all writers
  * @param {number} known.ticks that the run had
- * @param {readonly { sums: import('./interval.js').Sums, isLost: boolean }[]} known.boxes
+ * @param {readonly { sums: Sums, isLost: boolean }[]} known.boxes
  */
 export const absentOf = ({ plan, ticks, boxes }) => {
   const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))

@@ -1,13 +1,15 @@
 // What a box says to the control, and in which order: intervals one after the other until each is acknowledged, all of
 // them again to a control that lost its data. No clock and no server in it: the caller beats when it is time.
 
+/** @import { Answer, Control } from './control.js' */
+
 // So many intervals go with one beat: what a box kept while the control was away does not come in one command.
 const intervalsABeat = 50
 // Each so many beats carry the description of the box again.
 const beatsACard = 10
 
 /**
- * @typedef {Pick<import('./control.js').Control, 'join' | 'beat'>} Asked
+ * @typedef {Pick<Control, 'join' | 'beat'>} Asked
  *
  * @typedef {object} Joining what a run is joined with
  * @property {string} data id of the run's data, of whichever box begins it
@@ -78,7 +80,7 @@ export const boxOf = ({ control, id, joining, card, mayLead, kept }) => {
     waiting: () => unsent.length,
     /** All that this box had to say has been taken. */
     isDone: () => unsent.length === 0 && (end === '' || isEndTold),
-    /** @returns {Promise<import('./control.js').Answer>} rejects where the control does not answer */
+    /** @returns {Promise<Answer>} rejects where the control does not answer */
     async beat() {
       const intervals = unsent.slice(0, intervalsABeat)
       const isLast = intervals.length === unsent.length

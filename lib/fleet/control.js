@@ -11,7 +11,8 @@ import { epochIn } from '../wire/time.js'
 import { scriptBody, scriptSha } from '../workloads/lua.js'
 
 /**
- * @typedef {import('../servers/dial.js').Access} Access
+ * @import { Access } from '../servers/dial.js'
+ *
  * @typedef {{ address: string, host: string, port: number, access: Access }} Place where the control is, and how it lets us in
  * @typedef {ReturnType<typeof controlOf>} Control of one run
  *
@@ -66,7 +67,7 @@ const nextId = (id) => {
   return `${ms}-${BigInt(n) + 1n}`
 }
 
-/** @param {Place} place @param {string} name @returns {import('ioredis').Redis} that tries again for ever */
+/** @param {Place} place @param {string} name @returns {Redis} that tries again for ever */
 export const controlClient = ({ host, port, access }, name) => {
   const client = new Redis({
     host,
@@ -139,7 +140,7 @@ export const placeOf = ({ host, port = 6379, ...access }) => ({
 
 /**
  * A script by its digest; where the server does not have it, with its text.
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {string} name
  * @param {readonly string[]} keys
  * @param {readonly (string | number)[]} args
@@ -155,7 +156,7 @@ const scripted = async (client, name, keys, args) => {
 
 const orNull = (/** @type {string} */ text) => (text === '' ? null : Number(text))
 
-/** What boxes and leaders ask of a run's keys. @param {import('ioredis').Redis} client @param {string} run */
+/** What boxes and leaders ask of a run's keys. @param {Redis} client @param {string} run */
 export const controlOf = (client, run) => {
   const keys = fleetKeys(run)
   return {

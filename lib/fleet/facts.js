@@ -1,6 +1,8 @@
 // Fields of the run's data that are the same on every box: whichever says one first, and again where it is lost.
 
-/** @param {Pick<import('./control.js').Control, 'set'>} control */
+/** @import { Control } from './control.js' */
+
+/** @param {Pick<Control, 'set'>} control */
 export const factsOf = (control) => {
   /** @type {Record<string, string>} */
   const facts = {}

@@ -4,6 +4,8 @@ import { period, several } from '../base/units.js'
 import { leaseKey } from '../servers/leases.js'
 
 /**
+ * @import { Control } from './control.js'
+ *
  * @typedef {object} Card what a box says of itself
  * @property {string} id
  * @property {'producer' | 'consumer'} kind
@@ -59,7 +61,7 @@ export const readersIn = (text) => Number(text ? JSON.parse(text).totalAgents : 
 
 /**
  * Who has said what of itself, and who holds the numbers now.
- * @param {import('./control.js').Control} control
+ * @param {Control} control
  * @param {number} writers
  */
 export const liveNow = async ({ keys, client, boxes, holders }, writers) => {

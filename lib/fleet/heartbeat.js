@@ -2,6 +2,14 @@
 // meanwhile.
 import { period } from '../base/units.js'
 
+/**
+ * @import { boxOf } from './box.js'
+ * @import { Answer } from './control.js'
+ * @import { Facts } from './facts.js'
+ * @import { leadingOf } from './leading.js'
+ * @import { Stopping } from './stopping.js'
+ */
+
 const gatherEveryMs = 200
 const beatEveryMs = 1000
 const clockEveryMs = 10_000
@@ -12,18 +20,18 @@ const headlessLimitMs = 15_000
 
 /**
  * @param {object} needs
- * @param {ReturnType<typeof import('./box.js').boxOf>} needs.box
+ * @param {ReturnType<typeof boxOf>} needs.box
  * @param {string} needs.address of the control
- * @param {ReturnType<typeof import('./leading.js').leadingOf>} needs.leading
- * @param {Pick<import('./facts.js').Facts, 'again'>} needs.facts what the run's data says besides
- * @param {Pick<import('./stopping.js').Stopping, 'again' | 'heard'>} needs.stopping
+ * @param {ReturnType<typeof leadingOf>} needs.leading
+ * @param {Pick<Facts, 'again'>} needs.facts what the run's data says besides
+ * @param {Pick<Stopping, 'again' | 'heard'>} needs.stopping
  * @param {() => Promise<unknown>} needs.measureClock
  * @param {(line: string) => void} needs.say
  */
 export const pulseOf = ({ box, address, leading, facts, stopping, measureClock, say }) => {
   const clock = () => performance.now()
   const ending = new AbortController()
-  /** @type {import('./control.js').Answer | null} */
+  /** @type {Answer | null} */
   let last = null
   /** @type {number | null} */
   let silentSince = null
@@ -32,7 +40,7 @@ export const pulseOf = ({ box, address, leading, facts, stopping, measureClock, 
   const isHeadless = () => headlessSince !== null && clock() - headlessSince > headlessLimitMs
   const leads = () => last?.leader === box.id
 
-  const heard = (/** @type {import('./control.js').Answer} */ answer) => {
+  const heard = (/** @type {Answer} */ answer) => {
     const silentMs = silentSince === null ? 0 : clock() - silentSince
     if (silentMs > awayMs)
       say(`the control ${address} answers again after ${period(Math.round(silentMs / 1000) * 1000)}`)

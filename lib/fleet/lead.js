@@ -4,6 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { foldOf } from './fold.js'
 import { decodeInterval, secondOf } from './interval.js'
 
+/**
+ * @import { Control } from './control.js'
+ * @import { Checkpoint } from './fold.js'
+ */
+
 // So many entries are read at once: 200 boxes give as many a second.
 const entriesARead = 400
 // A box that is this many seconds behind the others is not waited for in a second.
@@ -11,7 +16,7 @@ const silentSeconds = 3
 
 /**
  * @param {object} needs
- * @param {Pick<import('./control.js').Control, 'read' | 'commit' | 'checkpoint'>} needs.control
+ * @param {Pick<Control, 'read' | 'commit' | 'checkpoint'>} needs.control
  * @param {string} needs.box who leads
  * @param {() => string} needs.data id of the run's data
  * @param {() => number} [needs.boxes] how many there are
@@ -58,7 +63,7 @@ export const leaderOf = ({ control, box, data, boxes = () => 0 }) => {
     /**
      * Folds what the stream holds.
      * @param {{ isLast?: boolean }} [how] isLast: seconds that are not complete will never be
-     * @returns {Promise<import('./fold.js').Checkpoint | null>} what is committed; null: not led by this box any more
+     * @returns {Promise<Checkpoint | null>} what is committed; null: not led by this box any more
      */
     async turn({ isLast = false } = {}) {
       try {

@@ -2,12 +2,17 @@
 import { leadThread } from './thread.js'
 
 /**
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Place } from './control.js'
+ */
+
+/**
  * @param {object} needs
- * @param {import('./control.js').Place} needs.place
+ * @param {Place} needs.place
  * @param {string} needs.run
  * @param {string} needs.id of the box
  * @param {() => string} needs.data id of the run's data
- * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
+ * @param {(warning: Warning) => void} needs.warn
  */
 export const leadingOf = ({ place, run, id, data, warn }) => {
   /** @type {ReturnType<typeof leadThread> | null} */

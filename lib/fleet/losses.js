@@ -3,12 +3,14 @@ import { boxTrouble } from '../base/box-trouble.js'
 import { liveNow } from './gather.js'
 import { statusOf } from './status.js'
 
+/** @import { Control } from './control.js' */
+
 // Every box asks: 200 of them are 200 questions a second.
 const everyMs = 3000
 
 /**
  * @param {object} needs
- * @param {import('./control.js').Control} needs.control
+ * @param {Control} needs.control
  * @param {string} needs.run
  * @param {number} needs.writers
  * @param {(line: string) => void} needs.say

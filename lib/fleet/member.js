@@ -19,6 +19,13 @@ import { begunRun, runEnded, startOfRun } from './starting.js'
 import { stoppingOf } from './stopping.js'
 
 /**
+ * @import { Redis } from 'ioredis'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Kept } from './box.js'
+ * @import { Place } from './control.js'
+ * @import { Pulse } from './heartbeat.js'
+ * @import { Interval } from './interval.js'
+ *
  * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
  *
  * @typedef {object} Asked how a fleet gathers
@@ -31,7 +38,7 @@ import { stoppingOf } from './stopping.js'
  * @property {(theirs: string) => string} differing options
  *
  * @typedef {object} Needs
- * @property {import('./control.js').Place} place
+ * @property {Place} place
  * @property {string} run
  * @property {'producer' | 'consumer'} kind
  * @property {string} version of Millrace
@@ -41,16 +48,16 @@ import { stoppingOf } from './stopping.js'
  * @property {boolean} isEven ticks are due at even distances, on all boxes at the same moments
  * @property {Terms} terms
  * @property {readonly { address: string, runId: string | null }[]} targets
- * @property {import('./box.js').Kept} kept
+ * @property {Kept} kept
  * @property {boolean} stagger
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @property {(warning: Warning) => void} warn
  * @property {AbortSignal} stop
  * @property {AbortSignal} stopNow nothing is waited for any more
  * @property {boolean} stopsAll the box that is stopped stops all
  */
 
-/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {import('./heartbeat.js').Pulse} pulse */
+/** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Pulse} pulse */
 const secondsOf = (box, pulse) => {
   let seq = 0
   return (/** @type {any} */ second) => {
@@ -82,7 +89,7 @@ const join = async ({ run, kind }, box, terms) => {
 /**
  * A box put together: nothing of it is known to the others yet.
  * @param {Needs} needs
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  */
 const boxFor = async (needs, client) => {
   const { place, run, kind, say, warn } = needs
@@ -153,7 +160,7 @@ const begun = async (needs, { control, pulse, writers, clock, facts, card, leadi
   return startMs
 }
 
-/** @param {Needs} needs @param {import('ioredis').Redis} client */
+/** @param {Needs} needs @param {Redis} client */
 const memberOf = async (needs, client) => {
   const { place, run } = needs
   const parts = await boxFor(needs, client)
@@ -202,7 +209,7 @@ const memberOf = async (needs, client) => {
       losses.begin()
       return { startMs, atMs: clock.clockAt(startMs) + staggerMs(), isLate }
     },
-    /** @param {Omit<import('./interval.js').Interval, 'v' | 'box' | 'seq'>} second */
+    /** @param {Omit<Interval, 'v' | 'box' | 'seq'>} second */
     second: secondsOf(box, pulse),
     /** The last word of this box. @param {object} end */
     end(/** @type {object} */ end) {

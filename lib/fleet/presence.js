@@ -1,5 +1,7 @@
 // How many writers sent a second, over the merged seconds of a run: whether all were there all the time.
 
+/** @import { Presence } from '../measure/presence.js' */
+
 /** @param {number} total writers of the plan */
 export const fleetPresence = (total) => {
   /** @type {Map<number, number>} */
@@ -9,7 +11,7 @@ export const fleetPresence = (total) => {
     add(second, writers) {
       by.set(second, (by.get(second) ?? 0) + writers)
     },
-    /** Of the seconds from one to another, the last not included. @param {number} from @param {number} to @returns {import('../measure/presence.js').Presence} */
+    /** Of the seconds from one to another, the last not included. @param {number} from @param {number} to @returns {Presence} */
     summary(from, to) {
       const counts = Array.from({ length: Math.max(0, to - from) }, (_, i) =>
         Math.min(total, by.get(from + i) ?? 0),

@@ -4,18 +4,24 @@ import { ofReaders } from '../measures/index.js'
 import { measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
+ * @import { LiveShare } from '../measure/live-share.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { BoxFold, Checkpoint } from './fold.js'
+ * @import { Card } from './gather.js'
+ * @import { Measured } from './measured.js'
+ *
  * @typedef {object} ReaderEnd the last word of a box that reads
  * @property {number} from_ms of its part, after the run's start
  * @property {number} end_ms
  * @property {boolean} interrupted
- * @property {import('./measured.js').Measured} measured what its measures come to
+ * @property {Measured} measured what its measures come to
  * @property {any} fetches
- * @property {import('../measure/live-share.js').LiveShare | null} live
+ * @property {LiveShare | null} live
  * @property {any} uniqueness
  * @property {readonly { at_ms: number, kind: string, text: string }[]} events
- * @property {readonly import('../result/warnings.js').Warning[]} warnings
+ * @property {readonly Warning[]} warnings
  *
- * @typedef {{ card: import('./gather.js').Card, folded: import('./fold.js').BoxFold | null, end: ReaderEnd | null }} ReaderBox
+ * @typedef {{ card: Card, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */
 
 /** @param {ReaderBox} box @param {number} at */
@@ -60,9 +66,9 @@ const liveOf = (boxes) =>
 
 /**
  * @param {object} known
- * @param {readonly import('./gather.js').Card[]} known.cards
+ * @param {readonly Card[]} known.cards
  * @param {Readonly<Record<string, any>>} known.ends
- * @param {import('./fold.js').Checkpoint} known.checkpoint
+ * @param {Checkpoint} known.checkpoint
  * @param {any} known.plan of the readers; null: none has joined
  */
 export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {

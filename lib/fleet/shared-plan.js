@@ -3,6 +3,13 @@ import { createHash } from 'node:crypto'
 import { TargetError } from '../base/errors.js'
 import { differingTerms } from '../plan/plan-card.js'
 
+/**
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Control } from './control.js'
+ * @import { Needs, Terms } from './member.js'
+ */
+
 /** @type {readonly (readonly [string, string])[]} */
 const readingOptions = [
   ['consumers', '--consumers'],
@@ -35,7 +42,7 @@ const optionsBesides = [
   ['limits', '--threshold'],
 ]
 
-/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {import('./member.js').Terms} */
+/** @param {Record<string, any>} ours @param {readonly (readonly [string, string])[]} options @returns {Terms} */
 const termsOf = (ours, options) => {
   const text = JSON.stringify(ours)
   return {
@@ -47,8 +54,8 @@ const termsOf = (ours, options) => {
 }
 
 /**
- * @param {import('../../settings.js').Settings} settings
- * @param {import('../plan/plan.js').Plan} plan of all writers
+ * @param {Settings} settings
+ * @param {Plan} plan of all writers
  * @param {object} card of the plan
  */
 export const fleetTerms = (settings, plan, card) => {
@@ -64,7 +71,7 @@ export const fleetTerms = (settings, plan, card) => {
   return termsOf(ours, optionsBesides)
 }
 
-/** What all readers have in common. @param {import('../../settings.js').ReaderSettings} settings */
+/** What all readers have in common. @param {ReaderSettings} settings */
 export const readingTerms = (settings) => {
   const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
   const ours = Object.fromEntries(names.map((name) => [name, /** @type {any} */ (settings)[name] ?? null]))
@@ -74,8 +81,8 @@ export const readingTerms = (settings) => {
 /**
  * Of a reader: the plan is that of the writers, and its own terms those of the other readers.
  * @param {Record<string, string>} fields of the run
- * @param {import('./member.js').Needs} needs
- * @param {import('./control.js').Control} control
+ * @param {Needs} needs
+ * @param {Control} control
  * @param {{ add: (more: Record<string, string>) => void }} facts
  */
 export const readingOfRun = async (fields, { run, terms }, control, facts) => {

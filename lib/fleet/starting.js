@@ -5,7 +5,12 @@ import { rangesText } from '../base/ranges.js'
 import { period, several } from '../base/units.js'
 import { decisionOf } from './gather.js'
 
-/** @typedef {import('./member.js').Needs} Needs */
+/**
+ * @import { Control } from './control.js'
+ * @import { Card } from './gather.js'
+ * @import { Pulse } from './heartbeat.js'
+ * @import { Needs } from './member.js'
+ */
 
 const everyMs = 100
 const lookEveryMs = 500
@@ -23,7 +28,7 @@ export const runEnded = (run) =>
 
 /**
  * What the writers of a run have said of it, waited for as long as they wait for each other.
- * @param {import('./control.js').Control} control
+ * @param {Control} control
  * @param {Pick<Needs, 'run' | 'asked' | 'say' | 'stop' | 'place'>} needs
  * @returns {Promise<Record<string, string>>}
  */
@@ -49,7 +54,7 @@ export const begunRun = async (control, { run, asked, say, stop, place }) => {
 /**
  * Of a run that has not begun: the leader decides from what the boxes say.
  * @param {Pick<Needs, 'asked' | 'warn'>} needs
- * @param {{ control: import('./control.js').Control, writers: number, live: readonly import('./gather.js').Card[], begunMs: number, nowMs: () => number }} known
+ * @param {{ control: Control, writers: number, live: readonly Card[], begunMs: number, nowMs: () => number }} known
  */
 const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs }) => {
   const decision = decisionOf({ live, writers, waitedMs: nowMs() - begunMs, ...asked })
@@ -68,13 +73,13 @@ const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs 
  * Waits until the run begins.
  * @param {Needs} needs
  * @param {object} box
- * @param {import('./control.js').Control} box.control
- * @param {import('./heartbeat.js').Pulse} box.pulse
+ * @param {Control} box.control
+ * @param {Pulse} box.pulse
  * @param {AbortSignal} box.signal ends the waiting
  * @param {number} box.writers
  * @param {number} box.begunMs
  * @param {() => number} box.nowMs by the control's clock
- * @param {() => Promise<readonly import('./gather.js').Card[]>} box.live
+ * @param {() => Promise<readonly Card[]>} box.live
  * @param {() => Promise<void>} box.onLead before the first decision
  * @returns {Promise<number>} epoch by the control's clock
  */

@@ -1,7 +1,8 @@
 // How a fleet stops: all its boxes at one moment by the control's clock, so that none has ticks that others lack.
 import { stopsInMs } from './control.js'
 
-/** @typedef {Pick<import('./control.js').Answer, 'stop' | 'startMs' | 'stopMs'>} Known of a stop, by an answer of the control */
+/** @import { Answer, Control } from './control.js' */
+/** @typedef {Pick<Answer, 'stop' | 'startMs' | 'stopMs'>} Known of a stop, by an answer of the control */
 
 // Of ticks further apart hardly one is due at the moment of a stop.
 const mostSpacingMs = 1000
@@ -23,7 +24,7 @@ export const stopOfBox = ({ startMs, stopMs }, { spacingMs, staggerMs }) =>
 
 /**
  * @param {object} needs
- * @param {Pick<import('./control.js').Control, 'stop'>} needs.control
+ * @param {Pick<Control, 'stop'>} needs.control
  * @param {() => number} needs.nowMs by the control's clock
  * @param {() => { spacingMs: number, staggerMs: number }} needs.ticks
  * @param {(line: string) => void} needs.say

@@ -3,11 +3,13 @@
 import { Worker } from 'node:worker_threads'
 import { atMost } from '../base/timers.js'
 
+/** @import { Place } from './control.js' */
+
 const program = new URL('./lead-worker.js', import.meta.url)
 const endLimitMs = 3000
 
 /**
- * @param {{ place: import('./control.js').Place, run: string, box: string, data: string, boxes: number }} about
+ * @param {{ place: Place, run: string, box: string, data: string, boxes: number }} about
  * @param {(error: Error) => void} onFailed it ended by itself
  */
 export const leadThread = (about, onFailed) => {

@@ -3,7 +3,8 @@ import { MillraceError } from '../base/errors.js'
 import { replyReader } from '../wire/values.js'
 
 /**
- * @typedef {import('../workloads/declare.js').Delivery} Delivery
+ * @import { ReplySink } from '../wire/values.js'
+ * @import { Delivery } from '../workloads/declare.js'
  *
  * @typedef {object} ChunkReplies
  * @property {(count: number) => void} expect so many items were sent; what came of the last chunk is forgotten
@@ -42,7 +43,7 @@ export const chunkReplies = (delivery) => {
   const isTransaction = delivery === 'transaction'
   const first = isTransaction ? 1 : 0 // the first item's reply
 
-  /** A reply for each item. @type {import('../wire/values.js').ReplySink} */
+  /** A reply for each item. @type {ReplySink} */
   const ofItem = {
     open: nothing,
     bulk: () => ack(1),
@@ -50,7 +51,7 @@ export const chunkReplies = (delivery) => {
     nil: () => refuse(replies - first, 'ERR no value'),
     error: (line) => refuse(replies - first, line),
   }
-  /** One reply for all of them. @type {import('../wire/values.js').ReplySink} */
+  /** One reply for all of them. @type {ReplySink} */
   const ofAll = {
     open: nothing,
     bulk: () => refuseAll('ERR no number'),
@@ -62,14 +63,14 @@ export const chunkReplies = (delivery) => {
     error: refuseAll,
   }
   const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
-  /** Without it every command is executed by itself. @type {import('../wire/values.js').ReplySink} */
+  /** Without it every command is executed by itself. @type {ReplySink} */
   const ofMulti = {
     ...silent,
     error: () => {
       isQueued = false
     },
   }
-  /** @type {import('../wire/values.js').ReplySink} */
+  /** @type {ReplySink} */
   const ofQueue = {
     ...silent,
     error: (line) => {
@@ -77,7 +78,7 @@ export const chunkReplies = (delivery) => {
     },
   }
   let isArray = false // EXEC's reply, which is an error where nothing was executed
-  /** @type {import('../wire/values.js').ReplySink} */
+  /** @type {ReplySink} */
   const ofExec = {
     open: () => {
       isArray = true

@@ -9,7 +9,11 @@ import { connectLibrary } from '../transport/library.js'
 import { refusalIn } from '../transport/refusals.js'
 
 /**
- * @typedef {import('./chunks-socket.js').Carrier} Carrier
+ * @import { Access } from '../servers/dial.js'
+ * @import { ChunkStencil } from '../workloads/chunk-stencil.js'
+ * @import { Delivery } from '../workloads/declare.js'
+ * @import { Carrier } from './chunks-socket.js'
+ *
  * @typedef {[error: Error | null, result?: unknown][]} Results
  */
 
@@ -18,7 +22,7 @@ const resultOf = (settled) => (settled.status === 'fulfilled' ? [null, settled.v
 
 /**
  * @param {Redis} client
- * @param {import('../workloads/declare.js').Delivery} delivery
+ * @param {Delivery} delivery
  * @param {string[][]} commands
  * @returns {Promise<Results>}
  */
@@ -32,9 +36,9 @@ const played = async (client, delivery, commands) => {
 
 /**
  * @param {object} needs
- * @param {import('../workloads/declare.js').Delivery} needs.delivery
- * @param {import('../workloads/chunk-stencil.js').ChunkStencil} needs.stencil
- * @param {import('../servers/dial.js').Access} needs.access
+ * @param {Delivery} needs.delivery
+ * @param {ChunkStencil} needs.stencil
+ * @param {Access} needs.access
  * @param {(address: string) => Promise<string>} needs.placeOf where the server of an address is connected to
  * @param {(nowMs: number) => void} needs.onDone
  * @param {(error?: Error) => void} needs.onEnd

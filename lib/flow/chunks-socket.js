@@ -2,8 +2,10 @@
 import { chunkReplies } from './chunk-replies.js'
 
 /**
- * @typedef {import('../workloads/chunk-stencil.js').ChunkStencil} ChunkStencil
- * @typedef {import('../workloads/declare.js').Delivery} Delivery
+ * @import { Socket } from 'node:net'
+ * @import { DriverTarget } from '../transport/socket.js'
+ * @import { ChunkStencil } from '../workloads/chunk-stencil.js'
+ * @import { Delivery } from '../workloads/declare.js'
  *
  * @typedef {object} Times ms of the sending thread
  * @property {number} preparing arguments, and their encoding where it is ours
@@ -33,7 +35,7 @@ const exec = Buffer.from('*1\r\n$4\r\nEXEC\r\n')
  * @param {object} needs
  * @param {Delivery} needs.delivery
  * @param {ChunkStencil} needs.stencil
- * @param {Pick<import('../transport/socket.js').DriverTarget, 'dial'>} needs.target
+ * @param {Pick<DriverTarget, 'dial'>} needs.target
  * @param {(nowMs: number) => void} needs.onDone all replies to the chunk are there, or will not come
  * @param {(error?: Error) => void} needs.onEnd the connection is gone
  * @param {() => number} needs.clock
@@ -43,7 +45,7 @@ export const socketCarrier = ({ delivery, stencil, target, onDone, onEnd, clock 
   const replies = chunkReplies(delivery)
   const [head, tail] = delivery === 'transaction' ? [multi, exec] : [null, null]
   let bytes = Buffer.allocUnsafeSlow(65_536)
-  let socket = /** @type {import('node:net').Socket | null} */ (null)
+  let socket = /** @type {Socket | null} */ (null)
   let owed = false
   let closed = false
   let heardMs = 0

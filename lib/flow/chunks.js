@@ -7,20 +7,23 @@ import { silenceOf } from '../transport/half-open.js'
 import { policyOf } from '../transport/policy.js'
 
 /**
- * @typedef {import('./chunks-socket.js').Carrier} Carrier
+ * @import { Timers } from '../base/timers.js'
+ * @import { Operations } from '../measure/operations.js'
+ * @import { DriverTarget } from '../transport/socket.js'
+ * @import { Carrier } from './chunks-socket.js'
  *
  * @typedef {object} ChunksNeeds
  * @property {{ chunkSize: number, items: number, maxBehindMs: number }} plan
  * @property {string} key that all chunks are about
  * @property {(items: number) => number} commandsOf how many commands carry so many items
  * @property {(on: { onDone: (nowMs: number) => void, onEnd: (error?: Error) => void }) => Carrier} carrierOf
- * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
+ * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
  * @property {string[]} scripts
- * @property {import('../measure/operations.js').Operations} ledger
+ * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {() => number} clock
  * @property {() => number} random
- * @property {import('../base/timers.js').Timers} [timers]
+ * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  */
 

@@ -5,7 +5,10 @@ import { replyCounter } from '../wire/decode.js'
 import { replyValues } from '../wire/reply-values.js'
 
 /**
- * @typedef {import('../wire/decode.js').Tally} Tally
+ * @import { Timers } from '../base/timers.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { Value } from '../wire/reply-values.js'
+ * @import { Dialogue } from '../workloads/multi-step-operation.js'
  *
  * @typedef {object} Operation one that is retried, or whose connection was lost
  * @property {number} kind which of the operations
@@ -15,13 +18,13 @@ import { replyValues } from '../wire/reply-values.js'
  * @property {number} attempts
  * @property {number} firstMs when it was first sent; 0: it was not
  *
- * @typedef {Operation & { sentMs: number, dialogue: import('../workloads/multi-step-operation.js').Dialogue, isOver: boolean }} Exchange an
+ * @typedef {Operation & { sentMs: number, dialogue: Dialogue, isOver: boolean }} Exchange an
  *   operation in flight whose replies are read; isOver: what still comes for it counts no more
  *
  * @typedef {object} ClientEvents
  * @property {(connection: ClientConnection, from: number, count: number, nowMs: number) => void} onAnswered places of the ring
  * @property {(connection: ClientConnection, place: number, line: string) => void} onRefused
- * @property {(connection: ClientConnection, exchange: Exchange, value: import('../wire/reply-values.js').Value, nowMs: number) => void} [onReply]
+ * @property {(connection: ClientConnection, exchange: Exchange, value: Value, nowMs: number) => void} [onReply]
  *   to a command of a dialogue
  * @property {(connection: ClientConnection, nowMs: number) => void} onRead everything that a read brought is settled
  * @property {(connection: ClientConnection) => void} onUp
@@ -47,7 +50,7 @@ const mostJoined = 16
  * @param {ClientEvents} needs.events
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
- * @param {import('../base/timers.js').Timers} [needs.timers]
+ * @param {Timers} [needs.timers]
  */
 export const clientConnection = ({ client, address, room, tally, reads = false, events, ...linking }) => {
   const size = 2 ** Math.ceil(Math.log2((reads ? mostJoined : 2) * room + 2))
@@ -86,7 +89,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
     if (exchange) exchange.isOver = true
     if (self.kinds[place & mask] !== asking) events.onRefused(self, place, line)
   }
-  const reply = (/** @type {import('../wire/reply-values.js').Value} */ value) => {
+  const reply = (/** @type {Value} */ value) => {
     if (head === tail) throw new MillraceError('PROTOCOL', 'the server answers more than it was asked')
     const place = head & mask
     head++

@@ -1,15 +1,24 @@
 // When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
 
+/**
+ * @import { Timers } from '../base/timers.js'
+ * @import { renewalsOf } from '../transport/reconnects.js'
+ * @import { Outcomes } from './clients-outcomes.js'
+ * @import { Retries } from './clients-retries.js'
+ * @import { Sending } from './clients-sending.js'
+ * @import { ClientsNeeds } from './clients.js'
+ */
+
 // Timers of Node take no more; when nothing is due yet, a course may go on at any moment.
 const longestTimerMs = 2 ** 30
 const lookMs = 4
 
 /**
- * @param {import('./clients.js').ClientsNeeds & { timers: import('../base/timers.js').Timers }} needs
- * @param {import('./clients-outcomes.js').Outcomes} outcomes
- * @param {import('./clients-retries.js').Retries} retries
- * @param {import('./clients-sending.js').Sending} sending
- * @param {ReturnType<typeof import('../transport/reconnects.js').renewalsOf>} renewals
+ * @param {ClientsNeeds & { timers: Timers }} needs
+ * @param {Outcomes} outcomes
+ * @param {Retries} retries
+ * @param {Sending} sending
+ * @param {ReturnType<typeof renewalsOf>} renewals
  */
 export const offeringOf = (needs, { inFlight }, { pausedUntilMs }, sending, renewals) => {
   const { plan, schedule, ledger, onSent, clock, timers } = needs

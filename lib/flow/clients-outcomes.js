@@ -1,14 +1,14 @@
 // The outcome of every operation that clients have in flight: acknowledged with its latency, or lost with a cause.
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('./client-connection.js').Exchange} Exchange
- * @typedef {import('./client-connection.js').Operation} Operation
+ * @import { Loss } from '../measure/ledger.js'
+ * @import { ClientConnection, Exchange, Operation } from './client-connection.js'
+ * @import { ClientsNeeds } from './clients.js'
  *
  * @typedef {ReturnType<typeof outcomesOf>} Outcomes
  */
 
-/** @param {Pick<import('./clients.js').ClientsNeeds, 'plan' | 'ledger' | 'latency' | 'onAcked' | 'onDone' | 'clock'>} needs */
+/** @param {Pick<ClientsNeeds, 'plan' | 'ledger' | 'latency' | 'onAcked' | 'onDone' | 'clock'>} needs */
 export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) => {
   const inFlight = new Uint32Array(plan.clients)
   let lastSettledMs = 0
@@ -18,7 +18,7 @@ export const outcomesOf = ({ plan, ledger, latency, onAcked, onDone, clock }) =>
     inFlight,
     lastSettledMs: () => lastSettledMs,
 
-    /** @param {number} client @param {Operation} operation @param {import('../measure/ledger.js').Loss} outcome @param {string} cause */
+    /** @param {number} client @param {Operation} operation @param {Loss} outcome @param {string} cause */
     lose(client, { measured }, outcome, cause) {
       ledger.lost(outcome, cause, measured)
       inFlight[client]--

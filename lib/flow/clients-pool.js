@@ -6,8 +6,11 @@ import { closed as closedReason } from '../transport/topology-events.js'
 import { clientConnection } from './client-connection.js'
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('./client-connection.js').ClientEvents} ClientEvents
+ * @import { Timers } from '../base/timers.js'
+ * @import { DriverTarget } from '../transport/socket.js'
+ * @import { Story } from '../transport/topology-events.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { ClientConnection, ClientEvents } from './client-connection.js'
  */
 
 // Not more at once than a server's backlog holds.
@@ -17,7 +20,7 @@ const mostAtOnce = 100
  * @param {object} needs
  * @param {number} needs.clients
  * @param {number} needs.room operations in flight of each
- * @param {Pick<import('../transport/socket.js').DriverTarget, 'dial'>} needs.target
+ * @param {Pick<DriverTarget, 'dial'>} needs.target
  * @param {() => readonly string[]} needs.addresses that own slots now
  * @param {boolean} [needs.reads] operations are dialogues
  * @param {Pick<ClientEvents, 'onAnswered' | 'onRefused' | 'onReply' | 'onRead'>} needs.events
@@ -25,11 +28,11 @@ const mostAtOnce = 100
  * @param {(client: number) => void} needs.onChanged a client's connection came, or will not come back
  * @param {() => void} needs.onDown a node may have gone
  * @param {(tookMs: number) => void} needs.onRenewed a connection was closed on purpose, and another has taken its place
- * @param {Pick<import('../transport/topology-events.js').Story, 'up' | 'down'>} needs.story
- * @param {import('../wire/decode.js').Tally} needs.tally
+ * @param {Pick<Story, 'up' | 'down'>} needs.story
+ * @param {Tally} needs.tally
  * @param {() => number} needs.clock
  * @param {() => number} needs.random
- * @param {import('../base/timers.js').Timers} needs.timers
+ * @param {Timers} needs.timers
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const clientsPool = (needs) => {

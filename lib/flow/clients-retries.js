@@ -6,8 +6,9 @@ import { slotMapOf } from '../transport/slot-map.js'
 import { storyOf } from '../transport/topology-events.js'
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('./client-connection.js').Operation} Operation
+ * @import { ClientConnection, Operation } from './client-connection.js'
+ * @import { Outcomes } from './clients-outcomes.js'
+ * @import { ClientsNeeds } from './clients.js'
  *
  * @typedef {{ operation: Operation, address: string | null, isAsking: boolean, notBeforeMs: number }} Retry address: null is
  *   the owner of its slot
@@ -20,7 +21,7 @@ import { storyOf } from '../transport/topology-events.js'
 // A server that is busy with a script would refuse the same client thousands of times a second.
 const pauseMs = 1000
 
-/** Who owns which slot by now, with what changed reported. @param {Pick<import('./clients.js').ClientsNeeds, 'target' | 'clock' | 'timers' | 'onEvent'>} needs */
+/** Who owns which slot by now, with what changed reported. @param {Pick<ClientsNeeds, 'target' | 'clock' | 'timers' | 'onEvent'>} needs */
 const ownersOf = ({ target, clock, timers, onEvent }) => {
   const map = slotMapOf(target.topology)
   const story = storyOf({ onEvent, clock })
@@ -39,8 +40,8 @@ const ownersOf = ({ target, clock, timers, onEvent }) => {
 }
 
 /**
- * @param {import('./clients.js').ClientsNeeds} needs
- * @param {import('./clients-outcomes.js').Outcomes} outcomes
+ * @param {ClientsNeeds} needs
+ * @param {Outcomes} outcomes
  */
 export const retriesOf = (needs, { lose }) => {
   const { plan, operations, target, ledger, clock, random } = needs

@@ -4,18 +4,18 @@ import { asking } from './client-connection.js'
 import { writesOf } from './clients-writes.js'
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('./client-connection.js').Exchange} Exchange
- * @typedef {import('./client-connection.js').Operation} Operation
- * @typedef {import('./clients-retries.js').Retry} Retry
+ * @import { ClientConnection, Exchange, Operation } from './client-connection.js'
+ * @import { Outcomes } from './clients-outcomes.js'
+ * @import { Retries, Retry } from './clients-retries.js'
+ * @import { ClientsNeeds } from './clients.js'
  *
  * @typedef {ReturnType<typeof sendingOf>} Sending
  */
 
 /**
- * @param {import('./clients.js').ClientsNeeds} needs
- * @param {import('./clients-outcomes.js').Outcomes} outcomes
- * @param {import('./clients-retries.js').Retries} retries
+ * @param {ClientsNeeds} needs
+ * @param {Outcomes} outcomes
+ * @param {Retries} retries
  * @param {(client: number, address: string) => ClientConnection} connectionOf
  */
 export const sendingOf = (needs, { inFlight, lose }, { map, waiting, retry }, connectionOf) => {

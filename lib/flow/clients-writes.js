@@ -1,8 +1,9 @@
 // The bytes of operations on their way to the sockets: one write for each connection and call, in one buffer for all.
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('../workloads/client-command.js').Stencilled} Stencilled
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Stencilled } from '../workloads/client-command.js'
+ * @import { ClientConnection } from './client-connection.js'
  */
 
 const writeBytes = 65_536
@@ -27,7 +28,7 @@ export const writesOf = (most) => {
   }
 
   return {
-    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n @param {import('../wire/encode.js').TickValues} values */
+    /** @param {ClientConnection} connection @param {Stencilled} stencil @param {number} n @param {TickValues} values */
     put(connection, stencil, n, values) {
       if (to !== connection || at + most > size) {
         flush()

@@ -9,13 +9,18 @@ import { retriesOf } from './clients-retries.js'
 import { sendingOf } from './clients-sending.js'
 
 /**
- * @typedef {import('./client-connection.js').ClientConnection} ClientConnection
- * @typedef {import('../workloads/client-command.js').Stencilled} Stencilled
+ * @import { Timers } from '../base/timers.js'
+ * @import { Operations } from '../measure/operations.js'
+ * @import { DriverTarget } from '../transport/socket.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { Stencilled } from '../workloads/client-command.js'
+ * @import { dialoguesOf } from '../workloads/multi-step-operation.js'
+ * @import { ClientConnection } from './client-connection.js'
  *
  * @typedef {object} Played an operation that the clients play
  * @property {Stencilled} stencil
  * @property {boolean} repeatable a command whose reply was lost may be retried
- * @property {ReturnType<typeof import('../workloads/multi-step-operation.js').dialoguesOf>} [dialogue] of one whose replies are read
+ * @property {ReturnType<typeof dialoguesOf>} [dialogue] of one whose replies are read
  * @property {readonly string[]} [fatal] refusals that are outcomes
  *
  * @typedef {import('./client-connection.js').Exchange} Exchange
@@ -40,20 +45,20 @@ import { sendingOf } from './clients-sending.js'
  * @property {(atMs: number, client: number) => number} draw what the next one of a client is about, at a time after the
  *   start; -1: there is none any more
  * @property {Schedule} schedule
- * @property {Pick<import('../transport/socket.js').DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
- * @property {import('../measure/operations.js').Operations} ledger
+ * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'>} target
+ * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
  * @property {(exchange: Exchange, client: number) => void} [onBegun] a dialogue is about to be sent
  * @property {(exchange: Exchange, nowMs: number) => void} [onDone] a dialogue is over
  * @property {(tookMs: number) => void} [onRenewed] a connection was opened anew
  * @property {(behindMs: number) => void} onSent how late the first byte was, at an open rate
- * @property {import('../wire/decode.js').Tally} tally
+ * @property {Tally} tally
  * @property {(clockMs: number) => number} [epochOf] epoch milliseconds by the servers, for operations that carry when they were due
  * @property {(cause: string) => void} [onRefused]
  * @property {(n: number) => void} [onAcked] what an acknowledged operation was about
  * @property {() => number} clock
  * @property {() => number} random
- * @property {import('../base/timers.js').Timers} [timers]
+ * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  */
 

@@ -1,12 +1,19 @@
 // Commands of a worker over its connection, and what a refusal of them asks for.
 import { verdictOf } from '../transport/refusals.js'
 
+/**
+ * @import { Reply } from '../wire/trees.js'
+ * @import { BoundWork, Known, Taken } from '../workloads/bind-work.js'
+ * @import { WorkerConnection } from './worker-connection.js'
+ * @import { WorkersNeeds } from './workers.js'
+ */
+
 /** A server refused all commands of a call. */
 export class Refused extends Error {}
 
-/** How commands go out, and what a refusal asks for. @param {Pick<import('./workers.js').WorkersNeeds, 'refresh' | 'events'>} needs */
+/** How commands go out, and what a refusal asks for. @param {Pick<WorkersNeeds, 'refresh' | 'events'>} needs */
 export const askingOf = ({ refresh, events }) => {
-  /** @param {import('../wire/trees.js').Reply[]} replies @param {RegExp | null} mayFail */
+  /** @param {Reply[]} replies @param {RegExp | null} mayFail */
   const errorsIn = (replies, mayFail) =>
     replies.flatMap((reply) =>
       reply instanceof Error && !mayFail?.test(reply.message) ? [reply.message] : [],
@@ -14,10 +21,10 @@ export const askingOf = ({ refresh, events }) => {
 
   /**
    * The replies that are no refusals; rejects where all are.
-   * @param {import('./worker-connection.js').WorkerConnection} connection
-   * @param {readonly import('../workloads/bind-work.js').BoundWork[]} works of more than one a transaction
-   * @param {import('../workloads/bind-work.js').Known} known
-   * @param {readonly import('../workloads/bind-work.js').Taken[]} [jobs]
+   * @param {WorkerConnection} connection
+   * @param {readonly BoundWork[]} works of more than one a transaction
+   * @param {Known} known
+   * @param {readonly Taken[]} [jobs]
    */
   return async (connection, works, known, jobs = []) => {
     const [{ work }] = works

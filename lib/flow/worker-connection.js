@@ -5,7 +5,7 @@ import { linkOf } from '../transport/reconnecting-socket.js'
 import { commandBytes } from '../wire/encode.js'
 import { treeReader } from '../wire/trees.js'
 
-/** @typedef {import('../wire/trees.js').Reply} Reply */
+/** @import { Reply } from '../wire/trees.js' */
 
 /** The replies were lost: the commands may have been executed, if they were sent. */
 export class LostReply extends Error {

@@ -6,12 +6,14 @@ import { askingOf, Refused } from './worker-asking.js'
 import { LostReply, workerConnection } from './worker-connection.js'
 
 /**
- * @typedef {import('../workloads/bind-work.js').BoundWork} BoundWork
- * @typedef {import('../workloads/queue/replies.js').Taken} Taken
- * @typedef {import('./worker-connection.js').WorkerConnection} WorkerConnection
+ * @import { Socket } from 'node:net'
+ * @import { BoundWork } from '../workloads/bind-work.js'
+ * @import { Workers } from '../workloads/declare.js'
+ * @import { Taken } from '../workloads/queue/replies.js'
+ * @import { WorkerConnection } from './worker-connection.js'
  *
  * @typedef {object} Bound of the strategy's declaration
- * @property {import('../workloads/declare.js').Workers['promise']} promise
+ * @property {Workers['promise']} promise
  * @property {BoundWork[]} open
  * @property {BoundWork | null} take
  * @property {BoundWork | null} wait
@@ -39,7 +41,7 @@ import { LostReply, workerConnection } from './worker-connection.js'
  * @property {number} reclaimMs
  * @property {Bound} bound
  * @property {(() => Promise<number>) | null} labour resolves with how long it took, in ms
- * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<import('node:net').Socket>} dial
+ * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
  *   the server that has the queue
  * @property {() => Promise<unknown>} refresh where it is now
  * @property {WorkersEvents} events

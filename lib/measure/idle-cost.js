@@ -3,7 +3,8 @@
 import { addCommands, known } from './node-figures.js'
 
 /**
- * @typedef {import('./node-sampler.js').NodeRow} NodeRow
+ * @import { CommandUse } from '../wire/info.js'
+ * @import { NodeRow } from './node-sampler.js'
  *
  * @typedef {object} Idle percent of one core, over all nodes together
  * @property {number} cpu_pct
@@ -60,7 +61,7 @@ export const agreed = (seconds) => {
   const half = (Math.max(...found) - Math.min(...found)) / 2
   if (half > Math.max(mean * agreement, floorPct)) return null
 
-  /** @type {Record<string, import('../wire/info.js').CommandUse>} */
+  /** @type {Record<string, CommandUse>} */
   const commands = {}
   /** @type {Record<string, number>} */
   const byNode = {}

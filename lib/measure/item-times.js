@@ -2,7 +2,7 @@
 // sent. Items that one write began and one answer completed are recorded together; the commands have latencies of their own.
 
 /**
- * @typedef {import('../workloads/step.js').Step} Step
+ * @import { Step } from '../workloads/step.js'
  *
  * @typedef {object} Progress of a tick's items, by their places
  * @property {Uint32Array} begunBy the first of the tick's writes that had an answered command of the item, from 1; 0: none

@@ -3,7 +3,9 @@
 import { bitsOf, common, numbersIn, onesIn, unionOf, without } from './bits.js'
 
 /**
- * @typedef {import('../workloads/queue/job.js').Job} Job
+ * @import { Job } from '../workloads/queue/job.js'
+ * @import { Bits } from './bits.js'
+ *
  * @typedef {Record<string, Uint8Array>} Sets numbers by maker
  *
  * @typedef {object} Standing what is known of the queue when nobody takes from it
@@ -37,7 +39,7 @@ const mostExamples = 5
 const none = new Uint8Array(0)
 
 export const jobsOf = () => {
-  /** @type {Map<string, import('./bits.js').Bits>} */
+  /** @type {Map<string, Bits>} */
   const done = new Map()
   const counts = { taken: 0, done: 0, duplicates: 0, foreign: 0, reclaimed: 0 }
 

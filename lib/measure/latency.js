@@ -3,6 +3,8 @@ import * as hdr from 'hdr-histogram-js'
 import { bucketOf } from '../base/buckets.js'
 
 /**
+ * @import { Buckets } from '../base/buckets.js'
+ *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number }} Times
  * @typedef {Times & { count: number }} Percentiles count: of recordings; one may weigh as much as many items
  */
@@ -214,7 +216,7 @@ export const eachRecorded = (encoded, each) => {
 
 /** A second's histogram in the coarser buckets of base/buckets.js. @param {string} encoded */
 export const bucketsIn = (encoded) => {
-  /** @type {import('../base/buckets.js').Buckets} */
+  /** @type {Buckets} */
   const found = []
   eachRecorded(encoded, (us, n) => {
     const at = bucketOf(us)

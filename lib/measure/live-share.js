@@ -4,8 +4,11 @@ import { shortestS } from '../traffic/lifetimes.js'
 import { hasDead, leastAlive } from '../traffic/live-items.js'
 
 /**
- * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
- *
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { Fetched } from '../run/fetch.js'
+ */
+
+/**
  * fetches: so many could be told by. expected: items alive at any moment. share: of those that a fetch had a right to,
  * the median.
  * @typedef {{ fetches: number, expected: number, share: number }} LiveShare
@@ -36,7 +39,7 @@ export const liveShareOf = ({ card, limit, dated, now }) => {
   /** @type {number[]} not yet known to be of a plan that was being written */
   let pending = []
   return {
-    /** @param {Pick<import('../run/fetch.js').Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
+    /** @param {Pick<Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
     fetched({ ids, values, durationMs, failedBy }) {
       if (!isTold || !card || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
       // Some die while they are read.

@@ -4,6 +4,11 @@ import { bytes, count, period, several } from '../base/units.js'
 import { isDrawn } from '../traffic/items.js'
 import { shortestS } from '../traffic/lifetimes.js'
 
+/**
+ * @import { Plan } from '../plan/plan.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ */
+
 /** Tables and buffers that a server grows by itself: below this, on each master, they would pass for the items'. */
 const leastBytes = 100_000
 
@@ -12,8 +17,7 @@ export const told = ({ topology: { masters } }, bytes) =>
   bytes === null || bytes < leastBytes * masters.length ? null : bytes
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {Pick<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>, 'holders' | 'slots'>} Strategy
+ * @typedef {Pick<ReturnType<typeof strategyOf>, 'holders' | 'slots'>} Strategy
  *
  * @typedef {object} Held what the masters hold at a moment
  * @property {number | null} dataBytes

@@ -3,7 +3,7 @@
 
 import { noCounts } from './ledger.js'
 
-/** @typedef {import('./ledger.js').Loss} Loss */
+/** @import { Loss } from './ledger.js' */
 
 /** @param {{ isMeasured: () => boolean }} needs whether what is begun now is after the warm-up */
 export const operationsOf = ({ isMeasured }) => {

@@ -1,9 +1,7 @@
 // How long what a master has written takes to its replicas, seen from outside: the master says how far it is, and
 // the replica is asked until it is there. The way of the questions is in the figure, so it is never quite 0.
 
-/**
- * @typedef {import('../servers/topology.js').TargetNode} TargetNode
- */
+/** @import { TargetNode } from '../servers/topology.js' */
 
 const everyMs = 1000
 const giveUpMs = 10_000

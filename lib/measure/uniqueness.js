@@ -4,7 +4,8 @@
 import { structuresOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { AnyPlan } from '../workloads/strategy-of-plan.js'
  *
  * @typedef {object} Counter
  * @property {string} name
@@ -26,7 +27,7 @@ import { structuresOf } from '../workloads/strategy-of-plan.js'
 
 /**
  * Every structure of the workload's strategies, whichever of them fills it.
- * @param {import('../workloads/strategy-of-plan.js').AnyPlan} plan
+ * @param {AnyPlan} plan
  * @returns {Counter[]}
  */
 export const countersOf = (plan) => {

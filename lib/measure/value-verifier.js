@@ -8,11 +8,13 @@ import { scoreIn } from '../wire/id-list.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../workloads/bind-reader.js').Reader} Declaration
- * @typedef {import('../wire/id-list.js').IdList} IdList
- * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
- *
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { Reader as Declaration } from '../workloads/bind-reader.js'
+ * @import { ValueSink } from '../workloads/shapes.js'
+ */
+
+/**
  * checked: values compared byte by byte. missing: an id whose value should be there and is not, or was not for too
  * long, on its master either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
  * or older there than its id, but right on the master when asked again: shards replicate by themselves. stale:

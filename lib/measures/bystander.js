@@ -5,11 +5,13 @@ import { percent } from '../base/units.js'
 import { times } from './fields.js'
 import { histogram, percentileMetrics, percentiles, percentilesIn, timesText } from './measure.js'
 
+/** @import { Measure } from './measure.js' */
+
 // From here on its p99 is that of this machine.
 const lateLimit = 0.01
 const contendedCode = 'bystander-contended'
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const bystander = {
   name: 'bystander',
   record: { bystander_us: times() },

@@ -1,6 +1,7 @@
 // Whether the client was the limit of a run.
 import { percent } from '../base/units.js'
 
+/** @import { Warning } from '../result/warnings.js' */
 /** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null }} ClientUse */
 
 const busyLimitPct = 90
@@ -22,7 +23,7 @@ export const clientLimit = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_
 export const contendedWords = ({ busy_pct: busyPct, thread_cpu_pct: threadPct, cpu_pct: cpuPct }) =>
   `${percent(busyPct)} busy with only ${percent(threadPct ?? cpuPct)} of a core`
 
-/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {import('../result/warnings.js').Warning[]} */
+/** The process did not run for a while: what fell due then came late. @param {{ stopped_ms?: number | null }} client @returns {Warning[]} */
 export const clientStopped = ({ stopped_ms: stoppedMs }) =>
   stoppedMs
     ? [

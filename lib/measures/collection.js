@@ -3,7 +3,9 @@ import { percent } from '../base/units.js'
 import { amount } from './fields.js'
 import { counter, figure, metric, per } from './measure.js'
 
-/** @type {import('./measure.js').Measure} */
+/** @import { Measure } from './measure.js' */
+
+/** @type {Measure} */
 export const collection = {
   name: 'collection',
   record: { 'client.gc_s': amount('s') },

@@ -16,6 +16,11 @@ import {
   timesText,
 } from './measure.js'
 
+/**
+ * @import { Fetched } from '../run/fetch.js'
+ * @import { Measure } from './measure.js'
+ */
+
 // What a clock may be off without being worth a word; below it an age is 0.
 const aheadMs = 100
 const counted = /** @type {const} */ ([
@@ -25,7 +30,7 @@ const named = /** @type {const} */ (['duration', 'ids', 'values'])
 const titles = { duration: 'fetch', ids: 'ids of a fetch', values: 'values of a fetch' }
 const times4 = { ...percentiles, type: 'object' }
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const fetches = {
   name: 'fetches',
   record: {
@@ -59,7 +64,7 @@ export const fetches = {
       overrun(deadlines) {
         sums.fetches.overrun += deadlines
       },
-      /** @param {import('../run/fetch.js').Fetched} fetched */
+      /** @param {Fetched} fetched */
       fetched(fetched) {
         // A fetch fails once, by its most frequent cause.
         const [worstCause] = Object.entries(fetched.failedBy).sort(([, a], [, b]) => b - a)

@@ -5,6 +5,11 @@ import { amount, times, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import { counter, histogram, metric, percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
+/**
+ * @import { WorkRecords } from '../run/work-records.js'
+ * @import { Measure } from './measure.js'
+ */
+
 const counted = /** @type {const} */ (['taken', 'done', 'duplicates', 'foreign', 'reclaimed'])
 const spans = {
   waiting: { title: 'time in the queue', row: 'production to taken' },
@@ -14,7 +19,7 @@ const spans = {
 }
 const names = /** @type {(keyof typeof spans)[]} */ (Object.keys(spans))
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const jobs = {
   name: 'jobs',
   record: {
@@ -25,7 +30,7 @@ export const jobs = {
   },
   by: 'each',
 
-  /** @param {{ stages: readonly { records: import('../run/work-records.js').WorkRecords }[] }} needs */
+  /** @param {{ stages: readonly { records: WorkRecords }[] }} needs */
   open({ stages }) {
     const [first, last] = [stages[0].records, stages[stages.length - 1].records]
     const now = () => ({

@@ -3,9 +3,11 @@
 import { times } from './fields.js'
 import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
+/** @import { Measure } from './measure.js' */
+
 const found = { ...percentiles, type: 'object' }
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const latency = {
   name: 'latency',
   record: { 'latency_us.intended': times(), 'latency_us.service': times() },

@@ -2,7 +2,9 @@
 import { times } from './fields.js'
 import { histogram, percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
-/** @type {import('./measure.js').Measure} */
+/** @import { Measure } from './measure.js' */
+
+/** @type {Measure} */
 export const replication = {
   name: 'replication',
   record: { replication_us: times() },

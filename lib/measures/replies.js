@@ -4,11 +4,13 @@ import { count, percent } from '../base/units.js'
 import { counts } from './fields.js'
 import { counter, figure, metric, per, ranked } from './measure.js'
 
+/** @import { Measure } from './measure.js' */
+
 const ranks = { p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999, max: 1 }
 
 /** @typedef {{ counts?: Readonly<Record<string, string>>, number?: string }} Counted of a command */
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const replies = {
   name: 'replies',
   record: { 'replies.counts': counts(), 'replies.numbers': counts() },

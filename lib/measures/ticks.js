@@ -2,7 +2,9 @@
 import { times } from './fields.js'
 import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
 
-/** @type {import('./measure.js').Measure} */
+/** @import { Measure } from './measure.js' */
+
+/** @type {Measure} */
 export const ticks = {
   name: 'ticks',
   record: { lateness_us: times() },

@@ -4,12 +4,14 @@ import { amount, some } from './fields.js'
 import { sectionOf } from './fold.js'
 import { metric } from './measure.js'
 
+/** @import { Measure } from './measure.js' */
+
 const mostExamples = 10
 const names = /** @type {const} */ ([
   ...['checked', 'missing', 'expired', 'lagging', 'stale', 'corrupt', 'unexpected', 'unjudged'],
 ])
 
-/** @type {import('./measure.js').Measure} */
+/** @type {Measure} */
 export const verify = {
   name: 'verify',
   record: Object.fromEntries(names.map((name) => [`verify.${name}`, amount('count')])),

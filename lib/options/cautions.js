@@ -1,12 +1,14 @@
 // Letters that mean something else here than in redis-cli, redis-benchmark and memtier: obeyed, but not in silence.
 
+/** @import { Typed } from './command-line.js' */
+
 // Ports that people type, as -p without a unit; beside a --host without --port any uneven number may be one.
 const isPort = (/** @type {string} */ text, /** @type {boolean} */ lacksPort) =>
   /^(63[789]\d|26379)$/.test(text) ||
   (lacksPort && /^\d{4,5}$/.test(text) && Number(text) % 50 !== 0 && Number(text) < 65_536)
 
 /**
- * @param {import('./command-line.js').Typed} typed
+ * @param {Typed} typed
  * @returns {string[]} a sentence each
  */
 export const cautionsIn = ({ options }) => {

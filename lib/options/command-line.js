@@ -5,7 +5,8 @@ import { nearest } from '../base/nearest.js'
 import { shown, VALUE_TYPES } from './values.js'
 
 /**
- * @typedef {import('../../settings.js').Option} Option
+ * @import { Option } from '../../settings.js'
+ * @import { TypeName } from './values.js'
  *
  * @typedef {object} Typed
  * @property {ReadonlyMap<string, { text: string, named: string }>} options by name; `named` as it was typed: `-q`
@@ -42,7 +43,7 @@ const refuse = (raw, known) => {
 }
 
 /** @param {Known} option */
-const valueTypeOf = ({ type }) => VALUE_TYPES[/** @type {import('./values.js').TypeName} */ (type)]
+const valueTypeOf = ({ type }) => VALUE_TYPES[/** @type {TypeName} */ (type)]
 
 /**
  * Whether a word behind an option that needs no value is one.

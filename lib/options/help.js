@@ -3,8 +3,9 @@ import yargs from 'yargs'
 import { wrapped } from '../base/layout.js'
 
 /**
- * @typedef {import('../../settings.js').Option} Option
- * @typedef {import('../../settings.js').Program} Program
+ * @import { Argv } from 'yargs'
+ * @import { Option, Program } from '../../settings.js'
+ * @import { TypeName } from './values.js'
  *
  * @typedef {object} About what a command is, beside its options
  * @property {string} as how it is started: `millrace write`
@@ -83,7 +84,7 @@ export function meaning({ help, choices = [] }) {
   return choices.every((choice) => help.includes(choice)) ? help : `${help}: ${choices.join(', ')}`
 }
 
-const placeholders = /** @type {Partial<Record<import('./values.js').TypeName, string>>} */ ({
+const placeholders = /** @type {Partial<Record<TypeName, string>>} */ ({
   flag: '',
   integer: 'N',
   number: 'N',
@@ -170,7 +171,7 @@ export const helpText = ({ as, words, does, examples, more }, options, { columns
   ].join('\n\n')
 }
 
-/** @param {import('yargs').Argv} page */
+/** @param {Argv} page */
 const optionsText = (page) => {
   let text = ''
   page.showHelp((help) => {

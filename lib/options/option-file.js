@@ -12,7 +12,8 @@ import { namesOf } from './command-line.js'
 import { shown } from './values.js'
 
 /**
- * @typedef {import('../../settings.js').Option} Option
+ * @import { Option } from '../../settings.js'
+ *
  * @typedef {Record<string, string>} Texts of options, by their names
  */
 

@@ -16,11 +16,8 @@ import { optionsIn } from './option-file.js'
 import { shown, VALUE_TYPES } from './values.js'
 
 /**
- * @typedef {import('../../settings.js').Option} Option
- * @typedef {import('../../settings.js').Origin} Origin
- * @typedef {import('../../settings.js').Program} Program
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../settings.js').AnyKey} AnyKey
+ * @import { AnyKey, Option, Origin, Program, Settings } from '../../settings.js'
+ * @import { Typed } from './command-line.js'
  *
  * @typedef {object} Source
  * @property {Origin} origin
@@ -108,7 +105,7 @@ export function readSettings({ program, argv, columns = 80, ...from }) {
 
 /**
  * The settings that a command line, a file, the environment and `.env` make of these options.
- * @param {import('./command-line.js').Typed} typed
+ * @param {Typed} typed
  * @param {readonly Option[]} options
  * @param {{ env: NodeJS.ProcessEnv, dotenvText?: string, takesWords?: boolean }} from
  * @returns {Readonly<Settings>}

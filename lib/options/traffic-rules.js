@@ -3,7 +3,7 @@ import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed, writerFlow } from '../workloads/index.js'
 
-/** @typedef {import('./conflicts.js').Rule} Rule */
+/** @import { Rule } from './conflicts.js' */
 
 /** @type {readonly Rule[]} */
 export const trafficRules = [

@@ -13,7 +13,10 @@ import * as words from './words.js'
 import { workerRows } from './work-words.js'
 
 /**
- * @typedef {Record<string, any> & { nodes: import('../result/document.js').NodeFigures[] }} Run run.json
+ * @import { NodeFigures } from '../result/document.js'
+ * @import { PassResult } from '../workloads/declare.js'
+ *
+ * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Run run.json
  * @typedef {{ label: string, text: string }} Row
  */
 
@@ -158,7 +161,7 @@ const repliesRow = ({ counts }) => {
 /** Passes over all numbers, and what the first of them left. @param {Run} run @returns {Row[]} */
 const passRows = ({ passes, encodings = {}, plan }) => {
   if (!passes?.length) return []
-  const rows = passes.map((/** @type {import('../workloads/declare.js').PassResult} */ pass) => ({
+  const rows = passes.map((/** @type {PassResult} */ pass) => ({
     label: pass.name,
     text: words.facts([
       `${count(pass.operations)} operations`,

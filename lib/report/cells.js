@@ -3,7 +3,7 @@
 import { formatted } from '../chart/theme.js'
 import { measureNamed } from '../result/measures.js'
 
-/** @typedef {import('./sections.js').Cell} Cell */
+/** @import { Cell } from './sections.js' */
 
 /**
  * A value with its unit.

@@ -19,6 +19,12 @@ import { ratiosChart } from '../../charts/ratios.js'
 import { rowFigures } from '../../charts/row-figures.js'
 import { FOLDS } from './folds.js'
 
+/**
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ * @import { ExperimentRecord, RunRecord } from '../result/record.js'
+ * @import { Picture } from './draw.js'
+ */
+
 export const RUN_CHARTS = Object.freeze([
   overview,
   cpu,
@@ -37,7 +43,7 @@ export const RUN_CHARTS = Object.freeze([
   memory,
 ])
 
-/** @typedef {import('./draw.js').Picture & { name: string }} NamedPicture */
+/** @typedef {Picture & { name: string }} NamedPicture */
 
 /** @type {Map<unknown, string>} */
 const folds = new Map([
@@ -52,7 +58,7 @@ const folds = new Map([
 
 /**
  * The charts of a run that have something to show.
- * @param {import('../result/record.js').RunRecord} record
+ * @param {RunRecord} record
  * @returns {NamedPicture[]}
  */
 export const runPictures = (record) => {
@@ -72,7 +78,7 @@ export const runPictures = (record) => {
 
 /**
  * The ratios of an experiment, and a chart for each of its figures.
- * @param {import('../result/experiment-document.js').ExperimentDocument} experiment
+ * @param {ExperimentDocument} experiment
  * @returns {NamedPicture[]}
  */
 export const experimentPictures = (experiment) => {
@@ -84,14 +90,14 @@ export const experimentPictures = (experiment) => {
     : [...ratios, ...figures.map((picture) => ({ ...picture, fold: FOLDS.metrics }))]
 }
 
-/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {ExperimentDocument} experiment @returns {NamedPicture[]} */
 const ratiosPicture = (experiment) => {
   const { option, ...named } = ratiosChart
   const shown = option(experiment)
   return shown ? [{ ...named, option: shown }] : []
 }
 
-/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment @returns {NamedPicture[]} */
+/** @param {ExperimentDocument} experiment @returns {NamedPicture[]} */
 const figurePictures = (experiment) =>
   experiment.columns
     .filter(({ chart }) => chart !== false)
@@ -101,7 +107,7 @@ const figurePictures = (experiment) =>
       return shown ? [{ ...named, title: title ?? named.title, option: shown }] : []
     })
 
-/** An experiment of phases has the charts of its run besides. @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record */
+/** An experiment of phases has the charts of its run besides. @param {RunRecord | ExperimentRecord} record */
 export const picturesOf = (record) =>
   record.kind === 'run'
     ? runPictures(record)

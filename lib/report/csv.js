@@ -1,6 +1,10 @@
 // Tables for spreadsheets and data frames: figures as plain numbers, in the unit that their column names.
 import { measuresIn } from '../result/measures.js'
 
+/**
+ * @import { ExperimentDocument } from '../result/experiment-document.js'
+ * @import { ExperimentRecord, RunRecord } from '../result/record.js'
+ */
 /** @typedef {string | number | boolean | null | undefined} Value */
 
 /**
@@ -17,7 +21,7 @@ const field = (value) => {
 /** @param {Value[][]} rows the first holds the titles */
 export const csvOf = (rows) => `${rows.map((row) => row.map(field).join(',')).join('\r\n')}\r\n`
 
-/** @param {import('../result/record.js').RunRecord} record */
+/** @param {RunRecord} record */
 const figuresCsv = ({ run }) =>
   csvOf([
     ['figure', 'unit', 'value'],
@@ -44,7 +48,7 @@ const nodeKeys = /** @type {const} */ ([
   'gap',
 ])
 
-/** A row a node and second. @param {import('../result/record.js').RunRecord} record */
+/** A row a node and second. @param {RunRecord} record */
 const nodesCsv = ({ seconds }) =>
   csvOf([
     ['at_ms', 'node', ...nodeKeys],
@@ -65,7 +69,7 @@ const leaves = (part, path = '') =>
     return [/** @type {[string, Value]} */ ([name, /** @type {Value} */ (value)])]
   })
 
-/** A row a second. @param {import('../result/record.js').RunRecord} record */
+/** A row a second. @param {RunRecord} record */
 const secondsCsv = ({ seconds }) => {
   const rows = seconds.map((second) => new Map(leaves(second)))
   const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
@@ -74,7 +78,7 @@ const secondsCsv = ({ seconds }) => {
   return csvOf([columns, ...rows.map((row) => columns.map((name) => row.get(name)))])
 }
 
-/** @param {import('../result/experiment-document.js').ExperimentDocument} experiment */
+/** @param {ExperimentDocument} experiment */
 const rowsCsv = ({ columns, rows }) => {
   const factors = [...new Set(rows.flatMap((row) => Object.keys(row.factors)))]
   return csvOf([
@@ -102,7 +106,7 @@ const rowsCsv = ({ columns, rows }) => {
 
 /**
  * The CSV files of a report by their names.
- * @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record
+ * @param {RunRecord | ExperimentRecord} record
  * @returns {Record<string, string>}
  */
 export const csvFiles = (record) =>

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { drawn, placedLabels } from '../chart/theme.js'
 
-/** @typedef {import('../chart/theme.js').LookName} LookName */
+/** @import { LookName } from '../chart/theme.js' */
 
 const require = createRequire(import.meta.url)
 /** @param {string} path from here */

@@ -8,13 +8,11 @@ import { cell, figureCell, shownFigure } from './cells.js'
 import { facts, moment } from './words.js'
 
 /**
- * @typedef {import('./sections.js').Cell} Cell
- * @typedef {import('./sections.js').Table} Table
- * @typedef {import('./sections.js').Sections} Sections
- * @typedef {import('../result/experiment-document.js').ExperimentDocument} ExperimentDocument
+ * @import { ExperimentDocument, FigureOfRow } from '../result/experiment-document.js'
+ * @import { Cell, Sections, Table } from './sections.js'
  */
 
-/** @param {string} name @param {import('../result/experiment-document.js').FigureOfRow | undefined} figure @returns {Cell} */
+/** @param {string} name @param {FigureOfRow | undefined} figure @returns {Cell} */
 const intervalCell = (name, figure) => {
   if (!figure) return cell(dash, null)
   const { low, high } = figure

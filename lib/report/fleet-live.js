@@ -5,7 +5,7 @@ import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
 import { aheadText, whoIs } from './fleet-words.js'
 
-/** @typedef {import('../fleet/status.js').Status} Status */
+/** @import { Status } from '../fleet/status.js' */
 
 // The boxes that need a look come first.
 const order = ['silent', 'lost', 'joining', 'ready', 'writing', 'reading', 'done']

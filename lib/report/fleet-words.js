@@ -4,6 +4,8 @@ import { rangesText } from '../base/ranges.js'
 import { count, micros, percent, several } from '../base/units.js'
 import { cell } from './cells.js'
 
+/** @import { Table } from './sections.js' */
+
 /** More boxes than this are folded away. */
 const mostShown = 16
 const isAnswer = (/** @type {any[]} */ boxes) =>
@@ -37,7 +39,7 @@ export const boxesRow = ({ fleet, readers }) => {
   return [{ label: 'fleet', text: parts.join(' · ') }]
 }
 
-/** @param {any} run @returns {import('./sections.js').Table[]} */
+/** @param {any} run @returns {Table[]} */
 export const boxesTable = ({ fleet }) => {
   if (!fleet) return []
   return [
@@ -74,7 +76,7 @@ export const boxesTable = ({ fleet }) => {
   ]
 }
 
-/** @param {any} run @returns {import('./sections.js').Table[]} */
+/** @param {any} run @returns {Table[]} */
 export const readerBoxesTable = ({ readers }) => {
   if (!readers) return []
   return [

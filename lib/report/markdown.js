@@ -1,15 +1,17 @@
 // A report as Markdown, to be pasted or kept beside code.
 
+/** @import { Cell, Sections, Table } from './sections.js' */
+
 /** Nothing in it is markup: names of hosts and texts of errors are other people's. @param {string} text */
 export const markdownText = (text) => text.replace(/[\\`*_[\]<>|#~!&]/g, '\\$&')
 
-/** @param {import('./sections.js').Cell} cell */
+/** @param {Cell} cell */
 const cellText = ({ text, detail, link }) =>
   link
     ? `[${markdownText(text)}](<${encodeURI(link).replace(/[<>]/g, '')}>)`
     : markdownText(detail ? `${text} (${detail})` : text)
 
-/** @param {import('./sections.js').Table} table */
+/** @param {Table} table */
 const tableText = ({ title, note, columns, rows }) => [
   `## ${markdownText(title)}`,
   '',
@@ -21,7 +23,7 @@ const tableText = ({ title, note, columns, rows }) => [
 ]
 
 /**
- * @param {import('./sections.js').Sections} sections
+ * @param {Sections} sections
  * @param {{ title: string, file: string }[]} [pictures] that lie beside it
  */
 export const markdownReport = (

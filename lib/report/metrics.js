@@ -4,7 +4,11 @@ import { eachRecorded } from '../measure/latency.js'
 import { at } from '../measures/fold.js'
 import { MEASURES, ofReaders, ofWorkers, ofWriters } from '../measures/index.js'
 
-/** @typedef {import('../result/record.js').Second} Second */
+/**
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Measure } from '../measures/measure.js'
+ * @import { Second } from '../result/record.js'
+ */
 
 const boundsS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -62,7 +66,7 @@ const mergedHistogram = (registry, { name, help }) => {
  * What measures declare. One that several feed is made once. A counter that begins with its first event hides that event from
  * rate() and increase(): those of the kind begin with 0.
  * @param {Registry} registry
- * @param {readonly import('../measures/measure.js').Measure[]} ofKind
+ * @param {readonly Measure[]} ofKind
  */
 const measureMetrics = (registry, ofKind) => {
   /** @type {Record<string, ReturnType<typeof mergedHistogram>>} */
@@ -106,7 +110,7 @@ const nodeGauges = (registry) => {
   const labelNames = ['node', 'shard', 'role']
   const of = (/** @type {string} */ name, /** @type {string} */ help) =>
     new Gauge({ name: `millrace_node_${name}`, help, labelNames, registers: [registry] })
-  /** @type {[Gauge, (row: import('../measure/node-sampler.js').NodeRow) => number | null | undefined][]} */
+  /** @type {[Gauge, (row: NodeRow) => number | null | undefined][]} */
   const gauges = [
     [
       of('engine_cpu_ratio', 'main thread, of one core'),
@@ -119,7 +123,7 @@ const nodeGauges = (registry) => {
     [of('clients', 'connections'), (row) => row.clients],
     [of('replication_lag_bytes', 'behind its master'), (row) => row.lag_bytes],
   ]
-  return (/** @type {import('../measure/node-sampler.js').NodeRow[]} */ rows) => {
+  return (/** @type {NodeRow[]} */ rows) => {
     for (const [gauge, figure] of gauges) {
       gauge.reset()
       for (const row of rows) {

@@ -17,8 +17,11 @@ import * as words from './words.js'
 import { workerFacts } from './work-words.js'
 
 /**
- * @typedef {import('./sections.js').Table} Table
- * @typedef {import('./sections.js').Sections} Sections
+ * @import { CountRow } from '../measure/uniqueness.js'
+ * @import { Measure } from '../measures/measure.js'
+ * @import { NodeFigures, RunDocument } from '../result/document.js'
+ * @import { Judged } from '../result/thresholds.js'
+ * @import { Sections, Table } from './sections.js'
  */
 
 const highlightsOf = {
@@ -107,7 +110,7 @@ const nodesTable = (run) => {
         { title: 'gaps' },
         ...(told ? [{ title: 'CPUUtilization' }] : []),
       ],
-      rows: run.nodes.map((/** @type {import('../result/document.js').NodeFigures} */ node) => {
+      rows: run.nodes.map((/** @type {NodeFigures} */ node) => {
         const hostPct = hostCpu(run, node.address)
         return [
           cell(node.address),
@@ -194,7 +197,7 @@ const measureFacts = (run) =>
     text: words.facts(texts),
   }))
 
-/** @param {readonly import('../measures/measure.js').Measure[]} measures @param {any} run */
+/** @param {readonly Measure[]} measures @param {any} run */
 const timesOfMeasures = (measures, run) =>
   measures.flatMap(({ times = [] }) =>
     times.map(({ name, path, unit }) => ({ name, unit, figures: at(run, path) })),
@@ -256,7 +259,7 @@ const countsTable = ({ uniqueness }) => {
         { title: 'worst' },
         { title: 'nature', left: true },
       ],
-      rows: uniqueness.map((/** @type {import('../measure/uniqueness.js').CountRow} */ row) => [
+      rows: uniqueness.map((/** @type {CountRow} */ row) => [
         cell(row.structure),
         cell(count(row.last), row.last),
         cell(count(row.truth), row.truth),
@@ -276,13 +279,11 @@ const thresholdsTable = ({ thresholds = [] }) =>
         {
           title: 'Thresholds',
           columns: [{ title: 'limit', left: true }, { title: 'measured' }, { title: '', left: true }],
-          rows: thresholds.map(
-            (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => [
-              cell(threshold),
-              figureCell(name, value),
-              cell(passed ? 'passed' : 'FAILED'),
-            ],
-          ),
+          rows: thresholds.map((/** @type {Judged} */ { threshold, name, value, passed }) => [
+            cell(threshold),
+            figureCell(name, value),
+            cell(passed ? 'passed' : 'FAILED'),
+          ]),
         },
       ]
 
@@ -320,15 +321,13 @@ const verdictOf = (run) => {
 
 /** What became of the limits. @param {any} run */
 const limitsOf = (run) =>
-  (run.thresholds ?? []).map(
-    (/** @type {import('../result/thresholds.js').Judged} */ { threshold, name, value, passed }) => {
-      const found =
-        value === null
-          ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
-          : shownFigure(measureNamed(name), value)
-      return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
-    },
-  )
+  (run.thresholds ?? []).map((/** @type {Judged} */ { threshold, name, value, passed }) => {
+    const found =
+      value === null
+        ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
+        : shownFigure(measureNamed(name), value)
+    return { passed, text: `threshold ${passed ? 'passed' : 'FAILED'}: ${threshold}, measured ${found}` }
+  })
 
 /** The first reason is in the verdict. @param {any} run */
 const warningsOf = ({ warnings, valid }) => {
@@ -342,7 +341,7 @@ const warningsOf = ({ warnings, valid }) => {
 }
 
 /**
- * @param {import('../result/document.js').RunDocument} document
+ * @param {RunDocument} document
  * @returns {Sections}
  */
 export const runSections = (document) => {

@@ -3,6 +3,8 @@ import { experimentSections } from './experiment-sections.js'
 import { runSections } from './run-sections.js'
 
 /**
+ * @import { ExperimentRecord, RunRecord } from '../result/record.js'
+ *
  * @typedef {object} Cell
  * @property {string} text
  * @property {number | string | null} [sort] by which a column is ordered, where it is not the text
@@ -32,6 +34,6 @@ import { runSections } from './run-sections.js'
  * @property {{ text: string, passed: boolean }[]} [limits]
  */
 
-/** @param {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} record @returns {Sections} */
+/** @param {RunRecord | ExperimentRecord} record @returns {Sections} */
 export const sectionsOf = (record) =>
   record.kind === 'run' ? runSections(record.run) : experimentSections(record.experiment, record.pages)

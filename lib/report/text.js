@@ -7,8 +7,9 @@ import { runSections } from './run-sections.js'
 import { gap } from './words.js'
 
 /**
- * @typedef {import('./sections.js').Sections} Sections
- * @typedef {import('./sections.js').Table} Table
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Cell, Sections, Table } from './sections.js'
+ *
  * @typedef {ReturnType<typeof painter>} Paint
  * @typedef {{ columns: number, paint: Paint }} Page
  *
@@ -29,7 +30,7 @@ const entry = ({ columns, paint }, { label, text }, at = ' ') =>
     (line, row) => paint.dim((row === 0 ? label : '').padEnd(labelWidth)) + line,
   )
 
-/** @param {import('./sections.js').Cell} cell */
+/** @param {Cell} cell */
 const cellText = ({ text, detail }) => (detail ? `${text} (${detail})` : text)
 
 /** @param {Page} page @param {Table} table */
@@ -37,7 +38,7 @@ const tableLines = ({ columns, paint }, { title, note, columns: heads, rows }) =
   const [titles, ...lines] = alignedTable(
     heads.map((head, at) => ({
       ...head,
-      cell: (/** @type {import('./sections.js').Cell[]} */ row) => cellText(row[at]),
+      cell: (/** @type {Cell[]} */ row) => cellText(row[at]),
     })),
     rows,
     Number.POSITIVE_INFINITY,
@@ -53,7 +54,7 @@ const tableLines = ({ columns, paint }, { title, note, columns: heads, rows }) =
 /**
  * A row that is too wide for a line: its name, then its cells by their titles.
  * @param {Table['columns']} heads
- * @param {import('./sections.js').Cell[]} row
+ * @param {Cell[]} row
  * @param {number} columns
  */
 const rowLines = (heads, [name, ...cells], columns) => {
@@ -106,7 +107,7 @@ export const sectionsText = (
 }
 
 /**
- * @param {import('../result/document.js').RunDocument} document
+ * @param {RunDocument} document
  * @param {Look} [look]
  */
 export const runText = (document, look = {}) => sectionsText(runSections(document), look)

@@ -14,13 +14,16 @@ import { sectionsOf } from './sections.js'
 import { sectionsText } from './text.js'
 
 /**
- * @typedef {import('../result/record.js').RunRecord | import('../result/record.js').ExperimentRecord} ResultRecord
+ * @import { ExperimentRecord, RunRecord } from '../result/record.js'
+ * @import { Sections } from './sections.js'
+ *
+ * @typedef {RunRecord | ExperimentRecord} ResultRecord
  * @typedef {Record<string, string | Buffer>} Files contents by path
  */
 
 const darkName = (/** @type {string} */ name) => `${name}-dark`
 
-/** The answer before what was asked. @param {import('./sections.js').Sections} sections */
+/** The answer before what was asked. @param {Sections} sections */
 const inOneList = (sections) => ({ ...sections, facts: [...(sections.answer ?? []), ...sections.facts] })
 
 /**

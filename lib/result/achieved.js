@@ -2,10 +2,7 @@
 // whose answers come just behind the end of a second makes neither a dip there nor a spike in the next.
 import { flowOf } from '../workloads/flows.js'
 
-/**
- * @typedef {import('./record.js').RunRecord} RunRecord
- * @typedef {import('./record.js').Second} Second
- */
+/** @import { RunRecord, Second } from './record.js' */
 
 // A tick that fell due this shortly before the end of a second may have begun behind it.
 const boundaryMs = 50

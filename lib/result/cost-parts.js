@@ -1,6 +1,6 @@
 // Where the cost of an item lies: the figures of run.json, taken apart.
 
-/** @typedef {import('./document.js').RunDocument} RunDocument */
+/** @import { RunDocument } from './document.js' */
 
 /** Seconds of CPU that the nodes of a role used in the window. @param {RunDocument} run @param {'master' | 'replica'} role */
 const cpuSeconds = ({ nodes, measured_s: measuredS }, role) =>

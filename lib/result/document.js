@@ -5,6 +5,13 @@ import { ofReaders, ofWorkers, ofWriters, unmeasured } from '../measures/index.j
 import { measuresOf } from './measures.js'
 import { validityOf } from './validity.js'
 
+/**
+ * @import { CloudWatchSection } from '../cloudwatch/fetch.js'
+ * @import { Found } from '../servers/preflight.js'
+ * @import { Measure } from './measures.js'
+ * @import { Judged } from './thresholds.js'
+ * @import { Warning } from './warnings.js'
+ */
 /** @typedef {number | null} Figure null: not measured */
 /** @typedef {{ p50: Figure, p90: Figure, p99: Figure, p999: Figure, max: Figure, count?: number }} Percentiles count: samples */
 /**
@@ -36,19 +43,19 @@ import { validityOf } from './validity.js'
  * @property {boolean} [interrupted]
  * @property {Record<string, any>} plan
  * @property {{ millrace: string, node: string, servers: string[] }} versions
- * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: import('../servers/preflight.js').Found, shared_keys?: { key: string, shard: number }[] }} [target]
+ * @property {{ kind: 'single' | 'cluster', origin: 'address' | 'embedded' | 'attached', found?: Found, shared_keys?: { key: string, shard: number }[] }} [target]
  * @property {Record<string, any>} [client]
  * @property {NodeFigures[]} nodes
  * @property {{ at_ms: number, kind: string, text: string }[]} events
- * @property {import('./warnings.js').Warning[]} [warnings] what was noticed on the way
+ * @property {Warning[]} [warnings] what was noticed on the way
  *
  * @typedef {Head & { items: Items, agents?: AgentItems[], [section: string]: any }} RunParts
  * @typedef {Head & { kind: 'consumer', fetches: Record<string, any>, [section: string]: any }} ReadParts
  *
  * @typedef {Omit<Head, 'startedEpochMs' | 'durationS' | 'measuredS' | 'warmUpS' | 'commandLine' | 'client'> & { schema: 1,
  *   started: string, duration_s: number, measured_s: Figure, warm_up_s: Figure, interrupted: boolean,
- *   measures: import('./measures.js').Measure[], thresholds?: import('./thresholds.js').Judged[],
- *   cloudwatch?: import('../cloudwatch/fetch.js').CloudWatchSection, [section: string]: any }
+ *   measures: Measure[], thresholds?: Judged[],
+ *   cloudwatch?: CloudWatchSection, [section: string]: any }
  *   & ReturnType<typeof validityOf>} RunDocument
  */
 

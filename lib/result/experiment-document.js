@@ -1,6 +1,8 @@
 // experiment.json: what a runner of experiments writes and reports read. Types only.
 
 /**
+ * @import { Warning } from './warnings.js'
+ *
  * @typedef {object} FigureOfRow a figure over the repeats of a row
  * @property {number} median
  * @property {number} [mean] geometric where all samples are above 0; documents of earlier versions lack it
@@ -54,7 +56,7 @@
  * @property {ExperimentPhase[]} phases
  * @property {string} [timeline] folder of that run, relative to that of the experiment: run.json and intervals.ndjson
  * @property {string} verdict one sentence
- * @property {import('./warnings.js').Warning[]} warnings
+ * @property {Warning[]} warnings
  */
 
 export {}

@@ -6,6 +6,11 @@ import { MillraceError, OptionError } from '../base/errors.js'
 import { ownedContent, ownerWords, takeOwnership } from '../base/lock.js'
 import { bytes, plainData } from '../base/units.js'
 
+/**
+ * @import { FileHandle } from 'node:fs/promises'
+ * @import { Warning } from './warnings.js'
+ */
+
 const safeName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const attempts = 1000
 // An hour of a cluster of twelve nodes leaves less.
@@ -121,7 +126,7 @@ const madeFolder = async ({ outDir, run, epochMs, strategy }) => {
 
 /**
  * Lines of JSON behind each other; no write is waited for.
- * @param {import('node:fs/promises').FileHandle} file
+ * @param {FileHandle} file
  * @param {(error: unknown) => void} onFailure
  */
 const lineFile = (file, onFailure) => {
@@ -160,7 +165,7 @@ const openFiles = async (folder, onFailure) => {
  * @param {string} [options.run] as typed; else it is named by time and strategy
  * @param {number} options.epochMs
  * @param {string} options.strategy
- * @param {(warning: import('./warnings.js').Warning) => void} options.onWarning called once at most
+ * @param {(warning: Warning) => void} options.onWarning called once at most
  * @param {(data: any) => any} [options.redact] takes secrets out
  */
 export const openResults = async ({ outDir, run, epochMs, strategy, onWarning, redact = (data) => data }) => {

@@ -3,7 +3,7 @@ import { count, several } from '../base/units.js'
 import { readerReasons } from './reader-reasons.js'
 import { absentCode, absentReadersCode } from './warnings.js'
 
-/** @typedef {import('./warnings.js').Warning} Warning */
+/** @import { Warning } from './warnings.js' */
 
 const shown = 3
 

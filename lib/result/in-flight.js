@@ -2,6 +2,8 @@
 // the service time, whatever the rate. Pure.
 import { micros, rate, several } from '../base/units.js'
 
+/** @import { Plan } from '../plan/plan.js' */
+
 // Below this part of the operations that connections can have in flight, something else was the limit.
 const leastInUse = 0.5
 // Connections are not all in use all the time.
@@ -10,7 +12,7 @@ const leastShare = 0.99
 
 /**
  * @param {object} seen
- * @param {Pick<import('../plan/plan.js').Plan, 'clients' | 'nominalHz'>} seen.plan
+ * @param {Pick<Plan, 'clients' | 'nominalHz'>} seen.plan
  * @param {number | null} seen.achieved operations/s
  * @param {{ p50: number | null } | null} seen.serviceUs
  * @returns {string} advice, with the number of connections that would do; '' where they are not the limit

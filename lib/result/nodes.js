@@ -1,8 +1,10 @@
 // The node of a run that works hardest.
 
+/** @import { NodeFigures } from './document.js' */
+
 /**
  * By its main thread; undefined where there are no such nodes.
- * @param {{ nodes: import('./document.js').NodeFigures[] }} run
+ * @param {{ nodes: NodeFigures[] }} run
  * @param {readonly string[]} [roles]
  */
 export const busiestNode = ({ nodes }, roles = ['master', 'replica']) =>

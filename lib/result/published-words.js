@@ -1,9 +1,6 @@
 // What the published figures of an experiment are, beside which ours stand.
 
-/**
- * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('./experiment-document.js').ExperimentRow} ExperimentRow
- */
+/** @import { ExperimentDocument, ExperimentRow } from './experiment-document.js' */
 
 const cpuOfNodes = /(^|_)(master|replica)\.cpu_pct$/
 

@@ -5,8 +5,10 @@ import { clientLimit, clientStopped, contendedWords } from '../measures/client-l
 import { clockNote, gapsNote, notes } from './warnings.js'
 
 /**
- * @typedef {import('./warnings.js').Warning} Warning
- * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
+ * @import { NodeFigures } from './document.js'
+ * @import { Warning } from './warnings.js'
+ *
+ * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
 // A tick may be late, and a few items dead while they are read.
 const leastShare = 0.9

@@ -11,9 +11,10 @@ import { writtenAgain } from './files.js'
 import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
 
 /**
- * @typedef {import('./document.js').RunDocument} RunDocument
- * @typedef {import('./experiment-document.js').ExperimentDocument} ExperimentDocument
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ * @import { Buckets } from '../base/buckets.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { RunDocument } from './document.js'
+ * @import { ExperimentDocument, ExperimentPhase } from './experiment-document.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
  *
@@ -40,7 +41,7 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution
  *
- * @typedef {{ fromS: number, toS: number, buckets: import('../base/buckets.js').Buckets }} HeatColumn latencies of a moment
+ * @typedef {{ fromS: number, toS: number, buckets: Buckets }} HeatColumn latencies of a moment
  *
  * @typedef {object} RunRecord
  * @property {'run'} kind
@@ -48,7 +49,7 @@ import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, WORKERS } from './schemas.js'
  * @property {Second[]} seconds
  * @property {Distribution} distribution
  * @property {HeatColumn[]} heat from the due time; of a consumer, whole fetches
- * @property {import('./experiment-document.js').ExperimentPhase[]} phases of an experiment's continuous run
+ * @property {ExperimentPhase[]} phases of an experiment's continuous run
  *
  * @typedef {{ kind: 'experiment', experiment: ExperimentDocument, timeline: RunRecord | null, pages: string[] }} ExperimentRecord pages: runs that have one
  */

@@ -2,6 +2,8 @@
 import { mean, median, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
 
+/** @import { FigureOfRow } from './experiment-document.js' */
+
 /** The mean and half the width of its 95 % interval; null with one value, which has none. @param {readonly number[]} values */
 export const meanWithin = (values) => {
   const n = values.length
@@ -19,7 +21,7 @@ export const quotable = (runs) => {
 /**
  * The mean and its interval are of the logarithms where they can be: metrics that are never below 0 have none that is.
  * @param {readonly number[]} samples at least one
- * @returns {import('./experiment-document.js').FigureOfRow}
+ * @returns {FigureOfRow}
  */
 export const figureOfRow = (samples) => {
   const middle = median([...samples])
@@ -38,5 +40,5 @@ export const figureOfRow = (samples) => {
   }
 }
 
-/** What is printed of a metric, and what its interval is of. @param {import('./experiment-document.js').FigureOfRow} figure */
+/** What is printed of a metric, and what its interval is of. @param {FigureOfRow} figure */
 export const centreOf = ({ mean: centre, median: middle }) => centre ?? middle

@@ -3,7 +3,8 @@ import { OptionError } from '../base/errors.js'
 import { measureNamed, shownValue } from './measures.js'
 
 /**
- * @typedef {import('./measures.js').MeasureRow} Figure
+ * @import { Document, MeasureRow as Figure } from './measures.js'
+ *
  * @typedef {'<' | '<=' | '>' | '>='} Relation
  *
  * @typedef {object} Threshold
@@ -103,7 +104,7 @@ export const keeps = ({ relation, limit }, value) => value !== null && holds[rel
 
 /**
  * @param {readonly string[]} thresholds absolute ones
- * @param {import('./measures.js').Document} document
+ * @param {Document} document
  * @returns {Judged[]}
  */
 export const judgedBy = (thresholds, document) =>
@@ -114,7 +115,7 @@ export const judgedBy = (thresholds, document) =>
 
 /**
  * The document with what became of its limits.
- * @template {import('./measures.js').Document} D
+ * @template {Document} D
  * @param {D} document
  * @param {readonly string[]} thresholds
  * @returns {D & { thresholds?: Judged[] }}

@@ -5,7 +5,7 @@ import { ruling } from './warnings.js'
 import { workerReasons } from './worker-reasons.js'
 import { writerReasons } from './writer-reasons.js'
 
-/** @typedef {import('./warnings.js').Warning} Warning */
+/** @import { Warning } from './warnings.js' */
 
 const reasonsOf = Object.freeze({ producer: writerReasons, consumer: readerReasons, workers: workerReasons })
 

@@ -4,8 +4,10 @@ import { clientLimit, clientStopped, contendedWords } from '../measures/client-l
 import { clockNote, gapsNote, notes } from './warnings.js'
 
 /**
- * @typedef {import('./warnings.js').Warning} Warning
- * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
+ * @import { NodeFigures } from './document.js'
+ * @import { Note, Warning } from './warnings.js'
+ *
+ * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
 
 // Work of a core takes longer where others take the core; a timer of Node wakes up to a millisecond late, and later on a
@@ -200,7 +202,7 @@ const observations = ({
   const { from_future: future } = jobs
   const passed = plan.work.outputs ? 0 : (jobs.account?.passed ?? 0)
   const wanted = (plan.work.reconnectHz ?? 0) * durationS
-  /** @type {import('./warnings.js').Note[]} */
+  /** @type {Note[]} */
   const all = [
     [
       grown > workers.count * 2 && durationS > 0,

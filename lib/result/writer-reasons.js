@@ -9,8 +9,10 @@ import { busiestNode } from './nodes.js'
 import { absentCode, notes } from './warnings.js'
 
 /**
- * @typedef {import('./warnings.js').Warning} Warning
- * @typedef {Record<string, any> & { nodes: import('./document.js').NodeFigures[] }} Evidence run.json without its judgement
+ * @import { NodeFigures } from './document.js'
+ * @import { Warning } from './warnings.js'
+ *
+ * @typedef {Record<string, any> & { nodes: NodeFigures[] }} Evidence run.json without its judgement
  */
 
 const limits = Object.freeze({
@@ -351,7 +353,7 @@ const inFlightOf = ({ plan: { clients }, rate: { nominal } }) =>
     ? clients.connections * clients.pipeline
     : 0
 
-/** The part of the time that a node's figures leave out. @param {import('./document.js').NodeFigures} node @param {number} measuredS */
+/** The part of the time that a node's figures leave out. @param {NodeFigures} node @param {number} measuredS */
 const unseenOf = ({ gaps, sampled_s: sampledS }, measuredS) =>
   gaps && sampledS !== undefined && measuredS > 0 ? 1 - sampledS / measuredS : 0
 

@@ -6,10 +6,17 @@ import { keepsPlans } from '../servers/unsupported-commands.js'
 import { unlessInterrupted } from './start-up.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
+ * @import { Settings } from '../../settings.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Terms } from '../servers/leases.js'
+ * @import { Origin, Target } from '../servers/open.js'
+ * @import { Announcement } from '../servers/plan-key.js'
  */
 
-/** @param {Settings} settings @param {import('../servers/open.js').Origin} origin */
+/** @param {Settings} settings @param {Origin} origin */
 export const wantedAgents = ({ agent, totalAgents }, origin) => {
   const all = Array.from({ length: totalAgents }, (_, i) => i + 1)
   if (agent === 'all' || (agent === 'auto' && origin !== 'address')) return all
@@ -19,7 +26,7 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
 /**
  * @typedef {object} Claim
  * @property {Settings} settings
- * @property {import('../servers/open.js').Target} target
+ * @property {Target} target
  * @property {string} run
  * @property {(line: string) => void} say
  * @property {(message: string) => void} onLost
@@ -31,13 +38,13 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
  * @property {number} [lastMs] how long a lease lasts that nobody renews
  */
 
-/** @param {(warning: import('../result/warnings.js').Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
+/** @param {(warning: Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
 export const leaseWarnings = (warn) => ({
   onLost: (message) => warn({ code: 'lease', message, invalidates: false }),
   onRival: (message) => warn({ code: 'rival-plan', message, invalidates: true }),
 })
 
-/** @param {Omit<Claim, 'settings'>} needs @param {import('../servers/leases.js').Terms} terms @param {'next' | readonly number[]} wanted */
+/** @param {Omit<Claim, 'settings'>} needs @param {Terms} terms @param {'next' | readonly number[]} wanted */
 export const leased = async ({ signal, ...needs }, terms, wanted) => {
   const clock = () => performance.now()
   const here = needs.target.origin !== 'address'
@@ -55,7 +62,7 @@ export const leased = async ({ signal, ...needs }, terms, wanted) => {
 /**
  * Claims them in the target, so that the same command on another box makes other agents; refused while another plan is
  * being written under the prefix.
- * @param {Claim & { card: import('../servers/plan-key.js').Announcement }} claim
+ * @param {Claim & { card: Announcement }} claim
  */
 export const claimAgents = async ({ settings, card, ...needs }) => {
   if (!keepsPlans(needs.target.refused))
@@ -89,7 +96,7 @@ export const claimReaders = async ({ settings, strategy, ...needs }) => {
 /**
  * Why a process that nobody told which writers it is will end as PARTIAL; null where all are there, or it was told.
  * @param {Pick<Settings, 'given'>} settings
- * @param {Pick<import('../plan/plan.js').Plan, 'agents' | 'totalAgents'>} plan
+ * @param {Pick<Plan, 'agents' | 'totalAgents'>} plan
  * @param {number} others writers at work elsewhere
  */
 export const missingWriters = ({ given }, { agents, totalAgents }, others) => {
@@ -108,7 +115,7 @@ const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
 
 /**
  * `writer 3 of 8: 37,500 of 300,000 items/s; -a all for everything`
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {boolean} [isFleet]
  */
 export const agentWords = (plan, isFleet) => {
@@ -124,7 +131,7 @@ export const agentWords = (plan, isFleet) => {
 
 /**
  * `reader 3 of 8: 4 of 32 consumers; -a all for everything`
- * @param {Pick<import('../plan/read-plan.js').ReadPlan, 'agents' | 'totalAgents' | 'consumers'>} plan
+ * @param {Pick<ReadPlan, 'agents' | 'totalAgents' | 'consumers'>} plan
  * @param {boolean} [isFleet]
  */
 export const readerWords = ({ agents, totalAgents, consumers }, isFleet) =>
@@ -137,7 +144,7 @@ export const readerWords = ({ agents, totalAgents, consumers }, isFleet) =>
     isFleet,
   )
 
-/** `8 workers that take up to 50 jobs each, with 500 µs of computing a job` @param {import('../plan/work-plan.js').WorkPlan} plan */
+/** `8 workers that take up to 50 jobs each, with 500 µs of computing a job` @param {WorkPlan} plan */
 export const workersWords = ({ work: { workers, processes, outputs, take, kind, us } }) => {
   const labour = us === 0 ? 'no work' : `${micros(us)} of ${kind === 'cpu' ? 'computing' : 'waiting'}`
   const then = outputs ? `, handed over to ${several(outputs.workers, 'output worker')}` : ''

@@ -2,6 +2,11 @@
 import { reading } from '../measure/node-figures.js'
 import { parseInfo } from '../wire/info.js'
 
+/**
+ * @import { Target } from '../servers/open.js'
+ * @import { Info } from '../wire/info.js'
+ */
+
 // Of more clients than these a list is long, and few of them are ours.
 const mostClients = 2000
 
@@ -22,9 +27,9 @@ const bytesOf = (list) => {
 /**
  * INFO, and the bytes of all clients at the same moment. INFO's own count of them is up to a second old: until then the
  * 20 to 40 kB of a new connection would pass for data, and what a connection gave back would be missing.
- * @param {Pick<import('../servers/open.js').Target, 'control' | 'info'>} target
+ * @param {Pick<Target, 'control' | 'info'>} target
  * @param {string} address
- * @returns {Promise<{ info: import('../wire/info.js').Info, clientBytes: number | null }>}
+ * @returns {Promise<{ info: Info, clientBytes: number | null }>}
  */
 const atOneMoment = async ({ control, info }, address) => {
   const before = parseInfo(await info(address))
@@ -49,7 +54,7 @@ const atOneMoment = async ({ control, info }, address) => {
 
 /**
  * Bytes of keys, values and their tables on all masters; null where one does not say.
- * @param {Pick<import('../servers/open.js').Target, 'topology' | 'control' | 'info' | 'refused'>} target
+ * @param {Pick<Target, 'topology' | 'control' | 'info' | 'refused'>} target
  * @returns {Promise<number | null>}
  */
 export const dataBytesIn = async (target) => {

@@ -4,8 +4,12 @@ import { tickValues } from '../plan/tick-values.js'
 import { noValues, plainCommand } from '../wire/encode.js'
 
 /**
- * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
- * @typedef {NonNullable<ReturnType<ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>['checks']>>[number]} Bound
+ * @import { ReadDriver } from '../transport/read-socket.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { GatherStep } from '../workloads/step.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ *
+ * @typedef {NonNullable<ReturnType<ReturnType<typeof strategyOf>['checks']>>[number]} Bound
  */
 
 const membersInCommand = 1000
@@ -18,9 +22,9 @@ const nothing = () => {}
  * it is there.
  * @param {ReadDriver} driver
  * @param {readonly number[]} ns
- * @param {import('../workloads/step.js').GatherStep} step
+ * @param {GatherStep} step
  * @param {(i: number, bytes: Buffer | null, from: number, to: number) => void} answered
- * @param {import('../wire/encode.js').TickValues} [values]
+ * @param {TickValues} [values]
  */
 export const askMany = async (driver, ns, step, answered, values = noValues) => {
   /** @type {Map<string, number[]>} */

@@ -16,9 +16,12 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { askMany, indexOf } from './check-index.js'
 
 /**
- * @typedef {import('../measure/acked-ranges.js').Written} Written
- * @typedef {import('../transport/read-socket.js').ReadDriver} ReadDriver
- *
+ * @import { Written } from '../measure/acked-ranges.js'
+ * @import { AgentShare } from '../plan/plan.js'
+ * @import { ReadDriver } from '../transport/read-socket.js'
+ */
+
+/**
  * present: there, byte by byte. missing: not there though its time is not over. expired: not there, and its time is
  * over, so that nothing can be said. corrupt: other bytes. unranked: its id is not in its index. lost: items that are
  * missing, corrupt or unranked, each counted once. not_checked: what was not looked at, in words.
@@ -48,7 +51,7 @@ const itemsIn = (share, chunks, ticks) =>
 
 /**
  * What in a run.json contradicts itself, so that there would be nothing sensible to look for; null: nothing.
- * @param {{ plan: Record<string, any> & { agents: import('../plan/plan.js').AgentShare[] }, written: Written, items: { offered: number } }} document of the right shape
+ * @param {{ plan: Record<string, any> & { agents: AgentShare[] }, written: Written, items: { offered: number } }} document of the right shape
  */
 export const contradictionIn = ({ plan, written, items }) => {
   const { strategy, chunks, agents, quantity } = plan

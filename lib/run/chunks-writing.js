@@ -13,15 +13,20 @@ import { passesOf } from './clients-writing.js'
 import { counted } from './counted.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
- * @typedef {import('../workloads/declare.js').Delivery} Delivery
+ * @import { Times } from '../flow/chunks-socket.js'
+ * @import { Operations } from '../measure/operations.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Delivery } from '../workloads/declare.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { Records } from './write-records.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
 
 /**
  * How the time of a run was spent by the sending thread, in ms. Waiting: its event loop was idle.
- * @param {import('../flow/chunks-socket.js').Times} times
+ * @param {Times} times
  * @param {number} wholeMs
  * @param {number} idleMs
  */
@@ -39,16 +44,14 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
  * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
+ * @param {Records} needs.records
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
  */
 export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent }) => {
   const { delivery, chunkSize } = /** @type {{ delivery: Delivery, chunkSize: number }} */ (plan.clients)
   const stencil = strategy.chunk('add')
-  const ledger = /** @type {import('../measure/operations.js').Operations} */ (
-    /** @type {unknown} */ (records.ledger)
-  )
+  const ledger = /** @type {Operations} */ (/** @type {unknown} */ (records.ledger))
   const compare = await counted(strategy, target)
   const proxy = await proxyOf(plan, target, strategy.keyOf(1))
   const flow = await chunksFlow({

@@ -5,8 +5,10 @@ import { atMost } from '../base/timers.js'
 import { clockLimitMs, clocksOf, steadyClock } from '../measure/clocks.js'
 
 /**
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ *
  * @typedef {Awaited<ReturnType<typeof clockOf>>} RunClock
- * @typedef {import('../result/warnings.js').Warning} Warning
  */
 
 const statedMs = 100
@@ -26,7 +28,7 @@ const stepWords = (ms) => `by ${ms > 0 ? '+' : '−'}${(Math.abs(ms) / 1000).toF
 
 /**
  * @param {object} needs
- * @param {Pick<import('../servers/open.js').Target, 'topology' | 'time'>} needs.target
+ * @param {Pick<Target, 'topology' | 'time'>} needs.target
  * @param {readonly string[]} needs.allow
  * @param {(warning: Warning) => void} needs.warn
  * @param {ReturnType<typeof steadyClock>} [needs.steady]

@@ -7,9 +7,10 @@ import { courseOf } from '../plan/course.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('../answers/find/bracket.js').Step} Step
- * @typedef {import('../answers/find/bracket.js').Verdict} Verdict
- * @typedef {import('../measure/latency.js').Times} Times
+ * @import { Step, Verdict } from '../answers/find/bracket.js'
+ * @import { Times } from '../measure/latency.js'
+ * @import { Stretch } from '../plan/course.js'
+ * @import { Records } from './write-records.js'
  *
  * @typedef {object} SecondRecord what was due in a second
  * @property {number} atMs when it began, after the start of the run
@@ -25,7 +26,7 @@ import { sleep } from './settlement.js'
  *
  * @typedef {object} Conducted of the run
  * @property {{ elapsed: () => number, stop: () => void, offered: Promise<unknown> }} writing offered: nothing new is any more
- * @property {Pick<import('./write-records.js').Records, 'ledger' | 'restart'>} records
+ * @property {Pick<Records, 'ledger' | 'restart'>} records
  * @property {{ reopen: () => Promise<unknown> }} window
  */
 
@@ -86,7 +87,7 @@ export const conductorOf = ({
   const seconds = []
   /** @type {ReturnType<typeof slotOf>[]} */
   const slots = []
-  /** @type {import('../plan/course.js').Stretch} */
+  /** @type {Stretch} */
   let now = { fromMs: 0, toMs: 0, rateHz: 0 }
   /** How long what was answered last had waited. */
   let lastWaitMs = 0

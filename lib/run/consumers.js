@@ -2,7 +2,8 @@
 import { longestTimerMs } from './settlement.js'
 
 /**
- * @typedef {import('./fetch.js').Fetched} Fetched
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { Fetched } from './fetch.js'
  *
  * @typedef {object} ConsumerEvents
  * @property {(consumer: number, fetched: Fetched) => void} onFetched
@@ -33,7 +34,7 @@ const consumersIn = ({ agents, consumers }) =>
 
 /**
  * @param {object} needs
- * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
+ * @param {ReadPlan} needs.plan
  * @param {(consumer: number) => () => Promise<Fetched>} needs.fetcher
  * @param {() => number} needs.clock
  * @param {ConsumerEvents} needs.events

@@ -2,9 +2,12 @@
 import { ownerOf } from '../servers/topology.js'
 
 /**
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
- * @typedef {import('../workloads/declare.js').Sum} Sum
+ * @import { Counts } from '../measure/ledger.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Amounts, Sum } from '../workloads/declare.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
 
 const pageSize = 5000
@@ -15,7 +18,7 @@ const pageSize = 5000
  * @returns {Promise<Float64Array>} of counter i + 1
  */
 const amountsIn = async (strategy, target) => {
-  const { play, counters } = /** @type {import('../workloads/declare.js').Amounts} */ (strategy.amounts())
+  const { play, counters } = /** @type {Amounts} */ (strategy.amounts())
   const { commands } = strategy.chunk(play)
   const control = target.control(ownerOf(target.topology, strategy.keyOf(1)))
   const amounts = new Float64Array(counters)
@@ -38,10 +41,10 @@ const sumOf = (/** @type {Float64Array} */ amounts) => amounts.reduce((sum, amou
  */
 export const counted = async (strategy, target) => {
   const before = await amountsIn(strategy, target)
-  /** @param {import('../measure/ledger.js').Counts} outcome @returns {Promise<Sum>} */
+  /** @param {Counts} outcome @returns {Promise<Sum>} */
   return async ({ offered, acked, uncertain, unsettled }) => {
     const after = await amountsIn(strategy, target)
-    const { expected } = /** @type {import('../workloads/declare.js').Amounts} */ (strategy.amounts())
+    const { expected } = /** @type {Amounts} */ (strategy.amounts())
     let different = 0
     if (acked === offered)
       for (const [i, amount] of after.entries()) if (amount - before[i] !== expected(i + 1)) different++

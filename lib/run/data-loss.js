@@ -4,7 +4,9 @@
 import { count } from '../base/units.js'
 
 /**
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Warning } from '../result/warnings.js'
+ *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null }} Topology
  * @typedef {{ text: string, certain: boolean }} Loss certain: false where the keys may be other programs'
  *
@@ -32,7 +34,7 @@ const isSame = (one, other) =>
 
 /**
  * @param {Loss} loss
- * @returns {import('../result/warnings.js').Warning}
+ * @returns {Warning}
  */
 const lossWarning = ({ text, certain }) => ({
   code: 'data-lost',
@@ -49,7 +51,7 @@ const lossWarning = ({ text, certain }) => ({
  * @param {() => number} [needs.created] keys that the load has made so far, each for the first time
  * @param {() => number} needs.elapsed
  * @param {(kind: string, text: string) => void} needs.note at the moment
- * @param {(warning: import('../result/warnings.js').Warning) => void} needs.warn
+ * @param {(warning: Warning) => void} needs.warn
  */
 export const dataWatch = ({ target, removesKeys = false, created = () => 0, elapsed, note, warn }) => {
   const onLoss = (/** @type {Loss} */ loss) => {

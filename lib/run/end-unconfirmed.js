@@ -1,9 +1,14 @@
 // Ends a run that could only go on with a server that was not checked.
 
 /**
- * @param {Pick<import('../servers/open.js').Target, 'admission'>} target
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ */
+
+/**
+ * @param {Pick<Target, 'admission'>} target
  * @param {(kind: string, text: string) => void} note
- * @param {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @param {(warning: Warning) => void} warn
  * @param {() => void} stop
  */
 export const endUnconfirmed = ({ admission }, note, warn, stop) =>

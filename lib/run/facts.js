@@ -7,14 +7,16 @@ import { strategyNamed } from '../workloads/index.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../servers/open.js').Target} Target
+ * @import { Settings } from '../../settings.js'
+ * @import { Facts, Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Declaration } from '../workloads/declare.js'
  */
 
 // Redis 6.2 reads no more of them in one command.
 const oldMaxArguments = 1_048_576
 
-/** Which of its variants the servers can do. @param {import('../workloads/declare.js').Declaration} declared @param {Target} target */
+/** Which of its variants the servers can do. @param {Declaration} declared @param {Target} target */
 const variantOf = async ({ name, variants }, target) => {
   if (variants === null) return null
   const needs = Object.values(variants).flat()
@@ -32,7 +34,7 @@ const variantOf = async ({ name, variants }, target) => {
 
 /**
  * Whether the servers know the commands of a user's model, and look for their keys where it has them.
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {Target} target
  */
 const checkCommands = async (plan, { commands, address, versions }) => {
@@ -59,7 +61,7 @@ const checkCommands = async (plan, { commands, address, versions }) => {
 
 /**
  * The most items that a tick puts under one key: its agent's chunk, of which the sorted sets have equal parts.
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {{ max: number, isSpread: boolean }} gathered
  */
 const membersOf = ({ agents, chunks, sets }, { max, isSpread }) => {
@@ -68,7 +70,7 @@ const membersOf = ({ agents, chunks, sets }, { max, isSpread }) => {
   return max === 0 ? members : Math.min(max, members)
 }
 
-/** @param {Settings} settings @param {import('../plan/plan.js').Plan} plan @param {Target} target */
+/** @param {Settings} settings @param {Plan} plan @param {Target} target */
 const checkMembers = ({ maxMembers }, plan, { majorVersion, address, versions }) => {
   if (majorVersion >= 7) return
   for (const gathered of strategyOf(plan).gathered) {
@@ -90,7 +92,7 @@ const possibleAgents = ({ agent, totalAgents }) =>
  * @param {Settings} settings
  * @param {Target} target
  * @param {number[]} [agents]
- * @returns {Promise<import('../plan/plan.js').Facts>}
+ * @returns {Promise<Facts>}
  */
 export const factsOf = async (settings, target, agents = []) => {
   const facts = {

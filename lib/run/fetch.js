@@ -4,11 +4,11 @@ import { idList, scoreIn } from '../wire/id-list.js'
 import { newestOf, sinkOf } from '../workloads/shapes.js'
 
 /**
- * @typedef {import('../plan/read-plan.js').ReadPlan} ReadPlan
- * @typedef {import('../workloads/bind-reader.js').Reader} Declaration
- * @typedef {import('../workloads/shapes.js').ValueSink} ValueSink
- * @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver
- * @typedef {import('../wire/id-list.js').IdList} IdList
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { ReadDriver } from '../transport/read-driver.js'
+ * @import { IdList } from '../wire/id-list.js'
+ * @import { Reader as Declaration } from '../workloads/bind-reader.js'
+ * @import { ValueSink } from '../workloads/shapes.js'
  *
  * @typedef {object} Fetched
  * @property {Record<string, number>} numbers cardinality and what else the reader asked for

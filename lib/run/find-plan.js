@@ -7,9 +7,16 @@ import { plansUnder } from '../servers/plan-key.js'
 import { isLive } from './plan-watch.js'
 
 /**
+ * @import { ReaderSettings } from '../../settings.js'
+ * @import { PlanCard } from '../plan/plan-card.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { ReadingFlowName } from '../workloads/flows.js'
+ */
+
+/**
  * What a consumer is about to do, with a plan in the target and without one.
- * @type {Record<import('../workloads/flows.js').ReadingFlowName, {
- *   known: (card: import('../plan/plan-card.js').PlanCard, isLive: boolean) => string, unknown: (plan: any) => string }>}
+ * @type {Record<ReadingFlowName, {
+ *   known: (card: PlanCard, isLive: boolean) => string, unknown: (plan: any) => string }>}
  */
 const beginnings = {
   fetches: {
@@ -27,8 +34,8 @@ const beginnings = {
 
 /**
  * @param {object} needs
- * @param {import('../../settings.js').ReaderSettings} needs.settings
- * @param {import('../servers/open.js').Target} needs.target
+ * @param {ReaderSettings} needs.settings
+ * @param {Target} needs.target
  * @param {(line: string) => void} needs.say
  */
 export const findPlan = async ({ settings, target, say }) => {

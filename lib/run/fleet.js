@@ -17,20 +17,25 @@ import { unlessInterrupted, untilStopped } from './start-up.js'
 import { versionsOf } from './versions.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../../settings.js').ReaderSettings} ReaderSettings
- * @typedef {import('../fleet/member.js').Member} Member
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../servers/open.js').Target} Target
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Kept } from '../fleet/box.js'
+ * @import { Place } from '../fleet/control.js'
+ * @import { Member } from '../fleet/member.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Announcement } from '../servers/plan-key.js'
+ * @import { Claim } from './agents.js'
+ * @import { Needs } from './run.js'
  *
  * @typedef {object} Gathering
  * @property {Target} target
  * @property {string} run
  * @property {Plan} whole of all writers
- * @property {import('../servers/plan-key.js').Announcement} card
- * @property {import('../fleet/box.js').Kept} kept
+ * @property {Announcement} card
+ * @property {Kept} kept
  * @property {(line: string) => void} say
- * @property {(warning: import('../result/warnings.js').Warning) => void} warn
+ * @property {(warning: Warning) => void} warn
  * @property {AbortSignal} stop
  * @property {AbortSignal} stopNow
  */
@@ -72,7 +77,7 @@ export const fleetOf = async (settings, { target, run, whole, card, ...needs }) 
   })
 }
 
-/** The control as a target of leases. @param {import('../fleet/control.js').Place} place */
+/** The control as a target of leases. @param {Place} place */
 export const meetingAt = ({ address, access }) =>
   /** @type {Target} */ (
     /** @type {unknown} */ ({ kind: 'single', origin: 'address', topology: { masters: [address] }, access })
@@ -81,7 +86,7 @@ export const meetingAt = ({ address, access }) =>
 /**
  * Leases of numbers on the control.
  * @param {Member} fleet
- * @param {import('./agents.js').Claim} claim
+ * @param {Claim} claim
  * @param {string} [readers]
  */
 const numbersOnFleet = async ({ leasing, clock, named }, { settings, ...claim }, readers) => {
@@ -123,7 +128,7 @@ const readingFleetOf = async (settings, { target, run, ...needs }) => {
 /**
  * A reader's box joins, takes its numbers, and waits until the run begins: its plan is in the target by then.
  * @param {ReaderSettings} settings
- * @param {import('./run.js').Needs} needs
+ * @param {Needs} needs
  * @param {(step: () => unknown) => void} undo
  */
 export const joinToRead = async (settings, { target, run, observer, kept, stop, stopNow }, undo) => {
@@ -162,7 +167,7 @@ export const checkJoined = ({ plan, card }, { run }, target) => {
 /**
  * Leases of numbers on the control, and the plan in the target, for its readers.
  * @param {Member} fleet
- * @param {import('./agents.js').Claim & { card: import('../servers/plan-key.js').Announcement }} claim
+ * @param {Claim & { card: Announcement }} claim
  */
 export const claimOnFleet = async (fleet, { card, settings, target, ...claim }) => {
   const { totalAgents, prefix } = settings

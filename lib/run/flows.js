@@ -6,10 +6,13 @@ import { clientsWriting } from './clients-writing.js'
 import { ticksWriting } from './ticks-writing.js'
 
 /**
+ * @import { Plan } from '../plan/plan.js'
+ * @import { FlowName } from '../workloads/flows.js'
+ *
  * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds
  *
  * @typedef {object} FlowRun
- * @property {(plan: import('../plan/plan.js').Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
+ * @property {(plan: Plan, isMeasured: () => boolean) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
  * @property {(needs: FlowNeeds) => ReturnType<typeof ticksWriting> | ReturnType<typeof clientsWriting> | ReturnType<typeof chunksWriting>} open
  */
 
@@ -19,7 +22,7 @@ const clients = {
   open: (needs) => (needs.plan.clients?.delivery ? chunksWriting : clientsWriting)(needs),
 }
 
-/** @type {Record<import('../workloads/flows.js').FlowName, FlowRun>} */
+/** @type {Record<FlowName, FlowRun>} */
 export const runOfFlow = {
   ticks: { ledger: ledgerOf, open: ticksWriting },
   clients,

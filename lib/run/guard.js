@@ -1,10 +1,13 @@
 // Ends a run before it harms the target: judged once a second by what the nodes say.
 import { bytes, count, percent, plainText } from '../base/units.js'
 
-/** @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow */
+/**
+ * @import { GuardLimits } from '../../settings.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ */
 
 /**
- * @param {import('../../settings.js').GuardLimits} limits
+ * @param {GuardLimits} limits
  * @returns {(rows: NodeRow[]) => string | null} takes each second's rows; the first limit that is passed, in words
  */
 export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {

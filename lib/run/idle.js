@@ -5,9 +5,10 @@ import { lengthMs } from './second.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../measure/idle-cost.js').Idle} Idle
- * @typedef {import('../measure/idle-cost.js').Unknown} Unknown
+ * @import { Idle, Unknown } from '../measure/idle-cost.js'
+ * @import { NodeRow } from '../measure/node-sampler.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
  */
 
 const shortestMs = 10_000
@@ -29,7 +30,7 @@ export const whyNotIdle = (asked, runMs) => {
  * @param {object} needs
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
  * @param {() => Promise<number>} needs.others how many writers of other processes are at work
- * @returns {(rows: readonly import('../measure/node-sampler.js').NodeRow[][]) => Promise<string | null>}
+ * @returns {(rows: readonly NodeRow[][]) => Promise<string | null>}
  */
 export const disturbedBy =
   ({ strategy, others }) =>
@@ -48,7 +49,7 @@ export const disturbedBy =
  * @param {object} needs
  * @param {Plan} needs.plan
  * @param {{ commandNames: ReadonlySet<string> }} needs.strategy
- * @param {Pick<import('../servers/open.js').Target, 'reporting' | 'refused' | 'info'>} needs.target
+ * @param {Pick<Target, 'reporting' | 'refused' | 'info'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.others
  * @param {(line: string) => void} needs.say

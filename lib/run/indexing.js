@@ -5,9 +5,11 @@ import { count } from '../base/units.js'
 import { dataBytesIn } from './baseline.js'
 
 /**
- * @typedef {import('./fill.js').Needs} Needs
- * @typedef {NonNullable<ReturnType<import('./fill.js').Strategy['indexing']>>} Indexing
- * @typedef {(operation: import('../flow/clients.js').Played, numbers: number, onDone?: (exchange: import('../flow/clients.js').Exchange) => void) => Promise<{ acked: number, causes: string }>} Play
+ * @import { Exchange, Played } from '../flow/clients.js'
+ * @import { Needs, Strategy } from './fill.js'
+ *
+ * @typedef {NonNullable<ReturnType<Strategy['indexing']>>} Indexing
+ * @typedef {(operation: Played, numbers: number, onDone?: (exchange: Exchange) => void) => Promise<{ acked: number, causes: string }>} Play
  *
  * @typedef {object} Indexed
  * @property {number} indexes

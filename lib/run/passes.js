@@ -7,10 +7,9 @@ import { parseInfo } from '../wire/info.js'
 import { dataBytesIn } from './baseline.js'
 
 /**
- * @typedef {import('../workloads/declare.js').Pass} Pass
- * @typedef {import('../workloads/declare.js').PassResult} PassResult
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {import('../wire/decode.js').Tally} Tally
+ * @import { Target } from '../servers/open.js'
+ * @import { Tally } from '../wire/decode.js'
+ * @import { Pass, PassResult } from '../workloads/declare.js'
  */
 
 const settleLimitMs = 10_000

@@ -3,13 +3,19 @@ import { several } from '../base/units.js'
 import { slotOf } from '../wire/slot.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
+/**
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Layout } from '../servers/topology.js'
+ */
+
 // A key of each minute is one of many, and says nothing about the whole run.
 const mostShared = 64
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
- * @param {import('../servers/topology.js').Layout | { masters: string[], owners: Uint16Array | null }} topology
- * @returns {import('../result/warnings.js').Warning[]}
+ * @param {Plan} plan
+ * @param {Layout | { masters: string[], owners: Uint16Array | null }} topology
+ * @returns {Warning[]}
  */
 export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
   if (!owners || masters.length < 2 || placement === 'same-slot') return []
@@ -34,7 +40,7 @@ export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
 
 /**
  * The keys that gather ids or values of many items, with the shard that each lies on: what makes one busier than others.
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {{ masters: string[], owners: Uint16Array | null }} topology
  * @returns {{ key: string, shard: number }[]}
  */

@@ -1,9 +1,7 @@
 // Reads the plan in the target now and then: whether its writers live, and whether it is still the same.
 import { sameTerms } from '../plan/plan-card.js'
 
-/**
- * @typedef {import('../plan/plan-card.js').PlanCard} PlanCard
- */
+/** @import { PlanCard } from '../plan/plan-card.js' */
 
 const everyMs = 1000
 // Two renewals that did not come, and a little.

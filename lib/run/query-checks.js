@@ -7,16 +7,18 @@ import { scheduleOf } from '../traffic/arrivals.js'
 import { noTally } from '../wire/decode.js'
 
 /**
- * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('../flow/clients.js').Exchange} Exchange
- * @typedef {import('../workloads/declare.js').Judge} Judge
- * @typedef {import('../workloads/declare.js').Verdict} Verdict
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ * @import { Exchange } from '../flow/clients.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Answers, Change, Judge, Verdict } from '../workloads/declare.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  *
  * @typedef {object} Needs
  * @property {Plan} plan
  * @property {Strategy} strategy
- * @property {import('../servers/open.js').Target} target
+ * @property {Target} target
  * @property {() => number} clock
  * @property {() => boolean} isMeasured
  * @property {(kind: string, text: string) => void} onEvent
@@ -50,7 +52,7 @@ const extremes = () => {
  */
 const checkedAnswers = (strategy, judge, onAnswer = () => {}) => {
   const numberOf = strategy.numbers()
-  const { matches } = /** @type {import('../workloads/declare.js').Answers} */ (strategy.answers())
+  const { matches } = /** @type {Answers} */ (strategy.answers())
   const times = extremes()
   /** @type {Record<Verdict, number>} */
   const verdicts = { right: 0, wrong: 0, partial: 0 }
@@ -103,7 +105,7 @@ const changing = async ({ plan, strategy, target, judge, clock, isMeasured, onEv
   if (!operation || clients === 0) return null
   const ledger = operationsOf({ isMeasured })
   const latency = latencyOf()
-  /** @type {WeakMap<Exchange, import('../workloads/declare.js').Change>} */
+  /** @type {WeakMap<Exchange, Change>} */
   const changes = new WeakMap()
   let measuredMs = 0
   const flow = await clientsFlow({

@@ -10,8 +10,10 @@ import { untilStopped } from './start-up.js'
 import { backlogOf } from './work-contents.js'
 
 /**
- * @typedef {import('../servers/open.js').Target} Target
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
 
 const everyMs = 1000
@@ -26,7 +28,7 @@ export const noRoom = Object.freeze(['FULL', 'OOM'])
  * A local server stays for the workers that take from the queue in it: until they have ended, the queue has been empty for a
  * while, or somebody stops it.
  * @param {Target} target
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {{ say: (line: string) => void, stop: AbortSignal }} needs
  */
 export const workersHaveLeft = async (target, plan, { say, stop }) => {
@@ -54,7 +56,7 @@ export const queueOwner = (target, strategy) => () => ownerOf(target.topology, s
 
 /**
  * @param {object} needs
- * @param {import('../plan/plan.js').Plan} needs.plan
+ * @param {Plan} needs.plan
  * @param {Strategy} needs.strategy
  * @param {Target} needs.target
  * @param {() => number} needs.elapsed

@@ -1,6 +1,9 @@
 // Single questions beside the fetches, through the same driver.
 
-/** @typedef {import('../transport/read-driver.js').ReadDriver} ReadDriver */
+/**
+ * @import { ReadDriver } from '../transport/read-driver.js'
+ * @import { ValueCommand } from '../workloads/declare.js'
+ */
 
 const nothing = () => {}
 
@@ -20,7 +23,7 @@ export const numberFrom = (driver) => async (/** @type {string[]} */ args) => {
   return found
 }
 
-/** The value of an id on its master, or null. @param {ReadDriver} driver @param {import('../workloads/declare.js').ValueCommand} command */
+/** The value of an id on its master, or null. @param {ReadDriver} driver @param {ValueCommand} command */
 export const masterReader =
   (driver, command) =>
   async (/** @type {string} */ id, /** @type {(value: Buffer | null) => void} */ sink) => {

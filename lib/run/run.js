@@ -35,8 +35,18 @@ import { workRun } from './work-run.js'
 import { writeRun } from './write-run.js'
 
 /**
- * @typedef {import('../../settings.js').Settings} Settings
- * @typedef {import('../result/warnings.js').Warning} Warning
+ * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { Kept } from '../fleet/box.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { ReadPlan } from '../plan/read-plan.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { RunDocument } from '../result/document.js'
+ * @import { Warning } from '../result/warnings.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { Conductor } from './conductor.js'
+ * @import { Shared } from './fleet-result.js'
+ * @import { WriteNeeds } from './write-setup.js'
+ *
  * @typedef {(step: () => unknown) => void} Undo
  *
  * @typedef {object} Observer what happens is reported here
@@ -45,28 +55,28 @@ import { writeRun } from './write-run.js'
  * @property {(warning: Warning) => void} [remark] at the end of a run: its result has it; without this it is warned of
  * @property {readonly Warning[]} warnings all so far
  * @property {() => Promise<void>} mayStop a moment in which somebody at a terminal can end a run that is not the one they meant
- * @property {Pick<import('./write-setup.js').WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
+ * @property {Pick<WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run
  * @property {(line: object) => void} interval
  * @property {(line: object) => void} event
  *
- * @typedef {import('./fleet-result.js').Shared & { seconds: () => AsyncIterable<any[]> }} Merged
+ * @typedef {Shared & { seconds: () => AsyncIterable<any[]> }} Merged
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program
- * @property {import('../servers/open.js').Target} target
+ * @property {Target} target
  * @property {string} run its name
  * @property {string} [commandLine] that repeats it
  * @property {Observer} observer
- * @property {(plan: import('../plan/plan.js').Plan | import('../plan/read-plan.js').ReadPlan | import('../plan/work-plan.js').WorkPlan) => Lines}
+ * @property {(plan: Plan | ReadPlan | WorkPlan) => Lines}
  *   linesOf
  * @property {(facts: any) => void} [onFacts] what the result is made of beside the seconds: when it begins, and when it has ended
  * @property {() => Promise<unknown>} settled when all lines are where they belong
- * @property {import('../fleet/box.js').Kept} [kept] where a box of a fleet keeps its intervals
- * @property {(own: import('../result/document.js').RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
+ * @property {Kept} [kept] where a box of a fleet keeps its intervals
+ * @property {(own: RunDocument, all: Merged | null) => Promise<void>} [onMerged] of a box of a fleet: its own
  *   result, and that of all; null: it left before
- * @property {import('./conductor.js').Conductor} [conductor] decides at which rates is written
+ * @property {Conductor} [conductor] decides at which rates is written
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow nothing is waited for any more
  */
@@ -194,7 +204,7 @@ const written = async (settings, needs, undo) => {
 const read = async (settings, needs, undo) => {
   const { target, run, observer, stopNow } = needs
   const { say, warn, progress } = observer
-  const own = /** @type {import('../../settings.js').ReaderSettings} */ (settings)
+  const own = /** @type {ReaderSettings} */ (settings)
   const joined = await joinToRead(own, needs, undo)
   const stop = joined?.fleet.signal ?? needs.stop
   const found = await unlessInterrupted(stop, findPlan({ settings: own, target, say }))
@@ -223,7 +233,7 @@ const read = async (settings, needs, undo) => {
 /**
  * @param {Settings} settings
  * @param {Needs} needs
- * @returns {Promise<import('../result/document.js').RunDocument>}
+ * @returns {Promise<RunDocument>}
  */
 export const runOn = (settings, needs) =>
   withUndo(async (undo) => {

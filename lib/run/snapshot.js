@@ -10,7 +10,7 @@ import { dataBytesIn } from './baseline.js'
 import { sleep } from './settlement.js'
 
 /**
- * @typedef {import('../servers/open.js').Target} Target
+ * @import { Target } from '../servers/open.js'
  *
  * @typedef {object} Step of all masters
  * @property {number} total_ms one after the other

@@ -1,6 +1,11 @@
 // Calls at absolute moments: the pacer says when, this only waits.
 import { systemTimers } from '../base/timers.js'
 
+/**
+ * @import { Timers } from '../base/timers.js'
+ * @import { pacerOf } from '../plan/pacer.js'
+ */
+
 // A timer of Node fires up to a millisecond late, never early; so it is set early, and the rest is spun away.
 // Ticks closer than this come too often to be worth the spinning.
 const spinFromMs = 20
@@ -10,7 +15,7 @@ const overCheckMs = 20
 
 /**
  * @param {object} options
- * @param {ReturnType<typeof import('../plan/pacer.js').pacerOf>} options.pacer
+ * @param {ReturnType<typeof pacerOf>} options.pacer
  * @param {number | null} options.ticks
  * @param {() => number} options.elapsed milliseconds since the start
  * @param {() => number} [options.firstTick] asked at the start
@@ -18,7 +23,7 @@ const overCheckMs = 20
  *   late this process is, and nothing that is due later
  * @param {(tick: number) => void} options.begin
  * @param {() => void} options.onEnd every tick was begun
- * @param {import('../base/timers.js').Timers} [options.timers]
+ * @param {Timers} [options.timers]
  */
 export const ticker = ({
   pacer,

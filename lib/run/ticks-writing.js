@@ -6,7 +6,19 @@ import { renewalsOf } from '../transport/reconnects.js'
 import { socketDriver } from '../transport/socket.js'
 import { writer } from './writer.js'
 
-/** @param {import('../transport/socket.js').DriverOptions} options */
+/**
+ * @import { ledgerOf } from '../measure/ledger.js'
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { Course } from '../plan/course.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Target } from '../servers/open.js'
+ * @import { DriverOptions } from '../transport/socket.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ * @import { RunClock } from './clock.js'
+ * @import { Records } from './write-records.js'
+ */
+
+/** @param {DriverOptions} options */
 const openDriver = async (options) => {
   if (options.plan.driver === 'socket') return socketDriver(options)
   const { libraryDriver } = await import('../transport/library-writer.js')
@@ -16,16 +28,16 @@ const openDriver = async (options) => {
 /**
  * Ticks of a writer, as its driver plays them.
  * @param {object} needs
- * @param {import('../plan/plan.js').Plan} needs.plan
- * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} needs.strategy
- * @param {import('../servers/open.js').Target} needs.target
- * @param {import('./write-records.js').Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'of'>} needs.instruments
+ * @param {Plan} needs.plan
+ * @param {ReturnType<typeof strategyOf>} needs.strategy
+ * @param {Target} needs.target
+ * @param {Records} needs.records
+ * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'of'>} needs.instruments
  * @param {() => number} needs.clock
  * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {Pick<import('./clock.js').RunClock, 'now'>} needs.time
+ * @param {Pick<RunClock, 'now'>} needs.time
  * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
- * @param {import('../plan/course.js').Course | null} [needs.course] of a run whose rate changes
+ * @param {Course | null} [needs.course] of a run whose rate changes
  * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
  * @param {(share: number) => void} needs.onEncoding
  * @param {() => void} needs.onProgress
@@ -45,7 +57,7 @@ export const ticksWriting = async ({
   ...on
 }) => {
   const { latency, begun: onBegun } = records
-  const ledger = /** @type {ReturnType<typeof import('../measure/ledger.js').ledgerOf>} */ (records.ledger)
+  const ledger = /** @type {ReturnType<typeof ledgerOf>} */ (records.ledger)
   const steps = strategy.steps()
   const random = Math.random
   const driver = await openDriver({

@@ -10,7 +10,7 @@ import { storesValues } from '../workloads/command-features.js'
 import { flowOf } from '../workloads/flows.js'
 import { strategyNamed } from '../workloads/index.js'
 
-/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @import { Plan } from '../plan/plan.js' */
 
 const mostDraws = 200_000
 

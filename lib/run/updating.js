@@ -2,7 +2,13 @@
 import { playOnce } from './fill.js'
 
 /**
- * @param {Omit<import('./fill.js').Needs, 'say' | 'stop'>} needs
+ * @import { Exchange } from '../flow/clients.js'
+ * @import { Counts } from '../measure/ledger.js'
+ * @import { Needs } from './fill.js'
+ */
+
+/**
+ * @param {Omit<Needs, 'say' | 'stop'>} needs
  * @returns what counts them; null: the strategy's are not counted
  */
 export const updating = (needs) => {
@@ -28,13 +34,13 @@ export const updating = (needs) => {
     survived = shown
   }
   return {
-    /** @param {import('../flow/clients.js').Exchange} exchange */
+    /** @param {Exchange} exchange */
     done({ n, dialogue }) {
       conflicts += dialogue.conflicts()
       acked(dialogue.client, n)
     },
     read: () => readAll().catch((error) => onEvent('documents', `they could not be read: ${error.message}`)),
-    /** @param {import('../measure/ledger.js').Counts} counts */
+    /** @param {Counts} counts */
     summary: ({ acked: updates, uncertain, unsettled }) => ({
       count: plan.items,
       updates,

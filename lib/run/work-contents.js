@@ -4,18 +4,23 @@ import { jobIn } from '../workloads/queue/job.js'
 import { jobsIn } from '../workloads/queue/replies.js'
 
 /**
- * @typedef {import('../workloads/declare.js').Contents} Contents
- * @typedef {import('../workloads/bind-work.js').BoundWork} BoundWork
- * @typedef {import('../workloads/queue/replies.js').Taken} Taken
- * @typedef {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} Strategy
+ * @import { Redis } from 'ioredis'
+ * @import { Bits } from '../measure/bits.js'
+ * @import { BoundWork, Known } from '../workloads/bind-work.js'
+ * @import { Contents } from '../workloads/declare.js'
+ * @import { Job } from '../workloads/queue/job.js'
+ * @import { Taken } from '../workloads/queue/replies.js'
+ * @import { strategyOf } from '../workloads/strategy-of-plan.js'
+ *
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
 
 const pageSize = 1000
 
 /**
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {BoundWork} bound
- * @param {import('../workloads/bind-work.js').Known} known
+ * @param {Known} known
  * @returns {Promise<any>} null: the server refused, and may
  */
 const asked = async (client, bound, known) => {
@@ -26,7 +31,7 @@ const asked = async (client, bound, known) => {
   })
 }
 
-/** The jobs of one of the contents, page by page. @param {import('ioredis').Redis} client @param {Strategy} strategy @param {Contents} contents */
+/** The jobs of one of the contents, page by page. @param {Redis} client @param {Strategy} strategy @param {Contents} contents */
 async function* pagesOf(client, strategy, { each, read, by }) {
   const bound = strategy.boundWork(read)
   const workers = each ? /** @type {string[]} */ (await asked(client, strategy.boundWork(each), {})) : ['']
@@ -45,7 +50,7 @@ async function* pagesOf(client, strategy, { each, read, by }) {
 }
 
 /**
- * @param {import('ioredis').Redis} client
+ * @param {Redis} client
  * @param {Strategy} strategy
  * @returns what both queues hold; `passed` of it is in the second one
  */
@@ -55,10 +60,7 @@ export const contentsOf = async (client, strategy) => {
   let foreign = 0
   /** What taken jobs are confirmed by, where a list of them has no texts. */
   const held = { filter: new Set(), output: new Set() }
-  const note = (
-    /** @type {keyof typeof found} */ state,
-    /** @type {import('../workloads/queue/job.js').Job} */ { maker, number },
-  ) => {
+  const note = (/** @type {keyof typeof found} */ state, /** @type {Job} */ { maker, number }) => {
     const bits = found[state].get(maker) ?? bitsOf()
     found[state].set(maker, bits)
     bits.add(number)
@@ -83,7 +85,7 @@ export const contentsOf = async (client, strategy) => {
         if (!one.bodies) held[one.stage].add(handle)
         else add(held[one.stage].has(handle) ? 'taken' : one.state, one.stage, text)
       }
-  const setsOf = (/** @type {Map<string, import('../measure/bits.js').Bits>} */ map) =>
+  const setsOf = (/** @type {Map<string, Bits>} */ map) =>
     Object.fromEntries([...map].map(([maker, bits]) => [maker, bits.bytes()]))
   return {
     queued: setsOf(found.queued),
@@ -93,7 +95,7 @@ export const contentsOf = async (client, strategy) => {
   }
 }
 
-/** How many jobs wait now. @param {import('ioredis').Redis} client @param {Strategy} strategy */
+/** How many jobs wait now. @param {Redis} client @param {Strategy} strategy */
 export const backlogOf = async (client, strategy) => {
   const { backlog = [] } = strategy.workers() ?? {}
   const numbers = await Promise.all(

@@ -7,7 +7,9 @@ import { jobIn } from '../workloads/queue/job.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
+ * @import { Bound, WorkersNeeds } from '../flow/workers.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Work } from '../workloads/declare.js'
  *
  * @typedef {object} CrewSink what a crew reports
  * @property {(worker: number, maker: string, number: number, times: JobTimes) => void} done
@@ -25,14 +27,12 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  *   taken, and to when it was done; of its work; and when it was done, by the clock of the queue's server
  */
 
-/** @param {WorkPlan} plan @param {ReturnType<typeof strategyOf>} strategy @returns {import('../flow/workers.js').Bound} */
+/** @param {WorkPlan} plan @param {ReturnType<typeof strategyOf>} strategy @returns {Bound} */
 const boundOf = (plan, strategy) => {
   const workers = strategy.workers()
   if (workers === null) throw new TypeError(`${plan.strategy} has no workers`)
-  const bound = (/** @type {import('../workloads/declare.js').Work | null} */ work) =>
-    work && strategy.boundWork(work)
-  const all = (/** @type {readonly import('../workloads/declare.js').Work[]} */ works) =>
-    works.map((work) => strategy.boundWork(work))
+  const bound = (/** @type {Work | null} */ work) => work && strategy.boundWork(work)
+  const all = (/** @type {readonly Work[]} */ works) => works.map((work) => strategy.boundWork(work))
   return {
     promise: workers.promise,
     open: all(workers.open),
@@ -52,7 +52,7 @@ const boundOf = (plan, strategy) => {
  * @param {WorkPlan} needs.plan
  * @param {readonly string[]} needs.names
  * @param {number} needs.stepsPerUs of a core
- * @param {import('../flow/workers.js').WorkersNeeds['dial']} needs.dial
+ * @param {WorkersNeeds['dial']} needs.dial
  * @param {() => Promise<unknown>} needs.refresh
  * @param {() => number} needs.nowUs epoch, by the clock of the queue's server
  * @param {CrewSink} needs.sink

@@ -2,7 +2,7 @@
 // that nothing is forgotten of a process that is killed. Records are eight numbers.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
-/** @typedef {import('./work-crew.js').CrewSink} CrewSink */
+/** @import { CrewSink } from './work-crew.js' */
 
 const fields = 8
 const recordBytes = fields * 8

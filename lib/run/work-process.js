@@ -10,14 +10,17 @@ import { crewOf } from './work-crew.js'
 import { journalWriter } from './work-journal.js'
 
 /**
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Access } from '../servers/dial.js'
+ *
  * @typedef {object} Orders
- * @property {import('../plan/work-plan.js').WorkPlan} plan
+ * @property {WorkPlan} plan
  * @property {readonly string[]} names
  * @property {number} first of its workers, among all
  * @property {number} stepsPerUs
  * @property {number} offsetMs of the server's clock
  * @property {string} address
- * @property {import('../servers/dial.js').Access} access
+ * @property {Access} access
  * @property {string} journal
  */
 

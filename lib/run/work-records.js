@@ -2,6 +2,8 @@
 import { jobsOf } from '../measure/jobs.js'
 import { series } from '../measure/latency.js'
 
+/** @import { CrewSink } from './work-crew.js' */
+
 // What clocks may be off without being worth a word.
 const aheadUs = 100_000
 
@@ -26,7 +28,7 @@ export const workRecords = (workers) => {
   /** @type {Record<string, number>} */
   const refusedBy = {}
 
-  /** @type {import('./work-crew.js').CrewSink} */
+  /** @type {CrewSink} */
   const sink = {
     done(worker, maker, number, { waitUs, wholeUs, labourUs, doneUs }) {
       jobs.add({ maker, number, dueUs: 0 })

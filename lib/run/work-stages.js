@@ -9,12 +9,15 @@ import { workRecords } from './work-records.js'
 import { crewsOf } from './worker-groups.js'
 
 /**
- * @typedef {import('../plan/work-plan.js').WorkPlan} WorkPlan
+ * @import { Redis } from 'ioredis'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { Target } from '../servers/open.js'
+ *
  * @typedef {Awaited<ReturnType<typeof crewOf>> | Awaited<ReturnType<typeof crewsOf>>} Crew
  *
  * @typedef {object} StagesNeeds
  * @property {WorkPlan} plan
- * @property {import('../servers/open.js').Target} target
+ * @property {Target} target
  * @property {() => string} owner address of the server that has the queues
  * @property {string} box
  * @property {number} offsetMs of the server's clock
@@ -80,7 +83,7 @@ export const openStages = async (needs) => {
   }
   return {
     stages,
-    /** Jobs that wait, by stage. @param {import('ioredis').Redis} client */
+    /** Jobs that wait, by stage. @param {Redis} client */
     backlogs: (client) => Promise.all(stages.map(({ strategy }) => backlogOf(client, strategy))),
     start() {
       for (const crew of crews) crew.start()

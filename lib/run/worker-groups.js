@@ -13,9 +13,15 @@ import { sleep } from './settlement.js'
 import { journalReader } from './work-journal.js'
 
 /**
- * @typedef {import('./work-process.js').Orders} Orders
- * @typedef {ReturnType<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>['own']>} Measured
- * @typedef {{ child: import('node:child_process').ChildProcess, reader: ReturnType<typeof journalReader>, measured: Measured | null, whole: boolean, ended: boolean }} Crew
+ * @import { ChildProcess } from 'node:child_process'
+ * @import { Readable } from 'node:stream'
+ * @import { instrumentsOf } from '../measures/index.js'
+ * @import { WorkPlan } from '../plan/work-plan.js'
+ * @import { CrewSink } from './work-crew.js'
+ * @import { Orders } from './work-process.js'
+ *
+ * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
+ * @typedef {{ child: ChildProcess, reader: ReturnType<typeof journalReader>, measured: Measured | null, whole: boolean, ended: boolean }} Crew
  */
 
 const program = fileURLToPath(new URL('work-process.js', import.meta.url))
@@ -32,14 +38,14 @@ const sharesOf = (workers, processes) =>
 
 /**
  * @param {object} needs
- * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
+ * @param {WorkPlan} needs.plan
  * @param {string} needs.box
  * @param {() => string} needs.address of the queue's server
  * @param {() => Promise<unknown>} needs.refresh
  * @param {Orders['access']} needs.access
  * @param {number} needs.stepsPerUs
  * @param {number} needs.offsetMs
- * @param {import('./work-crew.js').CrewSink} needs.sink
+ * @param {CrewSink} needs.sink
  * @param {(text: string) => void} needs.onKilled a process ended by itself
  */
 export const crewsOf = async ({
@@ -89,7 +95,7 @@ export const crewsOf = async ({
       crews.push(crew)
       let ready = false
       let fault = 'ended before it was ready'
-      const lines = createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdout) })
+      const lines = createInterface({ input: /** @type {Readable} */ (child.stdout) })
       lines.on('line', (text) => {
         const line = JSON.parse(text)
         if (line.ready) {

@@ -3,6 +3,12 @@ import { latencyOf, series } from '../measure/latency.js'
 import { noCounts } from '../measure/ledger.js'
 import { runOfFlow } from './flows.js'
 
+/**
+ * @import { Sums } from '../fleet/interval.js'
+ * @import { Plan } from '../plan/plan.js'
+ * @import { Tick } from '../transport/connection.js'
+ */
+
 // A first byte later than this is told as a late tick.
 const lateMs = 10
 
@@ -27,7 +33,7 @@ const tickCounter = () => {
 }
 
 /**
- * @param {import('../plan/plan.js').Plan} plan
+ * @param {Plan} plan
  * @param {() => boolean} [isMeasured] whether the warm-up is over
  * @param {{ answered: (dueMs: number, sentMs: number, nowMs: number, items: number) => void }} [tap] is given all latencies as well
  */
@@ -51,7 +57,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
   return {
     ledger,
     latency,
-    /** A tick's first byte was sent. @param {import('../transport/connection.js').Tick} tick */
+    /** A tick's first byte was sent. @param {Tick} tick */
     begun({ index, account, firstMs, dueMs }) {
       if (firstMs !== null) firstBehindMs ??= firstMs - dueMs
       if (!account.measured || firstMs === null) return
@@ -86,7 +92,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined) => {
  * @param {Records} records
  * @param {{ carried: () => number }} window
  * @param {{ measuredTicks: () => number, nextTick: () => number }} writing
- * @returns {import('../fleet/interval.js').Sums}
+ * @returns {Sums}
  */
 export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
   whole: { ...ledger.whole },

@@ -3,8 +3,11 @@ import { limitOf } from './limit.js'
 import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
 
 /**
- * @typedef {import('./search.js').SearchAnswer} SearchAnswer
- * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @import { SecondRecord } from '../../run/conductor.js'
+ * @import { Line } from './limit.js'
+ * @import { Objectives } from './objectives.js'
+ * @import { SearchAnswer } from './search.js'
+ *
  * @typedef {ReturnType<typeof findAnswer>} FindAnswer
  * @typedef {'found' | 'at-least' | 'none' | 'changed' | 'unsteady' | 'stopped'} State
  * @typedef {{ code: string, message: string }} Warning
@@ -85,11 +88,11 @@ const stateOf = (answer, causes, isMissed) => {
  * @param {object} about
  * @param {SearchAnswer | null} about.answer null: it was stopped
  * @param {readonly SecondRecord[]} about.seconds
- * @param {import('./objectives.js').Objectives} about.objectives
+ * @param {Objectives} about.objectives
  * @param {readonly string[]} about.slos
  * @param {number} about.share
  * @param {[number, number] | null} about.within
- * @param {readonly import('./limit.js').Line[]} about.lines
+ * @param {readonly Line[]} about.lines
  * @param {Record<string, any>} about.confirmation run.json of the time in which the rate was confirmed
  * @param {readonly Warning[]} about.noticed
  */

@@ -2,6 +2,8 @@
 import { boundOf } from './bound.js'
 
 /**
+ * @import { Trial } from './bound.js'
+ *
  * @typedef {object} Verdict on a second
  * @property {boolean} passed it met all objectives
  * @property {number} achieved items a second
@@ -56,7 +58,7 @@ export function* bracketOf({ min, max, hint, one, tried, lastPassed, isTime, onB
   }
   /** What half of some seconds say of a rate. @param {number} x @returns {Generator<Step, ReturnType<typeof boundOf>, Verdict[]>} */
   function* boundAt(x) {
-    /** @type {import('./bound.js').Trial[]} */
+    /** @type {Trial[]} */
     const trials = []
     const goal = { seconds: lowestSeconds, exceed: 0.5 }
     while (boundOf(trials, goal) === 'undecided')

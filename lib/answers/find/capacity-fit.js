@@ -5,7 +5,7 @@ import { logistic } from './knees.js'
 import { uniforms } from './random.js'
 
 /**
- * @typedef {import('./knees.js').Second} Second
+ * @import { Second } from './knees.js'
  *
  * @typedef {object} Assumptions what is possible, and how likely before anything is measured
  * @property {readonly number[]} slopes

@@ -1,7 +1,7 @@
 // Did the target change once: two levels against one, by a Bayes factor over every place where it may have been. Pure.
 import { kneesAround } from './knees.js'
 
-/** @typedef {import('./knees.js').Second} Second */
+/** @import { Second } from './knees.js' */
 
 // Fewer seconds cannot show it; on both sides of a change at least a few were measured.
 const fewest = 40

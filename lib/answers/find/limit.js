@@ -3,7 +3,8 @@
 import { percent } from '../../base/units.js'
 
 /**
- * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @import { SecondRecord } from '../../run/conductor.js'
+ *
  * @typedef {{ part: 'server' | 'replica' | 'client' | 'connections' | 'unknown', value: number | null, words: string }} Limit
  * @typedef {{ at_ms: number, nodes: readonly { address: string, role: string, engine_cpu_pct?: number | null }[] }} Line of intervals.ndjson
  */

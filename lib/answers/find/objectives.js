@@ -5,8 +5,10 @@ import { clientLimit } from '../../measures/client-limit.js'
 import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
 
 /**
- * @typedef {import('../../result/thresholds.js').Threshold} Threshold
- * @typedef {import('../../run/conductor.js').SecondRecord} SecondRecord
+ * @import { Threshold } from '../../result/thresholds.js'
+ * @import { SecondRecord } from '../../run/conductor.js'
+ * @import { Verdict } from './bracket.js'
+ *
  * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
  */
 
@@ -55,7 +57,7 @@ export const missedIn = ({ items, ...second }, { bySecond }) => {
 // A second that ends with a wait of this part of the limit leaves a backlog to the next.
 const backlogPart = 0.5
 
-/** @param {Objectives} objectives @returns {(second: SecondRecord) => import('./bracket.js').Verdict} */
+/** @param {Objectives} objectives @returns {(second: SecondRecord) => Verdict} */
 export const judgeOf = (objectives) => (second) => ({
   passed: missedIn(second, objectives) === null,
   achieved: second.achieved,

@@ -8,10 +8,9 @@ import { medianOf } from './limit.js'
 import { shuffle, uniforms } from './random.js'
 
 /**
- * @typedef {import('./bracket.js').Step} Step
- * @typedef {import('./bracket.js').Verdict} Verdict
- * @typedef {import('./bracket.js').Phase} Phase
- * @typedef {import('./knees.js').Second} Second
+ * @import { Phase, Step, Verdict } from './bracket.js'
+ * @import { CapacityFit } from './capacity-fit.js'
+ * @import { Second } from './knees.js'
  *
  * @typedef {object} Terms of a search
  * @property {number} [min] items a second; by default a thousandth of what the target achieves at the limit
@@ -39,7 +38,7 @@ import { shuffle, uniforms } from './random.js'
  * @property {Warning[]} warnings
  * @property {number} from the first second of load that the interval is about
  * @property {number} seconds of load
- * @property {import('./capacity-fit.js').CapacityFit | null} fit
+ * @property {CapacityFit | null} fit
  * @property {readonly Second[]} measured what the fit is made of
  */
 
@@ -129,7 +128,7 @@ const settledFit = (measured, about) => {
 /**
  * What the user should know of an answer.
  * @param {object} about
- * @param {import('./capacity-fit.js').CapacityFit} about.fit
+ * @param {CapacityFit} about.fit
  * @param {ReturnType<typeof likeliestChange>} about.change
  * @param {readonly number[]} about.waits seconds until one passed again
  * @param {SearchAnswer['confirmed']} about.confirmed

@@ -10,8 +10,9 @@ import { cpuFeatures, cpuTerms, memoryFeatures, memoryTerms, modelOf, predicted,
 import { sumOf, wireOf } from './wire.js'
 
 /**
- * @typedef {import('./cells.js').Cell} Cell
- * @typedef {import('../../plan/plan.js').Plan} Plan
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Cell, Ranges } from './cells.js'
+ * @import { Allocator } from './memory.js'
  *
  * @typedef {object} Measured
  * @property {number} rate items a second
@@ -33,11 +34,11 @@ import { sumOf, wireOf } from './wire.js'
  * @property {() => Promise<Bench>} open
  * @property {(strategy: string, cell: Cell, variant: string | null) => Plan} planOf a cell, without a server
  * @property {(strategy: string) => object} optionsOf it in a run: its name, or the file of an own model
- * @property {import('./memory.js').Allocator} allocator
+ * @property {Allocator} allocator
  * @property {number} seed
  * @property {number} cells of a model
  * @property {number} proofs further cells of a model
- * @property {import('./cells.js').Ranges} within what cells are drawn from
+ * @property {Ranges} within what cells are drawn from
  * @property {number} windowS seconds that are measured in each run
  * @property {number} limitS a cell is repeated for so long at most
  * @property {(line: string) => void} say
@@ -197,7 +198,7 @@ const measureCell = async (needs, strategy, cell, idle) => {
   return { amounts, measured, variant: runs[0].plan.variant ?? null }
 }
 
-/** What is computed of a plan before it is measured. @param {Plan} plan @param {import('./memory.js').Allocator} allocator */
+/** What is computed of a plan before it is measured. @param {Plan} plan @param {Allocator} allocator */
 export const amountsOf = async (plan, allocator) => {
   const wire = await wireOf(plan)
   const amounts = sumOf(wire, (plan.quantity * 1000) / plan.periodMs)

@@ -5,7 +5,9 @@ import { keptItems } from '../../traffic/live-items.js'
 import { strategyOf } from '../../workloads/strategy-of-plan.js'
 
 /**
- * @typedef {import('../../plan/plan.js').Plan} Plan
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Argument } from '../../wire/encode.js'
+ *
  * @typedef {'jemalloc-8' | 'jemalloc-16' | 'libc'} Allocator jemalloc with classes 8 or 16 bytes apart below 64 and 128 bytes
  * @typedef {(bytes: number) => number} Class what an allocation takes
  *
@@ -116,7 +118,7 @@ const hashed = (size, fields, n, isSet) => {
 /** @template T @param {readonly T[]} all @param {(one: T) => number} of */
 const mean = (all, of) => all.reduce((sum, one) => sum + of(one), 0) / all.length
 
-/** @param {import('../../wire/encode.js').Argument} argument @returns {number} */
+/** @param {Argument} argument @returns {number} */
 const lengthOf = (argument) => {
   if (Array.isArray(argument))
     return argument.reduce((/** @type {number} */ sum, part) => sum + lengthOf(part), 0)
@@ -195,7 +197,7 @@ const scripts = {
 }
 const isScript = (/** @type {string} */ name) => /^(EVAL|EVALSHA|FCALL)$/.test(name)
 
-/** @param {readonly import('../../wire/encode.js').Argument[]} args */
+/** @param {readonly Argument[]} args */
 const expires = ([name, ...rest]) =>
   /^(P?SETEX|EVALSHA)$/.test(String(name)) || rest.some((arg) => arg === 'EX' || arg === 'PX')
 

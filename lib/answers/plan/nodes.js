@@ -5,6 +5,8 @@ import { clusterLimits, slotsOver } from '../staffing.js'
 import { hoursAMonth } from './prices.js'
 
 /**
+ * @import { NodeType, ServerlessPrice } from './prices.js'
+ *
  * @typedef {{ spread: number, fixed: number }} Parts of keys for each item, and of the keys that hold all
  * @typedef {object} Demand
  * @property {number} rate items a second
@@ -67,7 +69,7 @@ const afterLoss = ({ data, inBytes, outBytes, mbit, lost, leastS }) => {
 /**
  * Parts of a shard's limits that the hottest one uses.
  * @param {Demand} demand
- * @param {import('./prices.js').NodeType} type
+ * @param {NodeType} type
  * @param {number} shards
  * @param {Wishes} wishes
  * @returns {Partial<Record<Limit, number>>}
@@ -120,7 +122,7 @@ const grown = (demand, by) => ({ ...demand, rate: demand.rate * by, items: deman
 
 /**
  * @param {Demand} demand
- * @param {import('./prices.js').NodeType} type
+ * @param {NodeType} type
  * @param {Wishes} wishes
  * @returns {Candidate}
  */
@@ -176,7 +178,7 @@ const slotGib = 32
 const secondsAMonth = hoursAMonth * 3600
 /**
  * @param {Demand} demand
- * @param {import('./prices.js').ServerlessPrice} price
+ * @param {ServerlessPrice} price
  */
 export const serverlessOf = (demand, { engine, millionEcpu, gbHour, leastGb }) => {
   const { rate, items, keys, memory } = demand

@@ -11,16 +11,20 @@ import { scoresOf } from './proof.js'
 import { partsAt, sumOf, wireOf } from './wire.js'
 
 /**
- * @typedef {import('../../plan/plan.js').Plan} Plan
- * @typedef {import('./nodes.js').Wishes} Wishes
+ * @import { Plan } from '../../plan/plan.js'
+ * @import { Memory } from './memory.js'
+ * @import { Model, Prediction } from './model.js'
+ * @import { Candidate, Demand, Wishes } from './nodes.js'
+ * @import { NodeType, Prices } from './prices.js'
+ * @import { Wire } from './wire.js'
  *
  * @typedef {Wishes & { rate: number, ttlS: number, items: number, members: number }} Asked
  *
  * @typedef {object} Planned a model at the rate
  * @property {any} model of the calibration
  * @property {Plan} plan
- * @property {import('./wire.js').Wire} wire
- * @property {import('./memory.js').Memory} memory
+ * @property {Wire} wire
+ * @property {Memory} memory
  */
 
 // A simple command of serverless, and what it is about.
@@ -49,8 +53,8 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
 /**
  * What each kind of command costs of an item. Looking among many is the work of each item's own key, and of its place in
  * what is ordered: they share it.
- * @param {import('./model.js').Model} model
- * @param {import('./wire.js').Wire} wire
+ * @param {Model} model
+ * @param {Wire} wire
  * @param {number} rate
  * @param {number} items
  */
@@ -89,11 +93,11 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
  * @param {Planned} planned
  * @param {Asked} asked
  * @param {'value' | 'low' | 'high'} [bound]
- * @returns {import('./nodes.js').Demand & { cpu: import('./model.js').Prediction }}
+ * @returns {Demand & { cpu: Prediction }}
  */
 export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'value') => {
   const features = cpuFeatures(sumOf(wire, rate), items)
-  const usOf = (/** @type {import('./model.js').Model} */ role) => {
+  const usOf = (/** @type {Model} */ role) => {
     const cpu = predicted(role, features)
     const parts = partsUs(role, wire, rate, items)
     const scale = cpu[bound] / sumUp(parts.map(({ us }) => us))
@@ -117,18 +121,18 @@ export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'valu
   }
 }
 
-const cheapest = (/** @type {readonly import('./nodes.js').Candidate[]} */ candidates) =>
+const cheapest = (/** @type {readonly Candidate[]} */ candidates) =>
   candidates
     .filter(({ shards }) => shards !== null)
     .reduce(
-      (/** @type {import('./nodes.js').Candidate | null} */ best, one) =>
+      (/** @type {Candidate | null} */ best, one) =>
         best === null || (one.monthly ?? one.nodes * 1e9) < (best.monthly ?? best.nodes * 1e9) ? one : best,
       null,
     )
 
 const curvePoints = 40
 
-/** Money over the rate, from a tenth to four times, by the value and both ends of its interval. @param {Planned} planned @param {Asked} asked @param {readonly import('./prices.js').NodeType[]} types */
+/** Money over the rate, from a tenth to four times, by the value and both ends of its interval. @param {Planned} planned @param {Asked} asked @param {readonly NodeType[]} types */
 const curveOf = (planned, asked, types) =>
   Array.from({ length: curvePoints }, (_, i) => {
     const rate = Math.round((asked.rate / 10) * 40 ** (i / (curvePoints - 1)))
@@ -150,8 +154,8 @@ const curveOf = (planned, asked, types) =>
  * @param {Asked} needs.asked
  * @param {any} needs.calibration
  * @param {readonly { model: any, plan: Plan }[]} needs.plans of each model, at the rate
- * @param {import('./prices.js').Prices} needs.prices
- * @param {readonly import('./prices.js').NodeType[]} needs.types that are considered
+ * @param {Prices} needs.prices
+ * @param {readonly NodeType[]} needs.types that are considered
  * @param {number} needs.nowMs
  */
 export const planAnswer = async ({ asked, calibration, plans, prices, types, nowMs }) => {

@@ -4,8 +4,9 @@ import { bytes, count, micros, percent, rate as perSecond, plainText, several } 
 import { scoresOf } from './proof.js'
 
 /**
- * @typedef {import('./proof.js').Score} Score
- * @typedef {import('./nodes.js').Candidate} Candidate
+ * @import { Candidate } from './nodes.js'
+ * @import { PlanAnswer } from './plan-answer.js'
+ * @import { Score } from './proof.js'
  */
 
 const three = (/** @type {number} */ n) => String(+n.toPrecision(3))
@@ -77,7 +78,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
 const moneyWords = (amount, currency) =>
   `${currency === 'USD' ? '$' : currency} ${amount < 100 ? amount.toFixed(2) : count(amount)} a month`
 
-/** @param {import('./plan-answer.js').PlanAnswer['models'][number]} model @param {string} currency */
+/** @param {PlanAnswer['models'][number]} model @param {string} currency */
 const bestWords = ({ strategy, best, candidates }, currency) => {
   if (best === null || best.shards === null) {
     const [first] = candidates
@@ -99,7 +100,7 @@ const nextWords = (next) => {
 
 const mostRows = 8
 
-/** @param {import('./plan-answer.js').PlanAnswer} answer @param {number} columns */
+/** @param {PlanAnswer} answer @param {number} columns */
 const tableOf = ({ models, currency, region, asked }, columns) =>
   models.flatMap(({ strategy, candidates, serverless }) => [
     '',
@@ -139,7 +140,7 @@ const tableOf = ({ models, currency, region, asked }, columns) =>
     ),
   ])
 
-/** @param {import('./plan-answer.js').PlanAnswer} answer @param {number} columns */
+/** @param {PlanAnswer} answer @param {number} columns */
 const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
   [
     `Predicted from a calibration of ${calibration.started.slice(0, 10)} on server ${plainText(calibration.server)}, ${plainText(calibration.machine)}.`,
@@ -160,7 +161,7 @@ const surenessOf = ({ models, calibration, prices, warnings }, columns) =>
     ...warnings.map((line) => `! ${plainText(line)}`),
   ].flatMap((line) => wrapped(line, columns))
 
-/** @param {import('./plan-answer.js').PlanAnswer} answer @param {{ columns?: number }} [look] */
+/** @param {PlanAnswer} answer @param {{ columns?: number }} [look] */
 export const planText = (answer, { columns = 100 } = {}) => {
   const { models, currency, asked } = answer
   return blocksText([

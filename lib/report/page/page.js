@@ -7,9 +7,9 @@ import { canDraw, libraryPath } from '../draw.js'
 import { html, markup, scriptData } from './html.js'
 
 /**
- * @typedef {import('../sections.js').Sections} Sections
- * @typedef {import('../sections.js').Table} Table
- * @typedef {import('../charts.js').NamedPicture} NamedPicture
+ * @import { NamedPicture } from '../charts.js'
+ * @import { Sections, Table } from '../sections.js'
+ * @import { Markup } from './html.js'
  */
 
 const packed = promisify(gzip)
@@ -76,8 +76,6 @@ const figureOf = (
 <figcaption><h2>${title}</h2><p class="note">${note}</p></figcaption>
 <div class="legend" role="group" aria-label="Series of ${title}"></div>
 <div class="chart" role="img" aria-label="${title}: ${note}"></div></figure>`
-
-/** @typedef {import('./html.js').Markup} Markup */
 
 /**
  * What is folded, under its titles.
