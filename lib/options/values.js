@@ -410,12 +410,16 @@ export const VALUE_TYPES = Object.freeze({
 
 /** @typedef {keyof typeof VALUE_TYPES} TypeName */
 
+/** `10k@30s,20k`: no address. @param {string} text */
+const isSchedule = (text) => /^(\d+(\.\d+)?[km]?(@\d+(\.\d+)?(ms|s|m|h))?(,|$))+$/i.test(text)
+
 /**
  * A piece of what the user typed, fit for one line of a message: nothing of an address that may be a password, no
  * control characters, not too long.
  * @param {string} text
  */
 export function shown(text) {
-  const plain = text.replace(/(^|\/\/)[^/]*@/g, '$1***@').replace(/\p{C}/gu, '?')
+  const hidden = isSchedule(text) ? text : text.replace(/(^|\/\/)[^/]*@/g, '$1***@')
+  const plain = hidden.replace(/\p{C}/gu, '?')
   return plain.length > 40 ? `${plain.slice(0, 40)}...` : plain
 }

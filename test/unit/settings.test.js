@@ -986,6 +986,11 @@ test('nothing secret is shown', () => {
 
   const settings = read('--url redis://u:hunter2@h')
   assert.equal(settings.password, 'hunter2')
+  // The @ of a rate's time is none of an address.
+  assert.match(
+    sentence(() => read('--rate 10k@30s,20k')),
+    /not '10k@30s,20k'$/,
+  )
 })
 
 test('messages carry no control characters and stay short', () => {
