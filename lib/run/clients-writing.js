@@ -108,7 +108,7 @@ export const clientsWriting = async ({
     },
     onDone: asked?.check ?? updates?.done,
     operations: strategy.stencils(),
-    pick: picksOf(weightsOf(strategy, clients), seed),
+    pick: strategy.picks() ?? picksOf(weightsOf(strategy, clients), seed),
     ...(account && {
       onAcked: account.acked,
       onRefused: (/** @type {string} */ cause) => {
@@ -116,7 +116,10 @@ export const clientsWriting = async ({
       },
       epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(plan.queue?.delayMs),
     }),
-    draw: account ? eachOnce(Number.MAX_SAFE_INTEGER) : drawOf(plan, strategy, asked),
+    draw:
+      account || strategy.declared.picks
+        ? eachOnce(clients.requests ?? Number.MAX_SAFE_INTEGER)
+        : drawOf(plan, strategy, asked),
     schedule: course
       ? scheduleOfCourse(course)
       : nominalHz === null

@@ -119,6 +119,8 @@ export const fillKeys = async (needs) => {
     await populate(needs)
     return null
   }
+  const fills = strategy.fills()
+  if (fills) return fillEach(needs, fills)
   const operation = strategy.fill()
   if (!operation) return null
   const indexing = indexingOf(needs, (played, numbers, onDone) =>
@@ -146,6 +148,33 @@ export const fillKeys = async (needs) => {
   const afterBytes = await dataBytesIn(target)
   const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
   return { keys: plan.items, seconds, data_bytes: told(target, grown), ...(await indexing.after(afterBytes)) }
+}
+
+/**
+ * Fills the patterns of a model one after the other.
+ * @param {Needs} needs
+ * @param {NonNullable<ReturnType<Strategy['fills']>>} fills
+ * @returns {Promise<Load | null>}
+ */
+const fillEach = async (needs, fills) => {
+  const { plan, target, clock, say, stop } = needs
+  const beforeBytes = await dataBytesIn(target)
+  const startMs = clock()
+  for (const { operation, count: numbers } of fills) {
+    const { acked, causes } = await playOnce(needs, operation, numbers, (written) =>
+      say(`filling: ${count(written)} of ${count(numbers)} of ${operation.stencil.name}`),
+    )
+    if (stop.aborted) return null
+    if (acked < numbers)
+      throw new TargetError(
+        `--fill: ${count(acked)} of ${count(numbers)} ${operation.stencil.name} were acknowledged (${causes})`,
+      )
+  }
+  const seconds = (clock() - startMs) / 1000
+  say(`filled ${count(plan.items)} keys in ${seconds.toFixed(1)} s`)
+  const afterBytes = await dataBytesIn(target)
+  const grown = beforeBytes === null || afterBytes === null ? null : afterBytes - beforeBytes
+  return { keys: plan.items, seconds, data_bytes: told(target, grown) }
 }
 
 /** Indexes that are no keys do not stay. @param {Needs} needs */

@@ -26,6 +26,7 @@
  * @property {(n: number) => string[]} [list] of a dialogue: several arguments, as many(it)
  * @property {(progress: Progress) => string} [from] of a dialogue: what replies so far make of it
  * @property {number} [plus] of a count
+ * @property {unknown} [about] of a user's own model: what `of` goes by, where two of the same text differ
  * @property {number} [times]
  *
  * @typedef {object} Family keys of one pattern and type
@@ -225,6 +226,9 @@
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} keepsKeys its keys have no lifetime: they stay until cleanup
  * @property {string | null} fill the operation that fills the key space
+ * @property {readonly { play: string, count: number }[] | null} fills several, each for the numbers 1 to `count`
+ * @property {((t: any) => () => number) | null} picks which operation is next, where it follows from its number; null: it is
+ *   drawn by --ratio
  * @property {{ play: string, count: (t: any) => number } | null} prepare an operation for each number up to a count, before
  *   the first pass
  * @property {readonly string[]} modes how it can be read
@@ -513,6 +517,8 @@ export const strategy = (declaration) => {
     variants: null,
     fetch: null,
     fill: null,
+    fills: null,
+    picks: null,
     prepare: null,
     reasons: () => [],
     anyServer: false,

@@ -102,9 +102,11 @@ const replyNamesOf = (commands, where) => {
  * @param {Declaration} declared
  * @param {AnyPlan & { clients?: { ratio: readonly number[] } | null }} plan
  */
-const playedIn = ({ roles, passes }, { clients }) => {
+const playedIn = ({ roles, passes, picks }, { clients }) => {
   const { play } = roles.writer
-  return clients && !passes && play.length > 1 ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0) : play
+  return clients && !passes && !picks && play.length > 1
+    ? play.filter((_, i) => (clients.ratio[i] ?? 0) > 0)
+    : play
 }
 
 /** Of commands that are there, with what their scripts run. @param {readonly (Work | null)[]} works */
@@ -193,6 +195,14 @@ export const strategyOf = (plan) => {
     amounts: () => declared.amounts?.(terms) ?? null,
     /** The operation that fills the key space; null: nothing is filled. */
     fill: () => (declared.fill === null ? null : operationOf(declared, terms, declared.fill, plan.prefix)),
+    /** Operations that fill several patterns, each for so many numbers; null: one fills all. */
+    fills: () =>
+      declared.fills?.map(({ play: operation, count }) => ({
+        operation: operationOf(declared, terms, operation, plan.prefix),
+        count,
+      })) ?? null,
+    /** Which operation is next, where a number says it. */
+    picks: () => declared.picks?.(terms) ?? null,
     /** What is known of right answers; null: answers are not checked. */
     answers: () => declared.answers?.(terms) ?? null,
     /** Updates of what was loaded; null: they are not counted. */

@@ -8,7 +8,7 @@ import { leaseKey } from '../../lib/servers/leases.js'
 import { planKey } from '../../lib/servers/plan-key.js'
 import { familiesOf } from '../../lib/workloads/derive.js'
 import { allStrategies, defaultStrategy, strategyNamed } from '../../lib/workloads/index.js'
-import { placeholders } from '../../lib/workloads/own/template.js'
+import { mixPlaceholders, placeholders } from '../../lib/workloads/own/template.js'
 import { termsOf } from '../../lib/workloads/plan-fields.js'
 
 /** @param {string} text */
@@ -77,15 +77,18 @@ export const experimentsPart = () => {
   ].join('\n\n')
 }
 
-/** The placeholders in the commands of a model. */
-export const placeholdersPart = () =>
+/** The placeholders in the commands of a model. @param {Record<string, string>} [known] */
+export const placeholdersPart = (known = placeholders) =>
   table(
     ['placeholder', 'meaning'],
-    Object.entries(placeholders).map(([name, meaning]) => [
+    Object.entries(known).map(([name, meaning]) => [
       code(name === 'random' ? '{random a b}' : `{${name}}`),
       meaning,
     ]),
   )
+
+/** Those of a mix. */
+export const mixPlaceholdersPart = () => placeholdersPart(mixPlaceholders)
 
 /** @typedef {import('../../lib/workloads/declare.js').Declaration} Declaration */
 

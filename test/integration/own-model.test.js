@@ -80,12 +80,13 @@ test('a session store in YAML is read and verified', async (t) => {
   assert.equal(verify.corrupt + verify.missing + verify.unexpected, 0)
   assert.ok(uniqueness.some((/** @type {any} */ row) => row.structure === 'ZCARD' && row.truth === 400))
 
-  const blind = await startHere(t, 'read', '--duration 1s', { env }).ended
+  // Of processes of their own: this one knows the writer's model.
+  const blind = await startProgram(t, 'consumer.js', '--duration 1s', { env }).ended
   assert.equal(blind.code, 2, blind.stderr)
   assert.match(blind.stderr, /of the model 'session-store'.*add --model with its file/)
   const changed = join(ownFolder(t, 'model'), 'session-store.yaml')
   writeFileSync(changed, readFileSync(sessions[1], 'utf8').replace('{value}', '"{value}!"'))
-  const wrong = await startHere(t, 'read', `--model ${changed} --duration 1s`, { env }).ended
+  const wrong = await startProgram(t, 'consumer.js', `--model ${changed} --duration 1s`, { env }).ended
   assert.equal(wrong.code, 2, wrong.stderr)
   assert.match(wrong.stderr, /^--model: session-store is not what is written there/m)
 

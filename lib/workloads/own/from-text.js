@@ -5,6 +5,7 @@ import { firstFault } from '../../base/json-schema.js'
 import { plainText } from '../../base/units.js'
 import { compile } from './compile.js'
 import { declarationOf } from './declared.js'
+import { mixSchema, modelOfMix } from './mix-text.js'
 import { schema } from './schema.js'
 import { partsIn, patternOf, TemplateError } from './template.js'
 
@@ -144,10 +145,19 @@ export const modelOfYaml = (path, text, name) => {
   const [error] = document.errors
   if (error) throw new OptionError(`${at(error.pos[0])}: ${plainText(error.message.split('\n', 1)[0])}`)
   const data = plainDataOf(document, place([]))
-  const fault = firstFault(data, schema)
+  const isMix = data?.mix !== undefined
+  const fault = firstFault(data, isMix ? mixSchema : schema)
   if (fault) {
     const where = fault.extra === null ? place(fault.path) : nameAt([...fault.path, fault.extra])
     throw new OptionError(`${where()}: ${fault.sentence}`)
+  }
+  if (isMix) {
+    const lines = data.mix.map((/** @type {any} */ { command }) => command)
+    const title = titleOf(data.title ? [data.title] : lines)
+    return {
+      declared: modelOfMix(data, { name: data.name ?? name, title, place, nameAt }),
+      place: place(['name'])(),
+    }
   }
   const write = data.write.map((/** @type {any} */ one, /** @type {number} */ i) => {
     const isLine = typeof one === 'string'

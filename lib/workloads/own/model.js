@@ -81,7 +81,7 @@ export const planModel = ({ model, title, keys, operations }, terms) =>
   model && {
     title,
     ...model,
-    replies: namesCounted(operations(terms, keys(terms)).store),
+    replies: namesCounted(Object.values(operations(terms, keys(terms))).flat()),
     keys: familiesOf(keys(terms)).flatMap((family) => cardKey(family) ?? []),
     lifetimeS: longestS(keys(terms)),
   }

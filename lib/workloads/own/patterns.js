@@ -15,6 +15,7 @@ const number = '(0|[1-9]\\d{0,15})'
 const textOfPart = (part) => {
   if (typeof part === 'string') return part.replaceAll('{', '{{').replaceAll('}', '}}')
   const { variable, range } = part
+  if (variable === 'id') return '{1..9999999999999999}'
   if (range) return `{${range[0]}..${range[1] - 1}}`
   return variable === 'n' || variable === 'minute' ? `{${variable}}` : null
 }

@@ -37,20 +37,39 @@ export const placeholders = Object.freeze(
   }),
 )
 
+/** What stands for what in a mix. */
+export const mixPlaceholders = Object.freeze(
+  /** @type {Record<string, string>} */ ({
+    live: 'in a key: one of the keys that are there, all equally likely',
+    new: 'in a key: one that was never there; the pattern has one key more',
+    last: 'in a key: the oldest, for commands that remove it',
+    missing: 'in a key: one that is never there',
+    id: 'under keys: the number of a key',
+    bytes: 'as many bytes as bytes says',
+    element:
+      'the number of an element that the key has at the start; {element 150} draws from half as many more',
+    add: 'the number of a new element',
+    random: 'a whole number from a to b, all equally likely',
+    lifetime: 'seconds of lifetime',
+    left: 'at the fill: the seconds that are left of a key',
+  }),
+)
+
 const blank = /\s/
 const largest = 2 ** 32
 
-/** @param {string} inner between the braces @param {number} at @returns {Placeholder} */
-const placeholderIn = (inner, at) => {
+/** @param {string} inner between the braces @param {number} at @param {Record<string, string>} known @returns {Placeholder} */
+const placeholderIn = (inner, at, known) => {
   const [name, ...texts] = inner.trim().split(/\s+/)
-  if (!Object.hasOwn(placeholders, name)) {
-    const like = nearest(name, Object.keys(placeholders)) ?? (name.length < 2 ? 'n' : undefined)
+  if (!Object.hasOwn(known, name)) {
+    const like = nearest(name, Object.keys(known)) ?? (name.length < 2 ? 'n' : undefined)
     throw new TemplateError(
       `unknown placeholder {${inner}}${like ? `; did you mean {${like}}?` : ''} (a brace is written {{ or }})`,
       at,
     )
   }
   const args = texts.map(Number)
+  if (name === 'element' && args.length === 1 && args[0] >= 1 && args[0] <= 10_000) return { name, args }
   if (name !== 'random' && args.length > 0)
     throw new TemplateError(`{${name}} takes nothing behind its name`, at)
   const [from, to] = args
@@ -65,8 +84,9 @@ const placeholderIn = (inner, at) => {
  * The parts of a text: what is between placeholders, and these; `{{` and `}}` are braces.
  * @param {string} text
  * @param {number} [begin] where it begins in the whole
+ * @param {Record<string, string>} [known] placeholders
  */
-export const partsIn = (text, begin = 0) => {
+export const partsIn = (text, begin = 0, known = placeholders) => {
   const parts = /** @type {(string | Placeholder)[]} */ ([])
   let plain = ''
   for (let i = 0; i < text.length; i++) {
@@ -78,7 +98,7 @@ export const partsIn = (text, begin = 0) => {
       if (end < 0) throw new TemplateError('this { is never closed (a brace is written {{)', begin + i)
       if (plain) parts.push(plain)
       plain = ''
-      parts.push(placeholderIn(text.slice(i + 1, end), begin + i))
+      parts.push(placeholderIn(text.slice(i + 1, end), begin + i, known))
       i = end
     } else if (text[i] === '}') throw new TemplateError('a lone } (a brace is written }})', begin + i)
     else plain += text[i]
@@ -103,8 +123,8 @@ const endOf = (line, from) => {
   return line.length
 }
 
-/** @param {string} text @param {number} at @returns {Word} */
-const wordOf = (text, at) => {
+/** @param {string} text @param {number} at @param {Record<string, string>} known @returns {Word} */
+const wordOf = (text, at, known) => {
   const gathered = text.endsWith('...')
   const marked = gathered && text.endsWith(']...')
   let [from, to] = [0, text.length - (gathered ? 3 : 0)]
@@ -118,21 +138,22 @@ const wordOf = (text, at) => {
   }
   const inner = text.slice(from, to)
   const ends = marked ? 'marked' : gathered ? 'varying' : ''
-  const parts = quote === "'" ? [inner] : partsIn(inner, at + from)
+  const parts = quote === "'" ? [inner] : partsIn(inner, at + from, known)
   return { at, parts, opens, ends }
 }
 
 /**
  * Words as redis-cli splits them: "two words" and 'two words' are one; between '...' braces mean nothing.
  * @param {string} line
+ * @param {Record<string, string>} [known] placeholders
  * @returns {Word[]}
  */
-export const wordsOf = (line) => {
+export const wordsOf = (line, known = placeholders) => {
   const words = /** @type {Word[]} */ ([])
   for (let i = 0; i < line.length; i++) {
     if (blank.test(line[i])) continue
     const end = endOf(line, i)
-    words.push(wordOf(line.slice(i, end), i))
+    words.push(wordOf(line.slice(i, end), i, known))
     i = end
   }
   // `[` alone is a part of an argument, as in ranges of members: only where a later `]...` closes it, it opens a list.
@@ -158,3 +179,13 @@ export const patternOf = (parts) =>
       return part.name === 'key' ? 'item:{n}' : `{${[part.name, ...part.args].join(' ')}}`
     })
     .join('')
+
+/** The number that a key has whatever a command does with it. @param {readonly (string | Placeholder)[]} parts */
+export const mixPattern = (parts) =>
+  patternOf(
+    parts.map((part) =>
+      typeof part === 'object' && ['live', 'new', 'missing', 'last'].includes(part.name)
+        ? { name: 'id', args: [] }
+        : part,
+    ),
+  )

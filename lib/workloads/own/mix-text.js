@@ -1,0 +1,176 @@
+// A mix as a file of YAML has it, checked: each complaint is a line that names its place.
+import { OptionError } from '../../base/errors.js'
+import { nearest } from '../../base/nearest.js'
+import {
+  aritySentence,
+  isKnown,
+  keyFault,
+  keyIndexes,
+  likeCommand,
+  longestLifetimeS,
+  mostCommands,
+  refusalOf,
+  repeatOf,
+  typeOfCommand,
+} from './commands.js'
+import { declarationOfMix, elementName } from './mix.js'
+import { namePattern } from './schema.js'
+import { mixPattern, mixPlaceholders, partsIn, patternOf, TemplateError, wordsOf } from './template.js'
+
+/** @typedef {import('./compile.js').Place} Place */
+
+const text = { type: 'string', minLength: 1 }
+const seconds = { type: 'number', minimum: 1, maximum: longestLifetimeS }
+/** @param {object} item */
+const list = (item) => ({ anyOf: [item, { type: 'array', minItems: 1, maxItems: 1000, items: item }] })
+
+export const mixSchema = Object.freeze({
+  type: 'object',
+  additionalProperties: false,
+  required: ['keys', 'mix'],
+  properties: {
+    name: { type: 'string', pattern: namePattern },
+    title: text,
+    keys: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['type', 'keys'],
+        properties: {
+          type: { enum: ['string', 'list', 'set', 'zset', 'hash', 'stream'] },
+          keys: { type: 'integer', minimum: 1, maximum: 1e9 },
+          bytes: list({ type: 'integer', minimum: 1, maximum: 2 ** 26 }),
+          elements: list({ type: 'integer', minimum: 1, maximum: 1e7 }),
+          element: text,
+          value: { enum: ['text', 'number'] },
+          lifetime: seconds,
+          left: list(seconds),
+        },
+      },
+    },
+    mix: {
+      type: 'array',
+      minItems: 1,
+      maxItems: mostCommands,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['command', 'share'],
+        properties: { command: text, share: { type: 'number', exclusiveMinimum: 0, maximum: 1e9 } },
+      },
+    },
+    read: false,
+  },
+})
+
+/** @param {Place} place @param {string} sentence @param {number} [at] @returns {never} */
+const refuse = (place, sentence, at) => {
+  throw new OptionError(`${place(at)}: ${sentence}`)
+}
+
+/** @template T @param {Place} place @param {() => T} read @returns {T} */
+const placed = (place, read) => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof TemplateError) return refuse(place, error.message, error.at)
+    throw error
+  }
+}
+
+/** @param {unknown} one @param {number[]} none @returns {number[]} */
+const asList = (one, none) => (one === undefined ? none : /** @type {number[]} */ ([one].flat()))
+
+/** @param {any} data @param {(path: (string | number)[]) => Place} nameAt */
+const keysIn = (data, nameAt) =>
+  new Map(
+    Object.entries(data.keys).map(([name, said]) => {
+      const place = nameAt(['keys', name])
+      const parts = placed(place, () => partsIn(name, 0, mixPlaceholders))
+      const odd = parts.find((part) => typeof part === 'object' && part.name !== 'id')
+      if (typeof odd === 'object') refuse(place, `a pattern under keys has {id}, not {${odd.name}}`)
+      const pattern = patternOf(parts)
+      const fault = keyFault(pattern)
+      if (fault) refuse(place, fault)
+      if (said.keys > 1 && !parts.some((part) => typeof part === 'object'))
+        refuse(place, `${pattern} names one key, not ${said.keys}; put {id} into it`)
+      const element = said.element ?? elementName
+      placed(nameAt(['keys', name, 'element']), () => partsIn(element, 0, mixPlaceholders))
+      const lifetime = said.lifetime ?? null
+      return [
+        pattern,
+        {
+          ...{ pattern, type: said.type, keys: said.keys, element, value: said.value ?? 'text', lifetime },
+          bytes: asList(said.bytes, [16]),
+          elements: asList(said.elements, [1]),
+          left: asList(said.left, lifetime === null ? [] : [lifetime]),
+        },
+      ]
+    }),
+  )
+
+/** @param {{ text: string, share: number, place: Place }} command @param {ReturnType<typeof keysIn>} keys @returns {import('./mix.js').MixCommand} */
+const commandIn = ({ text: line, share, place }, keys) => {
+  const [first, ...words] = placed(place, () => wordsOf(line, mixPlaceholders))
+  const name = patternOf(first?.parts ?? []).toUpperCase()
+  if (!isKnown(name)) refuse(place, `unknown command ${name}${likeCommand(name)}`, first?.at)
+  const patterns = words.map(({ parts }) => patternOf(parts))
+  const refusal =
+    refusalOf(name, patterns) ??
+    (/^(EVAL|FCALL)/.test(name)
+      ? `${name}: a mix has no scripts; write what the script does as commands`
+      : null) ??
+    aritySentence(name, words.length + 1)
+  if (refusal) refuse(place, refusal, first.at)
+  const repeated = words.find(({ ends }) => ends)
+  if (repeated)
+    refuse(place, "'...' is for models with write: a command of a mix is about one key", repeated.at)
+  const indexes = keyIndexes(name, patterns).filter((i) => i < words.length)
+  if (indexes.length === 0)
+    refuse(place, `${name} has no key, and a mix is about the keys that it declares`, first.at)
+  for (const i of indexes) {
+    const pattern = mixPattern(words[i].parts)
+    const known = keys.get(pattern)
+    const like = nearest(pattern, [...keys.keys()])
+    if (!known || patterns[i].includes('{id}'))
+      refuse(
+        place,
+        known
+          ? `${patterns[i]}: say which key: {live}, {new}, {last} or {missing}`
+          : `${pattern} is not among the model's keys${like ? `; did you mean ${like}?` : ''}`,
+        words[i].at,
+      )
+    const type = typeOfCommand(name)
+    if (type && known?.type !== type)
+      refuse(place, `${name} needs a ${type}, but ${pattern} is a ${known?.type}`, words[i].at)
+  }
+  const of = /** @type {import('./mix.js').MixKey} */ (keys.get(mixPattern(words[indexes[0]].parts)))
+  if (of.lifetime === null && patterns.some((pattern) => pattern.includes('{lifetime}')))
+    refuse(place, `{lifetime}: ${of.pattern} has no lifetime under keys`, first.at)
+  for (const [i, { parts, at }] of words.entries())
+    for (const part of parts)
+      if (typeof part === 'object' && ['id', 'left'].includes(part.name))
+        refuse(place, `{${part.name}} is for keys and fills, not for argument ${i + 1} of a command`, at)
+  return {
+    name,
+    args: words.map(({ parts }) => parts),
+    keyArgs: new Set(indexes),
+    of,
+    share,
+    repeat: repeatOf(name),
+  }
+}
+
+/**
+ * @param {any} data of a file that has a mix
+ * @param {{ name: string, title: string, place: (path: (string | number)[]) => Place, nameAt: (path: (string | number)[]) => Place }} about
+ */
+export const modelOfMix = (data, { name, title, place, nameAt }) => {
+  const keys = keysIn(data, nameAt)
+  const commands = data.mix.map((/** @type {any} */ { command, share }, /** @type {number} */ i) =>
+    commandIn({ text: command, share, place: place(['mix', i, 'command']) }, keys),
+  )
+  return declarationOfMix({ name, title, keys, commands })
+}

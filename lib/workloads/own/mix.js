@@ -1,0 +1,281 @@
+// A model of reads and writes at their shares: each of its commands is about a key of a pattern, and how many keys there
+// are, how large and how old they are is in the file. Which command is next, and about which key, follows from its number.
+import { mix as hashed } from '../../base/random.js'
+import { payloadBody } from '../../traffic/payload.js'
+import { storedBytes } from '../../traffic/sizes.js'
+import { drawn, each, familyOf, fixed, number, sized } from '../declare.js'
+import { scheduleOf } from './mix-schedule.js'
+import { modelDeclaration } from './model.js'
+import { mixPattern, mixPlaceholders, partsIn } from './template.js'
+
+/**
+ * @typedef {import('./template.js').Placeholder} Placeholder
+ * @typedef {import('../declare.js').Variable} Variable
+ *
+ * @typedef {object} MixKey
+ * @property {string} pattern as commands name it, with {id}
+ * @property {string} type
+ * @property {number} keys that there are at any moment
+ * @property {readonly number[]} bytes of a value or an element, all equally likely
+ * @property {readonly number[]} elements of a key, all equally likely
+ * @property {string} element what an element is called
+ * @property {number | null} lifetime seconds that a write gives; null: keys stay
+ * @property {readonly number[]} left seconds that a key has left at the start, all equally likely
+ * @property {'text' | 'number'} value
+ *
+ * @typedef {object} MixCommand
+ * @property {string} name
+ * @property {readonly (readonly (string | Placeholder)[])[]} args
+ * @property {ReadonlySet<number>} keyArgs which of them are keys
+ * @property {MixKey} of the pattern of its first key
+ * @property {number} share
+ * @property {'safe' | 'never'} repeat
+ *
+ * @typedef {{ name: string, title: string, keys: ReadonlyMap<string, MixKey>, commands: readonly MixCommand[] }} Mix
+ * @typedef {import('./plan-fields.js').OwnTerms} Terms
+ */
+
+const span = 2 ** 32
+// Beside a value and a name; of the forecast only.
+const keyBytes = 110
+const elementBytes = 40
+/** What names an element where the file does not. */
+export const elementName = 'e{element}'
+
+/** From 0 to below `count`, each as likely. @param {number} n @param {number} salt @param {number} count */
+const drawOf = (n, salt, count) => Math.floor((hashed(hashed(n) ^ salt) / span) * count)
+
+/** What tells models apart whose closures have the same text. @template {Variable} T @param {T} variable @param {unknown} about @returns {T} */
+const about = (variable, about) => Object.freeze({ ...variable, about })
+
+/**
+ * Numbers of keys of a pattern: 1 to `keys` are there at the start, new ones have the next numbers, and the oldest is
+ * the first to go.
+ * @param {MixKey} key
+ * @param {Pick<ReturnType<typeof scheduleOf>, 'before'>} schedule
+ * @param {number} seed
+ */
+const numbersOf = ({ pattern, keys }, { before }, seed) => {
+  const salt = hashed(seed ^ hashed(pattern.length * 31 + keys))
+  const made = before('new', pattern)
+  const gone = before('last', pattern)
+  const newest = (/** @type {number} */ n) => keys + made(n)
+  return /** @type {Record<string, (n: number) => number>} */ ({
+    new: (n) => newest(n) + 1,
+    live: (n) => Math.max(1, newest(n) - drawOf(n, salt, keys)),
+    last: (n) => gone(n) + 1,
+    // Never written: above all that a run can make.
+    missing: (n) => 1e12 + drawOf(n, salt, keys),
+  })
+}
+
+/** @param {Terms} t @param {MixKey} key @param {(n: number) => number} pick which of the sizes */
+const bodyOf = (t, { bytes }, pick) => {
+  const most = Math.max(...bytes)
+  const { put } = payloadBody({ payload: t.payload, seed: t.seed, stamp: false, valueBytes: most })
+  const variable =
+    Math.min(...bytes) === most
+      ? fixed('bytes', most, put)
+      : sized('bytes', { widthOf: (n) => bytes[pick(n)], most, put })
+  return about(variable, bytes)
+}
+
+/**
+ * The variables of a command about one pattern.
+ * @param {Terms} t
+ * @param {MixKey} key
+ * @param {(n: number) => number} numberOf of the key
+ */
+const variablesOf = (t, key, numberOf) => {
+  const { elements, bytes, lifetime, left, keys } = key
+  const idOf = (/** @type {number} */ n) => Math.max(1, numberOf(n))
+  const size = (/** @type {number} */ n) => elements[(idOf(n) - 1) % elements.length]
+  const own = (/** @type {number} */ n) => (idOf(n) * 7919) % bytes.length
+  const sorted = [...left].sort((a, b) => a - b)
+  return /** @type {Record<string, (args: number[]) => Variable | number>} */ ({
+    id: () => number('id', idOf),
+    bytes: () => bodyOf(t, key, key.type === 'string' ? own : (n) => drawOf(n, 0x2f6e2b1, bytes.length)),
+    element: ([percent = 100]) =>
+      about(
+        number('element', (n) => 1 + drawOf(n, 0x5bd1e995, Math.max(1, (size(n) * percent) / 100))),
+        [elements, percent],
+      ),
+    add: () => number('add', (n) => 1e9 + n),
+    random: ([from, to]) =>
+      drawn(`random ${from} ${to}`, (n) => from + drawOf(n, 0x1b873593, to - from + 1), [from, to + 1]),
+    lifetime: () => lifetime ?? 0,
+    // The older a key, the less it has left.
+    left: () =>
+      about(
+        number(
+          'left',
+          (n) => sorted[Math.min(sorted.length - 1, Math.floor(((idOf(n) - 1) * sorted.length) / keys))],
+        ),
+        sorted,
+      ),
+  })
+}
+
+/** @param {MixKey} key */
+const partsOfPattern = ({ pattern }) =>
+  partsIn(pattern, 0, mixPlaceholders).map((part) =>
+    typeof part === 'string' ? part : number('id', (n) => n),
+  )
+
+/** @param {MixKey} key */
+const meanOf = (key) => ({
+  elements: key.elements.reduce((sum, n) => sum + n, 0) / key.elements.length,
+  bytes: key.bytes.reduce((sum, n) => sum + n, 0) / key.bytes.length,
+})
+
+/** @param {MixKey} key @param {string} prefix */
+const familyIn = (key, prefix) => {
+  const parts = partsOfPattern(key)
+  const [head] = parts
+  const mean = meanOf(key)
+  const rest = parts
+    .slice(typeof head === 'string' ? 1 : 0)
+    .map((part) =>
+      typeof part === 'string' ? part.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&') : '[1-9]\\d{0,15}',
+    )
+    .join('')
+  const stored = storedBytes({ valueBytes: mean.bytes, seed: 0 })
+  return familyOf(key.pattern, key.type, parts, {
+    lifetimeS: key.lifetime,
+    keys: key.keys,
+    bytes:
+      keyBytes +
+      prefix.length +
+      (key.type === 'string' ? stored : mean.elements * (elementBytes + mean.bytes)),
+    ...(parts.length > 1 && {
+      shape: { head: typeof head === 'string' ? head : '', rest: new RegExp(`^${rest}$`) },
+    }),
+  })
+}
+
+/** How a key is made before a run: its commands, each a template, and how often. @param {MixKey} key */
+const fillsOf = (key) => {
+  const { type, left, keys, element, value, elements } = key
+  const body = value === 'number' ? '{random 1 999}' : '{bytes}'
+  const of = key.pattern
+  if (type === 'string')
+    return [{ count: keys, line: `SET ${of} ${body}${left.length > 0 ? ' EX {left}' : ''}` }]
+  const line = /** @type {Record<string, string>} */ ({
+    hash: `HSET ${of} ${element} ${body}`,
+    set: `SADD ${of} ${element}`,
+    zset: `ZADD ${of} {random 0 1000000} ${element}`,
+    list: `RPUSH ${of} ${body}`,
+    stream: `XADD ${of} * f ${body}`,
+  })[type]
+  const block = elements.reduce((sum, n) => sum + n, 0)
+  const rounds = Math.floor(keys / elements.length)
+  const rest = elements.slice(0, keys % elements.length).reduce((sum, n) => sum + n, 0)
+  return [
+    { count: rounds * block + rest, line, isElement: true },
+    ...(left.length > 0 ? [{ count: keys, line: `EXPIRE ${of} {left}` }] : []),
+  ]
+}
+
+/** Which key and which of its elements is number n of all elements. @param {readonly number[]} elements */
+const placesOf = (elements) => {
+  const ends = elements.map((_, k) => elements.slice(0, k + 1).reduce((sum, n) => sum + n, 0))
+  const block = /** @type {number} */ (ends.at(-1))
+  const at = new Uint16Array(block)
+  for (let i = 0, k = 0; i < block; i++) {
+    while (i >= ends[k]) k++
+    at[i] = k
+  }
+  return {
+    key: (/** @type {number} */ n) => Math.floor((n - 1) / block) * elements.length + at[(n - 1) % block] + 1,
+    element: (/** @type {number} */ n) => {
+      const i = (n - 1) % block
+      return i - ends[at[i]] + elements[at[i]] + 1
+    },
+  }
+}
+
+/** @param {Mix} mix */
+export const declarationOfMix = ({ name, title, keys, commands }) => {
+  const schedules = /** @type {Map<number, ReturnType<typeof scheduleOf>>} */ (new Map())
+  const scheduleFor = (/** @type {number} */ seed) => {
+    const known = schedules.get(seed) ?? scheduleOf(commands, seed)
+    schedules.set(seed, known)
+    return known
+  }
+  const all = [...keys.values()]
+  const fills = all.flatMap((key, i) =>
+    fillsOf(key).map((fill, j) => ({ ...fill, key, play: `fill ${i} ${j}` })),
+  )
+  const plays = commands.map((_, i) => `command ${i + 1}`)
+
+  /** @param {Terms} t @param {any} k @param {MixCommand} command */
+  const commandOf = (t, k, command) => {
+    const numbers = numbersOf(command.of, scheduleFor(t.seed), t.seed)
+    const named = command.args
+      .flat()
+      .find((part) => typeof part === 'object' && Object.hasOwn(numbers, part.name))
+    const idOf = typeof named === 'object' ? numbers[named.name] : () => 1
+    const variables = variablesOf(t, command.of, idOf)
+    const atom = (/** @type {string | Placeholder} */ part) => {
+      if (typeof part === 'string') return part
+      if (Object.hasOwn(numbers, part.name))
+        return about(number('id', numbers[part.name]), [part.name, command.of.keys])
+      return variables[part.name](part.args)
+    }
+    const slots = command.args.map((parts, i) =>
+      command.keyArgs.has(i)
+        ? Object.freeze({ ...k[mixPattern(parts)], parts: parts.map(atom) })
+        : joined(parts.map(atom)),
+    )
+    return each(command.name, slots, { repeat: command.repeat })
+  }
+
+  /** @param {Terms} t @param {any} k @param {typeof fills[number]} fill */
+  const fillCommand = (t, k, { key, line, isElement = false }) => {
+    const places = placesOf(key.elements)
+    const variables = variablesOf(t, key, isElement ? places.key : (n) => n)
+    if (isElement) variables.element = () => number('element', places.element)
+    const [command, of, ...args] = line.split(' ')
+    const isInBraces = (/** @type {string[]} */ words) => {
+      // A placeholder with blanks is one word.
+      const whole = /** @type {string[]} */ ([])
+      for (const word of words)
+        if (/\{[^}]*$/.test(whole.at(-1) ?? '')) whole.push(`${whole.pop()} ${word}`)
+        else whole.push(word)
+      return whole
+    }
+    const [pattern, ...rest] = isInBraces([of, ...args])
+    const atoms = (/** @type {string} */ word) =>
+      partsIn(word, 0, mixPlaceholders).map((part) =>
+        typeof part === 'string' ? part : variables[part.name](part.args),
+      )
+    return each(command, [
+      Object.freeze({ ...k[key.pattern], parts: atoms(pattern) }),
+      ...rest.map((word) => joined(atoms(word))),
+    ])
+  }
+
+  return modelDeclaration({
+    name,
+    title,
+    roles: Object.freeze({ writer: Object.freeze({ flow: /** @type {const} */ ('clients'), play: plays }) }),
+    options: Object.freeze(['fill', 'connections', 'pipeline', 'arrivals', 'reconnectHz', 'requests']),
+    defaultItems: all.reduce((sum, key) => sum + key.keys, 0),
+    rules: [
+      (/** @type {any} */ s) =>
+        s.fill === 'populate' && '--fill populate makes strings only; --fill fills this model',
+    ],
+    keys: (/** @type {Terms} */ t) =>
+      Object.fromEntries(all.map((key) => [key.pattern, familyIn(key, t.prefix)])),
+    operations: (/** @type {Terms} */ t, /** @type {any} */ k) => ({
+      ...Object.fromEntries(commands.map((command, i) => [plays[i], [commandOf(t, k, command)]])),
+      ...Object.fromEntries(fills.map((fill) => [fill.play, [fillCommand(t, k, fill)]])),
+    }),
+    picks: (/** @type {Terms} */ t) => scheduleFor(t.seed).picks(),
+    fills: fills.map(({ play, count }) => ({ play, count })),
+    repeat: 'safe',
+  })
+}
+
+/** @param {(string | number | Variable)[]} atoms */
+const joined = (atoms) => (atoms.length === 1 ? atoms[0] : atoms)
