@@ -51,6 +51,8 @@ export const ackedRanges = () => {
     opened({ agent }) {
       ticks.set(agent, (ticks.get(agent) ?? 0) + 1)
     },
+    /** None of its items was sent. @param {Pick<Account, 'first' | 'count'>} account */
+    skipped: ({ first, count }) => put(first, first + count - 1),
     /** @param {Pick<Account, 'first' | 'count' | 'worst'>} account */
     closed({ first, count, worst }) {
       if (!worst) return

@@ -188,9 +188,20 @@ export const ledgerOf = ({ agents, once = false }) => {
 
     /** A tick that is not begun. @param {Account} account */
     skip(account) {
+      add(account, 'dropped', account.count)
+      ranges?.skipped(account)
+      account.open = 0
+      account.onClosed?.(account)
+    },
+
+    /**
+     * Items of a tick of which no command is sent.
+     * @param {Account} account
+     * @param {{ first: number, members: Uint32Array }} batch that carries them
+     */
+    skipPart(account, { first, members }) {
       const rank = outcomes.indexOf('dropped')
-      for (let i = 0; i < account.count; i++) mark(account, i, rank, 0)
-      settle(account, account.open)
+      for (const member of members) mark(account, member + first - account.first, rank, 0)
     },
 
     /** Items by outcome must make up what was offered. */

@@ -12,7 +12,7 @@ const lookMs = 4
  * @param {number} needs.maxBehindMs
  * @param {() => number} needs.elapsed
  * @param {() => boolean} needs.hasRoom
- * @param {(i: number, dueMs: number) => void} needs.begin
+ * @param {(i: number, dueMs: number) => import('./tick-portions.js').TickInPortions} needs.begin
  * @param {(i: number, dueMs: number) => void} needs.skip
  * @param {() => void} [needs.onEnd] everything was begun or dropped
  * @param {Pick<import('../base/timers.js').Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
@@ -33,9 +33,19 @@ export const coursePacing = ({
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
+  /** @type {import('./tick-portions.js').TickInPortions | null} */
+  let current = null
 
+  const portion = () => {
+    if (current?.next()) current = null
+  }
+  /** Goes on with the tick that was begun. */
+  const goOn = () => {
+    while (current && hasRoom()) portion()
+  }
   const more = () => {
-    while (!stopped) {
+    goOn()
+    while (!current && !stopped) {
       const nowMs = elapsed()
       const event = dues.next(nowMs)
       if (event === null || event.dueMs > nowMs) return
@@ -44,7 +54,11 @@ export const coursePacing = ({
       if (!isDropped && !isRoom) return
       dues.take()
       if (isDropped) skip(next++, event.dueMs)
-      else begin(next++, event.dueMs)
+      else {
+        current = begin(next++, event.dueMs)
+        portion()
+        goOn()
+      }
     }
   }
   const wake = () => {
@@ -67,7 +81,10 @@ export const coursePacing = ({
     },
     more,
     next: () => next,
-    waits: () => false,
-    giveUp: () => {},
+    waits: () => current !== null,
+    giveUp: () => {
+      current?.giveUp()
+      current = null
+    },
   }
 }

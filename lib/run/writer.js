@@ -7,6 +7,7 @@ import { tickValues } from '../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../traffic/items.js'
 import { coursePacing } from './course-pacing.js'
 import { longestTimerMs } from './settlement.js'
+import { tickInPortions } from './tick-portions.js'
 import { ticker } from './ticker.js'
 
 /**
@@ -19,6 +20,8 @@ import { ticker } from './ticker.js'
 const settleCheckMs = 5
 // A batch that takes longer than this when the time is over is not waited for.
 const batchLimitMs = 2000
+// A batch that takes the servers longer is begun in portions: what is left of it when it is too late is dropped.
+const largeBatchMs = 1000
 
 /**
  * @param {object} needs
@@ -105,21 +108,23 @@ export const writer = ({
    * @param {number} dueMs
    * @param {import('../wire/encode.js').TickValues} values
    * @param {(() => void) | null} [then]
+   * @returns {Tick}
    */
-  const offer = (agent, i, dueMs, values, then) => {
+  const tickOf = (agent, i, dueMs, values, then) => {
     const k = pacer.chunkOf(i)
     const range = chunkRange(agent, plan.chunks, k)
     const account = open(agent, i, dueMs, range, then)
     // Any batch may have any item: then one waits for the one before.
     const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
     const items = agent.draw?.(range, dueMs) ?? null
-    const unsent = { firstMs: null, sends: [], progress: null }
-    driver.offer({ index: i, chunk, dueMs: startMs + dueMs, ...unsent, values, account, items })
+    const unsent = { firstMs: null, sends: [], progress: null, portions: null }
+    return { index: i, chunk, dueMs: startMs + dueMs, ...unsent, values, account, items }
   }
-  /** @param {number} i @param {number} dueMs */
-  const offerAll = (i, dueMs) => {
+  /** @param {number} i @param {number} dueMs @param {number} [from] the portion that is begun first */
+  const begin = (i, dueMs, from) => {
     const values = tickValues(now(), plan.ttlS)
-    for (const agent of agents) offer(agent, i, dueMs, values)
+    const ticks = agents.map((agent) => tickOf(agent, i, dueMs, values))
+    return tickInPortions({ ticks, driver, ledger, from })
   }
   /** Drops a whole tick: none of its commands is sent. @param {number} i @param {number} dueMs */
   const skipAll = (i, dueMs) => {
@@ -129,23 +134,32 @@ export const writer = ({
 
   /**
    * Absolute deadlines. What was due before a box joined is not its own. A tick that is due begins as soon as the servers
-   * have room for it, and is then finished; one that waits too long is dropped as a whole.
+   * have room for it, and is then finished within about a second; one that waits too long is dropped as a whole.
    */
   const scheduled = () => {
-    /** @type {{ i: number, sinceMs: number }[]} */
+    /** @typedef {{ i: number, sinceMs: number }} Waiting */
+    /** @type {Waiting[]} */
     const waiting = []
-    const isTooLate = (/** @type {{ i: number, sinceMs: number }} */ { i, sinceMs }) => {
+    /** @type {{ tick: import('./tick-portions.js').TickInPortions, due: Waiting, begunMs: number } | null} */
+    let current = null
+    const isTooLate = (/** @type {Waiting} */ { i, sinceMs }) => {
       const nowMs = elapsed()
       return nowMs - pacer.dueMs(i) > plan.maxBehindMs || nowMs - sinceMs > driver.waitLimitMs()
     }
     /** How many ticks had begun when the chunk's last one did: every part of an interval is written as often. */
     const begunAt = new Float64Array(plan.chunks).fill(-1)
+    /** The portion with which the chunk's next tick begins: where its last one was given up. */
+    const resumeAt = new Uint32Array(plan.chunks)
     let begun = 0
     const oldestPart = () => {
       let at = 0
       for (let w = 1; w < waiting.length; w++)
         if (begunAt[pacer.chunkOf(waiting[w].i)] < begunAt[pacer.chunkOf(waiting[at].i)]) at = w
-      return waiting.splice(at, 1)[0].i
+      return waiting.splice(at, 1)[0]
+    }
+    const giveUpCurrent = () => {
+      if (current) resumeAt[pacer.chunkOf(current.due.i)] = current.tick.giveUp()
+      current = null
     }
     const more = () => {
       for (;;) {
@@ -153,10 +167,16 @@ export const writer = ({
           const [{ i }] = waiting.splice(0, 1)
           skipAll(i, pacer.dueMs(i))
         }
-        if (waiting.length === 0 || !driver.hasRoom()) return
-        const i = oldestPart()
-        begunAt[pacer.chunkOf(i)] = begun++
-        offerAll(i, pacer.dueMs(i))
+        if (current && elapsed() - current.begunMs > largeBatchMs && isTooLate(current.due)) giveUpCurrent()
+        if ((waiting.length === 0 && !current) || !driver.hasRoom()) return
+        if (!current) {
+          const due = oldestPart()
+          const k = pacer.chunkOf(due.i)
+          begunAt[k] = begun++
+          current = { tick: begin(due.i, pacer.dueMs(due.i), resumeAt[k]), due, begunMs: elapsed() }
+          resumeAt[k] = 0
+        }
+        if (current.tick.next()) current = null
       }
     }
     const ticks = ticker({
@@ -178,8 +198,9 @@ export const writer = ({
       stop: ticks.stop,
       more,
       next: ticks.next,
-      waits: () => waiting.length > 0,
+      waits: () => current !== null || waiting.length > 0,
       giveUp: () => {
+        giveUpCurrent()
         for (const { i } of waiting.splice(0)) skipAll(i, pacer.dueMs(i))
       },
     }
@@ -193,11 +214,20 @@ export const writer = ({
   /** As fast as the servers take it. */
   const saturating = () => {
     let next = 0
+    /** @type {import('./tick-portions.js').TickInPortions | null} */
+    let current = null
     const more = () => {
-      while (!isOver(next) && driver.hasRoom()) offerAll(next++, elapsed())
-      if (isOver(next)) finish()
+      while ((current || !isOver(next)) && driver.hasRoom()) {
+        current ??= begin(next++, elapsed())
+        if (current.next()) current = null
+      }
+      if (!current && isOver(next)) finish()
     }
-    return { start: more, stop: () => {}, more, next: () => next, waits: () => false, giveUp: () => {} }
+    const giveUp = () => {
+      current?.giveUp()
+      current = null
+    }
+    return { start: more, stop: () => {}, more, next: () => next, waits: () => current !== null, giveUp }
   }
 
   /** Each agent waits for its batch and then sleeps: what the published figures did. */
@@ -218,7 +248,11 @@ export const writer = ({
         }, pacer.spacingMs)
         sleeping.add(timer)
       }
-      offer(agent, i, elapsed(), tickValues(now(), plan.ttlS), then)
+      const tick = tickInPortions({
+        ticks: [tickOf(agent, i, elapsed(), tickValues(now(), plan.ttlS), then)],
+        ...{ driver, ledger },
+      })
+      while (!tick.next()) {}
     }
     return {
       start: () => {
@@ -237,7 +271,7 @@ export const writer = ({
   /** @param {import('../plan/course.js').Course} changing */
   const byCourse = (changing) =>
     coursePacing({
-      ...{ course: changing, elapsed, hasRoom: driver.hasRoom, begin: offerAll, skip: skipAll, timers },
+      ...{ course: changing, elapsed, hasRoom: driver.hasRoom, begin, skip: skipAll, timers },
       tickItems: plan.quantity / plan.chunks,
       // The last second lasts its whole time.
       onEnd: () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed())),

@@ -22,6 +22,7 @@ import { fifo } from './fifo.js'
  * @property {TickValues} values
  * @property {Account} account
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
+ * @property {import('./tapes.js').Tape[][] | null} portions made for this tick alone
  *
  * @typedef {object} Entry commands [from, to) of a tape for one tick: the unit of sending and settling
  * @property {Tick} tick

@@ -41,7 +41,7 @@ export const turnsOf = (ledger) => {
       for (const turn of turns) {
         const { tick, jobs } = turn
         const busy = underWay.get(tick.chunk)
-        if (busy && busy !== tick) continue
+        if (busy && busy !== tick && busy.account.open > 0) continue
         underWay.set(tick.chunk, tick)
         const job = jobs[turn.j]
         const i = turn.i++

@@ -35,7 +35,8 @@ export const libraryDriver = async (options) => {
   const occasions = occasionsOf(plan)
   const encodeFrom = clock()
   // Kept tapes would be in vain: the library encodes for itself.
-  const tapes = await tapesOf(plan, steps, { ...options, keep: false })
+  const { portionItems: items, onEncoding } = options
+  const { portionsOf, carriersOf } = await tapesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
   const [first] = target.topology.masters
@@ -236,11 +237,11 @@ export const libraryDriver = async (options) => {
       send({ tick, ...job, i, attempts: 0, left: false, to: null, from, write: 0 })
     }
   }
-  /** @param {Tick} tick */
-  const offer = (tick) => {
+  /** @param {Tick} tick @param {number} portion */
+  const offer = (tick, portion) => {
     const { account } = tick
     const jobs = []
-    for (const tape of tapes.ofTick(tick)) {
+    for (const tape of portionsOf(tick)[portion]) {
       const times = occasions(tape, account.agent, tick.values)
       for (let i = 0; i < times && tape.count > 0; i++) {
         ledger.expect(account, tape.count)
@@ -248,7 +249,6 @@ export const libraryDriver = async (options) => {
       }
     }
     if (jobs.length > 0) turns.add(tick, jobs)
-    ledger.seal(account)
     pump()
   }
 
@@ -265,6 +265,8 @@ export const libraryDriver = async (options) => {
   return {
     encodeMs,
     tapeBytes: 0,
+    portionsOf,
+    carriersOf,
     offer,
     watch: () => {
       if (closed) return

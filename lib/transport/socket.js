@@ -38,6 +38,7 @@ import { repeatsOf } from './write-retries.js'
  * @property {Latencies} latency
  * @property {() => number} clock
  * @property {() => number} random
+ * @property {number} [portionItems] of what is begun together, at least
  * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
@@ -80,9 +81,10 @@ export const socketDriver = async (options) => {
   const story = storyOf({ onEvent, clock })
   const occasions = occasionsOf(plan)
   const encodeFrom = clock()
-  const tapes = await tapesOf(plan, steps, options)
+  const tapes = await tapesOf(plan, steps, { items: options.portionItems, onEncoding: options.onEncoding })
   const encodeMs = clock() - encodeFrom
   const itemTimes = itemTimesOf({ steps, latency })
+  const { portionsOf, carriersOf } = tapes
   /** @type {Map<string, Pool>} */
   const pools = new Map()
   /** @type {Map<string, Error>} */
@@ -256,17 +258,14 @@ export const socketDriver = async (options) => {
     return false
   }
 
-  /** @param {Tick} tick */
-  const offer = (tick) => {
-    const { account } = tick
-    const list = tapes.ofTick(tick)
-    const passes = list.flatMap((tape) =>
-      Array(occasions(tape, account.agent, tick.values)).fill({ tape, values: tick.values }),
+  /** @param {Tick} tick @param {number} portion */
+  const offer = (tick, portion) => {
+    const { account, values } = tick
+    const passes = portionsOf(tick)[portion].flatMap((tape) =>
+      Array(occasions(tape, account.agent, values)).fill({ tape, values }),
     )
     for (const { tape } of passes) ledger.expect(account, tape.count)
-    const touched = [...dealer.offer(tick, passes)]
-    ledger.seal(account)
-    for (const pool of touched) pool.pump()
+    for (const pool of [...dealer.offer(tick, passes)]) pool.pump()
   }
 
   const isOwner = (/** @type {{ address: string }} */ { address }) => map.addresses().includes(address)
@@ -345,6 +344,8 @@ export const socketDriver = async (options) => {
   return {
     encodeMs,
     tapeBytes: tapes.bytes,
+    portionsOf,
+    carriersOf,
     offer,
     watch,
     abandon,

@@ -20,6 +20,7 @@ import { estimateBytes, tapeOf } from './encoded-batch.js'
 
 // An item is stored when all of its commands are: a server that is slower than the rate must not be given the first
 // command of every item and the second of none.
+// Those of a step alone have four times as many, so that their commands are as full as those of a whole chunk.
 const portionItems = 4096
 // There are fewer keys than this in an interval, or its portions are larger than they need be.
 const sampledItems = 4096
@@ -46,17 +47,21 @@ const fullItems = (step, range) => {
  * @param {Step[]} steps
  * @param {Range} range
  * @param {number} connections each has a portion at least
+ * @param {number} items of a portion
  */
-const portionsOf = (steps, range, connections) => {
+const portionsOf = (steps, range, connections, items) => {
   const least = Math.min(connections, range.count)
-  return Math.max(least, fullPortions(steps, range))
+  return Math.max(least, fullPortions(steps, range, items))
 }
 
-/** @param {Step[]} steps @param {Range} range */
-const fullPortions = (steps, range) => {
-  if (steps.filter(({ kind }) => kind !== 'once').length < 2) return 1
-  const least = Math.max(portionItems, ...steps.map((step) => fullItems(step, range)))
-  return Math.max(1, Math.floor(range.count / least))
+/** @param {Step[]} steps @param {Range} range @param {number} items */
+const fullPortions = (steps, range, items) => {
+  const carriers = steps.filter(({ kind }) => kind !== 'once').length
+  if (carriers === 0) return 1
+  const full = Math.max(...steps.map((step) => fullItems(step, range)))
+  if (carriers > 1) return Math.max(1, Math.floor(range.count / Math.max(items, full)))
+  const alone = 4 * items
+  return Math.max(1, Math.ceil(range.count / (full === 0 ? alone : full * Math.ceil(alone / full))))
 }
 
 /** @param {Range} range @param {number} parts @param {number} p @returns {Range} */
@@ -72,10 +77,11 @@ const partOf = (range, parts, p) => {
  * @param {Step[]} steps
  * @param {Range} range
  * @param {number} connections
- * @returns {{ step: Step, range: Range, part: TapePart, connection: number }[]}
+ * @param {number} items
+ * @returns {{ step: Step, range: Range, part: TapePart, connection: number }[][]} by portion
  */
-const passesOf = (steps, range, connections) => {
-  const portions = portionsOf(steps, range, connections)
+const passesOf = (steps, range, connections, items) => {
+  const portions = portionsOf(steps, range, connections, items)
   const lead = steps.findIndex(({ kind }) => kind !== 'once')
   return Array.from({ length: portions }, (_, p) =>
     steps
@@ -86,35 +92,68 @@ const passesOf = (steps, range, connections) => {
         part: step.kind === 'once' && step.paced ? { at: p, of: portions } : whole,
         connection: Math.floor((p * connections) / portions),
       })),
-  ).flat()
+  )
+}
+
+/**
+ * What of a chunk is begun together: a portion of each connection.
+ * @param {Tape[][]} portions in their order
+ * @returns {Tape[][]}
+ */
+const byTurns = (portions) => {
+  /** @type {Tape[][]} */
+  const together = []
+  /** @type {number[]} */
+  const turns = []
+  for (const tapes of portions) {
+    if (tapes.length === 0) continue
+    const [{ connection }] = tapes
+    const turn = turns[connection] ?? 0
+    turns[connection] = turn + 1
+    together[turn] ??= []
+    together[turn].push(...tapes)
+  }
+  return together
 }
 
 /**
  * @param {Plan} plan
  * @param {Step[]} steps
- * @param {{ keep?: boolean, onEncoding?: (share: number) => void }} [options]
+ * @param {{ keep?: boolean, items?: number, onEncoding?: (share: number) => void }} [options] `items` of a portion
  */
-export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => {
+export const tapesOf = async (plan, steps, { keep = true, items: least = portionItems, onEncoding } = {}) => {
   const values = tickValues(0, 0)
   for (const name of /** @type {const} */ (['score', 'stamp', 'floor'])) values[name] = '0'.repeat(13)
   values.minute = '0'.repeat(8)
-  /** @type {Tape[][]} */
+  /** @type {Tape[][][]} */
   const byChunk = []
   let bytes = 0
   const isFresh = plan.once || isDrawn(plan)
+  /**
+   * @param {Range} range
+   * @param {TickValues} at
+   * @param {(batch: ReturnType<typeof batchOf>) => boolean} isKept
+   */
+  const tapesIn = (range, at, isKept) => {
+    const portions = passesOf(steps, range, plan.connections, least).map((passes) =>
+      passes.map(({ step, range: items, part, connection }) => {
+        const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
+        return Object.assign(tapeOf(batch, at, isKept(batch), connection), { part })
+      }),
+    )
+    return byTurns(portions)
+  }
+  const isKept = (/** @type {ReturnType<typeof batchOf>} */ batch) => {
+    if (!keep || batch.step.kind === 'once') return false
+    const size = estimateBytes(batch)
+    if (bytes + size > ceilingBytes) return false
+    bytes += size
+    return true
+  }
   if (!isFresh) {
     for (const [a, share] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
-        const range = chunkRange(share, plan.chunks, k)
-        byChunk[chunkId(plan, a, k)] = passesOf(steps, range, plan.connections).map(
-          ({ step, range: items, part, connection }) => {
-            const batch = batchOf(step, items, { cluster: plan.cluster, values })
-            const size = estimateBytes(batch)
-            const kept = keep && step.kind !== 'once' && bytes + size <= ceilingBytes
-            if (kept) bytes += size
-            return Object.assign(tapeOf(batch, values, kept, connection), { part })
-          },
-        )
+        byChunk[chunkId(plan, a, k)] = tapesIn(chunkRange(share, plan.chunks, k), values, isKept)
         onEncoding?.((a * plan.chunks + k + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
         await new Promise((resolve) => setImmediate(resolve))
@@ -122,18 +161,21 @@ export const tapesOf = async (plan, steps, { keep = true, onEncoding } = {}) => 
     }
   }
   /** Tapes for items that are written only this once. @param {Range} range @param {TickValues} at */
-  const fresh = (range, at) =>
-    passesOf(steps, range, plan.connections).map(({ step, range: items, part, connection }) => {
-      const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
-      return Object.assign(tapeOf(batch, at, false, connection), { part })
-    })
+  const fresh = (range, at) => tapesIn(range, at, () => false)
+  const carrier = steps.find(({ kind }) => kind !== 'once')
   return {
     bytes,
-    /** @param {number} chunk @returns {Tape[]} */
-    of: (chunk) => byChunk[chunk],
     fresh,
-    /** @param {Tick} tick @returns {Tape[]} */
-    ofTick: ({ chunk, account: { first, count }, items, values: at }) =>
-      isFresh ? fresh({ first, count, items }, at) : byChunk[chunk],
+    /** @param {number} chunk */
+    of: (chunk) => byChunk[chunk],
+    /** What is begun of a tick together, each. @param {Tick} tick */
+    portionsOf: (tick) => {
+      const { chunk, items, values: at } = tick
+      if (!isFresh) return byChunk[chunk]
+      tick.portions ??= fresh({ first: tick.account.first, count: tick.account.count, items }, at)
+      return tick.portions
+    },
+    /** The commands by which the items of a portion are known. @param {Tape[]} portion */
+    carriersOf: (portion) => portion.filter(({ step }) => step === carrier),
   }
 }

@@ -1,6 +1,7 @@
 // The driver on plain sockets with servers in memory: they take what is sent, and answer when a test says so.
 import { ledgerOf } from '../../lib/measure/ledger.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
+import { tickInPortions } from '../../lib/run/tick-portions.js'
 import { socketDriver } from '../../lib/transport/socket.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
@@ -65,17 +66,20 @@ export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
       const first = 1 + chunk * items
       const account = ledger.open({ agent: 1, first, count: items, measured: true })
       const values = tickValues(epochMs + dueMs, 60)
-      driver.offer({
+      const tick = {
         index: index++,
         chunk,
         dueMs,
         firstMs: null,
         sends: [],
         progress: null,
+        portions: null,
         values,
         account,
         items: null,
-      })
+      }
+      const begun = tickInPortions({ ticks: [tick], driver, ledger })
+      while (!begun.next()) {}
     },
   }
 }

@@ -9,12 +9,14 @@ import { callsOf, startServer } from '../helpers/servers.js'
 const lookups = '--strategy lookup-get --keys 1000 --fill'
 const over = '--rate 500k --max-behind 500ms'
 
-/** @type {[name: string, line: string, tick: number, isOver?: boolean][]} tick: items of one */
+/** @type {[name: string, line: string, tick: number, isOver?: boolean][]} tick: items of one, or of what is begun of it */
 const loads = [
   ['batches within the limit', '-q 1000 -c 10', 100],
   ['batches above it', '-q 2M -c 10', 200_000, true],
   ['an even rate above it', '-q 20000 --rate 5M', 1000, true],
   ['batches above that of ioredis', '-q 300k -c 20 --driver ioredis', 15_000, true],
+  ['a batch of seconds', '-q 200k -c 1 --pipeline 1', 100_000, true],
+  ['a batch of seconds for ioredis', '-q 200k -c 1 --driver ioredis', 100_000, true],
   ['--rate max', '-q 20000 --rate max', 20_000],
   ['--pacing closed', '-q 10000 -c 4 --pacing closed', 2500],
   ['clients in a closed loop', lookups, 1],
@@ -43,7 +45,13 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
       const allowed = tick + 0.02 * acked + lateS * rate.achieved
       assert.ok(Math.abs(stored - acked) <= allowed, `${stored} items, and ${acked} by the intervals`)
       if (isOver) assert.ok(items.dropped > 0, JSON.stringify(items))
-      // A tick is sent as a whole or not at all.
+      // An item is sent with all of its commands or not at all.
       if (tick > 1) assert.equal(await callsOf(server, 'setex'), items.acked)
+      const { plan } = document
+      if (name.startsWith('a batch'))
+        assert.ok(
+          lines.some(({ items: own }) => own.acked % plan.quantity > 0),
+          'a part of a batch is stored',
+        )
     })
 })

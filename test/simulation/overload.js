@@ -3,7 +3,7 @@ import { socketDriver } from '../../lib/transport/socket.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { play } from './play.js'
-import { brokenIn } from './properties.js'
+import { brokenIn, countExecuted } from './properties.js'
 
 /** @typedef {import('./faults.js').Fault} Fault */
 
@@ -32,12 +32,13 @@ const drawScene = (random) => {
     windowBytes: random.pick([2000, 20_000]),
     times: random.pick([1.5, 2, 10]),
     asBatches: random.chance(0.3),
+    portionItems: random.pick([4096, 5, 20]),
   }
 }
 
 /** @param {ReturnType<typeof drawScene>} scene @param {Parameters<typeof samplePlan>[0]} settings @param {Fault[]} faults */
 const given = (
-  { masters, sortedSets, quantity, chunks, connections, totalAgents, windowBytes },
+  { masters, sortedSets, quantity, chunks, connections, totalAgents, windowBytes, portionItems },
   settings,
   faults,
 ) => {
@@ -55,7 +56,7 @@ const given = (
   )
   return {
     ...{ plan, name: 'sorted-set', cluster, masters, faults, serviceMs },
-    ...{ isCutShort: false, spares: 0, faultsToMs: spanMs, reconnectHz: null },
+    ...{ isCutShort: false, spares: 0, faultsToMs: spanMs, reconnectHz: null, portionItems },
   }
 }
 
@@ -78,13 +79,30 @@ const perSecond = (/** @type {import('./play.js').Played} */ { ledger, endMs }) 
   (1000 * ledger.whole.acked) / Math.max(spanMs, endMs)
 
 /** What was dropped had no command at any server. @param {import('./play.js').Played} played */
-const wholeTicks = ({ ticks }) =>
-  ticks
-    .filter(({ tick, lost }) => lost.length > 0 && tick?.firstMs != null)
-    .map(
-      ({ dueMs, lost, count }) =>
-        `of a tick of ${dueMs.toFixed()} ms that was begun ${lost.length} of ${count} items are lost`,
-    )
+const unsent = (played) => {
+  const { stamped } = countExecuted(played)
+  return played.ticks.flatMap(({ dueMs, first, lost, stamp }) =>
+    lost.flatMap((outcome, i) => {
+      const names = ['SETEX', 'ZADD'].filter((name) => stamped.has(`${name} ${first + i} ${stamp}`))
+      return outcome && names.length > 0
+        ? [
+            `item ${first + i} of ${dueMs.toFixed()} ms is ${outcome}, and ${names.join(' and ')} was executed`,
+          ]
+        : []
+    }),
+  )
+}
+
+/** A tick that is begun is finished, if that takes less than a second. @param {import('./play.js').Played} played @param {number} mostHz */
+const wholeTicks = ({ ticks, plan }, mostHz) =>
+  plan.quantity / plan.chunks > 0.7 * mostHz
+    ? []
+    : ticks
+        .filter(({ tick, lost }) => lost.length > 0 && tick?.firstMs != null)
+        .map(
+          ({ dueMs, lost, count }) =>
+            `of a tick of ${dueMs.toFixed()} ms that was begun ${lost.length} of ${count} items are lost`,
+        )
 
 /** @param {{ seed: number, keep?: number[] }} which */
 export const playOverload = async ({ seed, keep }) => {
@@ -109,7 +127,10 @@ export const playOverload = async ({ seed, keep }) => {
     ...{ seed, openDriver, keep },
     given: given(scene, isBatched ? batches : { periodMs }, burden),
   })
-  const broken = [...brokenIn(fastest), ...brokenIn(played, true), ...wholeTicks(played)]
+  const broken = [
+    ...[...brokenIn(fastest), ...brokenIn(played, true)],
+    ...[...unsent(played), ...wholeTicks(played, mostHz)],
+  ]
   const storedHz = perSecond(played)
   const { quantity, periodMs: everyMs } = played.plan
   const wantedHz = Math.min((1000 * quantity) / everyMs, mostHz)
@@ -125,4 +146,28 @@ export const playOverload = async ({ seed, keep }) => {
         broken.push(`items of ${dueMs.toFixed()} ms are lost, and all was well again`)
   }
   return { broken: broken.slice(0, 6), faults: burden, items: played.ledger.whole }
+}
+
+/**
+ * Batches that take the servers three seconds each, one a second.
+ * @param {{ seed: number, masters: number, totalAgents: number, connections: number }} scene
+ */
+export const playLargeBatches = async ({ seed, ...more }) => {
+  const drawn = { ...drawScene(seeded(seed)), sortedSets: 10, chunks: 1, windowBytes: 2000, portionItems: 20 }
+  const playAt = (/** @type {number} */ quantity, /** @type {Parameters<typeof samplePlan>[0]} */ pace) => {
+    const scene = given({ ...drawn, ...more, quantity }, { maxMembers: 2, ...pace }, [])
+    return play({ seed, openDriver: socketDriver, given: scene })
+  }
+  const mostHz = perSecond(await playAt(2000, { rate: 'max' }))
+  const quantity = more.totalAgents * Math.round((3 * mostHz) / more.totalAgents)
+  const played = await playAt(quantity, { periodMs: 1000 })
+  const times = new Uint32Array(quantity)
+  for (const { first, count, lost } of played.ticks)
+    for (let i = 0; i < count; i++) if (lost[i] === undefined) times[first - 1 + i]++
+  return {
+    broken: [...brokenIn(played, true), ...unsent(played)],
+    share: perSecond(played) / mostHz,
+    longestMs: played.recorded.longestMs,
+    times,
+  }
 }

@@ -130,6 +130,8 @@ const drawPlan = (random) => {
     faultsToMs: pacing === 'max' ? fastest.durationMs - 200 : faultsToMs,
     // Connections a second that are closed on purpose, and made anew.
     reconnectHz: random.chance(0.25) ? random.pick([1, 4, 15]) : null,
+    /** Of what is begun together. */
+    portionItems: random.pick([4096, 4096, 1, 3]),
   }
 }
 
@@ -237,6 +239,11 @@ const watchedLedger = (plan, elapsed) => {
         }
         ledger.lose(account, batch, from, to, outcome, cause)
       },
+      skipPart(account, batch) {
+        const { lost, first } = byAccount.get(account)
+        for (const member of batch.members) lost[member + batch.first - first] ??= 'dropped'
+        ledger.skipPart(account, batch)
+      },
       skip(account) {
         byAccount.get(account).lost.push(...Array(account.count).fill('dropped'))
         ledger.skip(account)
@@ -270,7 +277,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
   const steps = careful[name]?.() ?? strategyOf(plan).steps()
   let writing = /** @type {ReturnType<typeof writer> | null} */ (null)
   const { ledger, ticks, offered, problems } = watchedLedger(plan, () => writing?.elapsed() ?? 0)
-  const recorded = { items: 0, problems }
+  const recorded = { items: 0, problems, longestMs: 0 }
   const initial = cluster.topology()
   const { admission, layoutOf, unconfirmed, ended } = watchedAdmission(cluster, clock, () => writing?.stop())
   admission.begin(layoutOf(initial))
@@ -278,6 +285,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
   const options = {
     plan,
     steps,
+    portionItems: drawn.portionItems,
     ledger,
     clock: clock.now,
     random: random.next,
@@ -288,6 +296,7 @@ export const play = async ({ seed, keep, openDriver, given }) => {
     latency: {
       record: (dueMs, sentMs, doneMs, items) => {
         recorded.items += items
+        recorded.longestMs = Math.max(recorded.longestMs, doneMs - dueMs)
         if (!(dueMs <= sentMs + 1e-6 && sentMs <= doneMs))
           recorded.problems.push(`due ${dueMs}, sent ${sentMs}, answered ${doneMs}`)
       },
@@ -312,9 +321,10 @@ export const play = async ({ seed, keep, openDriver, given }) => {
 
   const run = async () => {
     const driver = await openDriver(options)
-    const offer = (/** @type {import('../../lib/transport/connection.js').Tick} */ tick) => {
+    /** @param {import('../../lib/transport/connection.js').Tick} tick @param {number} portion */
+    const offer = (tick, portion) => {
       offered(tick)
-      driver.offer(tick)
+      driver.offer(tick, portion)
     }
     // A millisecond apart at least, so that a stamp names a tick.
     let lastMs = 0

@@ -42,7 +42,7 @@ const accounting = ({ ledger, ticks, recorded, steps }) => {
 }
 
 /** Commands that carry items, as `name item stamp` and how often. @param {Played} played */
-const countExecuted = ({ executed }) => {
+export const countExecuted = ({ executed }) => {
   /** @type {Map<string, number>} */
   const stamped = new Map()
   /** @type {Map<string, number>} */

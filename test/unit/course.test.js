@@ -64,6 +64,7 @@ const playedTicks = (course, endMs, room) => {
   const ticks = []
   const note = (/** @type {boolean} */ begun) => (/** @type {number} */ i, /** @type {number} */ dueMs) => {
     ticks.push({ i, dueMs, atMs: nowMs, begun })
+    return { next: () => true, giveUp: () => 0 }
   }
   let inThisMs = 0
   const pacing = coursePacing({

@@ -24,8 +24,8 @@ const tapesIn = async (changes, steps, cluster = false) => {
   const plan = samplePlan(changes, { cluster, masters: cluster ? 3 : 1 })
   const tapes = await tapesOf(plan, steps, { keep: false })
   return plan.once
-    ? tapes.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0))
-    : tapes.of(0)
+    ? tapes.fresh({ first: plan.agents[0].first, count: plan.agents[0].count }, valuesAt(0)).flat()
+    : tapes.of(0).flat()
 }
 
 /** Items that each command carries. @param {Tape} tape */
@@ -72,10 +72,25 @@ test('commands are as full as they would be of a whole chunk', async () => {
   assert.ok(sizes.every((n) => n === 1000))
 })
 
-test('a chunk goes whole where a command may hold all of it, and where there is one step', async () => {
+test('a chunk goes whole where a command may hold all of it, and larger portions where there is one step', async () => {
   assert.equal((await tapesIn({ quantity: 100_000 }, [store, rank(0)])).length, 2)
-  assert.equal((await tapesIn({ quantity: 100_000 }, [store, trim])).length, 2)
+  assert.equal((await tapesIn({ quantity: 100_000 }, [store, trim])).length, 8)
   assert.equal((await tapesIn({ quantity: 8000 }, [store, rank(1000)])).length, 2)
+})
+
+test('a step alone is cut where its commands are full', async () => {
+  const list = await tapesIn({ quantity: 100_000 }, [rank(1000)])
+  assert.equal(list.length, 6)
+  assert.equal(carried(list, list[0].step).length, 102, 'of 6 portions of up to 17,000 items each')
+})
+
+test('what is begun together is a portion of each connection', async () => {
+  const plan = samplePlan({ quantity: 50_000, connections: 3 })
+  const tapes = await tapesOf(plan, [store, rank(1000), trim], { keep: false })
+  assert.deepEqual(
+    tapes.of(0).map((together) => together.map(({ connection }) => connection).join('')),
+    ['001122', '001122', '001122', '0011222'],
+  )
 })
 
 test('what carries no item and stands first goes first, once', async () => {
@@ -93,7 +108,10 @@ for (const name of strategyNames('ticks'))
     const steps = strategyOf(plan).steps()
     const tapes = await tapesOf(plan, steps, { keep: false })
     for (const step of steps) {
-      const own = tapes.of(0).filter((tape) => tape.step === step)
+      const own = tapes
+        .of(0)
+        .flat()
+        .filter((tape) => tape.step === step)
       const items = own.flatMap((tape) => itemsOf(tape).flat()).sort((a, b) => a - b)
       if (step.kind === 'once')
         assert.deepEqual(

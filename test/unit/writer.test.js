@@ -5,7 +5,12 @@ import { writer } from '../../lib/run/writer.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** Servers that always have room. */
-const roomy = { hasRoom: () => true, waitLimitMs: () => Number.POSITIVE_INFINITY }
+const roomy = {
+  hasRoom: () => true,
+  waitLimitMs: () => Number.POSITIVE_INFINITY,
+  portionsOf: () => [[]],
+  carriersOf: () => [],
+}
 
 test('time stands at 0 until the start, so that samples of before and after can be subtracted', () => {
   const plan = samplePlan({ quantity: 10 })
@@ -33,7 +38,8 @@ test('waiting for answers ends at its limit, or at once when it is aborted', asy
     clearTimeout: clearImmediate,
   })
   // Nothing is ever answered.
-  const driver = /** @type {any} */ ({ offer: () => {}, ...roomy })
+  const offer = (/** @type {any} */ { account }) => ledger.expect(account, 1)
+  const driver = /** @type {any} */ ({ offer, ...roomy })
   const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: () => nowMs, timers })
   writing.start()
   while (ledger.whole.offered === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -55,7 +61,12 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const plan = samplePlan({ quantity: 10, durationMs: 3000, ...settings })
     let nowMs = 0
-    const driver = /** @type {any} */ ({ offer: () => {}, hasRoom: () => false, waitLimitMs: () => 500 })
+    const driver = /** @type {any} */ ({
+      ...roomy,
+      offer: () => {},
+      hasRoom: () => false,
+      waitLimitMs: () => 500,
+    })
     const timers = /** @type {any} */ (globalThis)
     const ledger = ledgerOf(plan)
     const writing = writer({ plan, driver, ledger, clock: () => nowMs, epochMs: Date.now, timers })
@@ -147,15 +158,25 @@ test('what ends a box before the moment of a stop begins no tick', () => {
   assert.deepEqual(offered, [0])
 })
 
-/** A writer of ticks of 10 items whose servers have room for those of the test. @param {Parameters<typeof samplePlan>[0]} settings */
-const crowded = (settings) => {
+/**
+ * A writer of ticks of 10 items whose servers have room for those of the test.
+ * @param {Parameters<typeof samplePlan>[0]} settings
+ * @param {number} [count] portions of a tick
+ */
+const crowded = (settings, count = 1) => {
   const plan = samplePlan({ quantity: 10, periodMs: 1000, maxBehindMs: 5000, ...settings })
   const scene = { nowMs: 1, room: 0, limitMs: 1000 }
   const { offered, driver, due, timers } = byHand()
   const offer = driver.offer
+  const batches = Array.from({ length: count }, () => [])
+  /** @type {{ index: number, portion: number }[]} */
+  const portions = []
   Object.assign(driver, {
-    offer: (/** @type {any} */ tick) => {
+    portionsOf: () => batches,
+    offer: (/** @type {any} */ tick, /** @type {number} */ portion) => {
       scene.room--
+      ledger.expect(tick.account, 1)
+      portions.push({ index: tick.index, portion })
       offer(tick)
     },
     hasRoom: () => scene.room > 0,
@@ -168,7 +189,7 @@ const crowded = (settings) => {
     scene.nowMs = nowMs
     for (const then of due.splice(0)) then()
   }
-  return { scene, offered, ledger, writing, at }
+  return { scene, offered, portions, ledger, writing, at }
 }
 
 test('a tick waits for room, begins with the answer that makes it, and is dropped as a whole after its time', () => {
@@ -205,6 +226,39 @@ test('where some ticks have no room, every part of the interval is written as of
   const times = [0, 0, 0, 0, 0]
   for (const index of offered) times[index % 5]++
   assert.deepEqual(times, [4, 4, 4, 4, 4])
+  writing.stop()
+})
+
+test('a batch of a second of work or more is given up where it was begun, and the next one goes on there', () => {
+  const { scene, portions, ledger, writing, at } = crowded({ quantity: 10 }, 5)
+  writing.start()
+  for (let nowMs = 1; nowMs < 4000; nowMs += 100) {
+    at(nowMs)
+    // One portion of five in 400 ms: two and a half of each batch, which are begun within a second.
+    scene.room = nowMs % 400 === 1 ? 1 : 0
+    writing.progress()
+  }
+  assert.deepEqual(
+    portions.map(({ index, portion }) => `${index}${portion}`),
+    ['00', '01', '02', '13', '14', '10', '21', '22', '23', '34'],
+  )
+  assert.deepEqual([ledger.whole.offered, ledger.whole.dropped], [40, 0], 'none is closed: none was answered')
+  writing.stop()
+})
+
+test('a batch that is begun late is finished, if that takes less than a second', () => {
+  const { scene, portions, writing, at } = crowded({ quantity: 10, periodMs: 500 }, 3)
+  scene.limitMs = 500
+  writing.start()
+  for (let nowMs = 1; nowMs < 1600; nowMs += 100) {
+    at(nowMs)
+    scene.room = nowMs > 400 && nowMs % 300 === 101 ? 1 : 0
+    writing.progress()
+  }
+  assert.deepEqual(
+    portions.map(({ index, portion }) => `${index}${portion}`),
+    ['00', '01', '02', '20'],
+  )
   writing.stop()
 })
 

@@ -117,7 +117,7 @@ export const wireOf = async (plan) => {
   const parts = new Map()
   let keys = 0
   for (const range of ranges)
-    for (const tape of tapes.fresh(range, values)) {
+    for (const tape of tapes.fresh(range, values).flat()) {
       const { step, count, from } = tape
       const { name = '' } = step
       const timed = step.kind === 'once' && step.everyMs > 0
