@@ -350,7 +350,7 @@ describe('on one server', { concurrency: 3 }, () => {
     const before = await callsOf(server, 'get')
     for (const driver of ['socket', 'ioredis']) {
       const line = `-v --no-values -p 250 --duration 1 --driver ${driver}`
-      const { code, document, stdout, stderr } = await readHere(t, line, { env: at(server) })
+      const { code, document, stdout, stderr } = await runConsumer(t, line, { env: at(server) })
       assert.ok(code === 0 || code === 4, stderr)
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
       assert.match(stdout, /ids\s+only/)

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchServer } from '../../scripts/check/witness.js'
-import { startHere } from '../helpers/here.js'
-import { at } from '../helpers/programs.js'
+import { at, startProducer } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 for (const driver of ['socket', 'ioredis'])
@@ -13,10 +12,9 @@ for (const driver of ['socket', 'ioredis'])
     const witness = watchServer(server)
     t.after(() => witness.stop())
     const before = await witness.data()
-    const writer = startHere(
+    const writer = startProducer(
       t,
-      'write',
-      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600 --idle-cost never`,
+      `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600 --idle-cost never --quiet`,
       { env: at(server) },
     )
     const { document } = await writer.ended
@@ -29,7 +27,7 @@ for (const driver of ['socket', 'ioredis'])
 test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
   const server = await startServer(t)
   const box = (/** @type {string} */ line) =>
-    startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
+    startProducer(t, `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
   const bytesOf = (/** @type {any} */ { document: { server: costs } }) => {
     assert.ok(costs.memory_bytes_per_item > 0, costs.memory_note)
     return costs.memory_bytes_per_item

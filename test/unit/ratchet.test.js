@@ -1,0 +1,46 @@
+// The size of lib: `node scripts/lines.js` prints what is counted. A limit may be lowered, never raised.
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inlineTypes, longFunctions, sizeOf, smallModules } from '../../scripts/lines.js'
+import { ownFolder } from '../helpers/programs.js'
+
+const limits = {
+  lines: 72_000,
+  'functions of more than 100 lines': 45,
+  'modules under 60 lines that one other imports': 55,
+  'types that are imported where they are used': 450,
+}
+
+test('nothing of lib grows beyond its limit', () => {
+  const { rooms, functions, modules, types } = sizeOf()
+  const found = [rooms.reduce((sum, { lines }) => sum + lines, 0), functions.length, modules.length, types]
+  for (const [i, [what, limit]] of Object.entries(limits).entries())
+    assert.ok(
+      found[i] <= limit,
+      `${found[i]} ${what}, the limit is ${limit}: node scripts/lines.js lists them`,
+    )
+})
+
+test('long functions, small modules and inline types are found', (t) => {
+  const folder = ownFolder(t, 'ratchet')
+  mkdirSync(join(folder, 'run'))
+  const write = (/** @type {string} */ name, /** @type {readonly string[]} */ lines) =>
+    writeFileSync(join(folder, name), `${lines.join('\n')}\n`)
+  const body = (/** @type {number} */ count) => Array.from({ length: count }, () => '  work()')
+  write('run/long.js', ['export const long = ({', '  a,', '}) => {', ...body(98), '}', 'const b = 1'])
+  write('run/short.js', [
+    'export const short = () => {',
+    ...body(98),
+    '}',
+    'const all = [',
+    ...body(200),
+    ']',
+  ])
+  write('run/once.js', ["/** @type {import('./long.js').Long} */", "const { b } = await import('./long.js')"])
+  write('run/both.js', ["import { b } from './once.js'", "import { long } from './long.js'"])
+  assert.deepEqual(longFunctions(folder), [{ name: 'long', file: join('run', 'long.js'), lines: 102 }])
+  assert.deepEqual(smallModules(folder), [join('run', 'once.js')])
+  assert.equal(inlineTypes(folder), 1)
+})
