@@ -55,6 +55,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
   /** @type {Map<string, Error>} */
   const faults = new Map()
 
+  let isClosed = false
   const ownDb = access.db ?? 0
   /** @param {Endpoint} endpoint @param {number} [db] */
   const of = (endpoint, db = ownDb) => {
@@ -62,6 +63,8 @@ export const controlConnections = (access, mayConnect = () => true) => {
     const name = db === ownDb ? address : `${address}/${db}`
     const known = clients.get(name)
     if (known) return known
+    // What is still asking at the end of a run opens no connection that nothing closes.
+    if (isClosed) throw new TargetError(`${address}: its connections are closed`, { code: 'CLOSED' })
     if (!mayConnect(address))
       throw new TargetError(`${address}: no confirmed server names it`, { code: 'UNCONFIRMED' })
     const client = new Redis({
@@ -125,6 +128,7 @@ export const controlConnections = (access, mayConnect = () => true) => {
       }
     },
     close() {
+      isClosed = true
       for (const client of clients.values()) client.disconnect()
       clients.clear()
     },

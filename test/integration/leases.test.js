@@ -245,12 +245,12 @@ describe('the same command on several boxes', { concurrency: 4 }, () => {
     const server = await startServer(t)
     const warned =
       /only 1 of 8 writers is here, so the result will be PARTIAL: .* -a all, or start the same command on other boxes/
-    const alone = startHere(t, 'write', '-q 80 -t 8 --duration 2s', { env: at(server) })
+    const alone = startProducer(t, '-q 80 -t 8 --duration 2s', { env: at(server) })
     await until('it says so', () => warned.test(alone.stderr()))
     assert.equal(alone.intervals().length, 0)
     const { code, document } = await alone.ended
     assert.deepEqual([code, document.state], [4, 'partial'])
-    const told = startHere(t, 'write', '-q 80 -t 8 -a 1 --duration 1s', { env: at(server) })
+    const told = startProducer(t, '-q 80 -t 8 -a 1 --duration 1s', { env: at(server) })
     const { stderr } = await told.ended
     assert.doesNotMatch(stderr, warned)
   })

@@ -1,9 +1,9 @@
 // One rate: what run.json has agrees with what intervals.ndjson has of the same seconds, whatever kind of load it was and
 // whether the servers kept up; and what is sent is stored.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { startHere } from '../helpers/here.js'
-import { at } from '../helpers/programs.js'
+import { at, linesOf, startProducer } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const lookups = '--strategy lookup-get --keys 1000 --fill'
@@ -28,13 +28,12 @@ describe('rate.achieved is that of the intervals', { concurrency: 2 }, () => {
   for (const [name, line, tick, isOver] of loads)
     test(name, async (t) => {
       const server = await startServer(t)
-      const options = '--warm-up 1 --duration 3 --guard off --allow memory,foreign-keys'
-      const { document, seconds, stderr } = await startHere(t, 'write', `${line} ${options}`, {
-        env: at(server),
-      }).ended
+      const options = '--warm-up 1 --duration 3 --no-report --guard off --allow memory,foreign-keys'
+      const { document, folder, stderr } = await startProducer(t, `${line} ${options}`, { env: at(server) })
+        .ended
       assert.ok(document, stderr)
       const { items, rate, measured_s: measuredS } = document
-      const lines = seconds
+      const lines = linesOf(join(folder, 'intervals.ndjson'))
       const warmUp = lines.filter(({ phase }) => phase === 'warm-up')
       const acked = lines
         .filter(({ phase }) => phase !== 'warm-up')
