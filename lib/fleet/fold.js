@@ -20,7 +20,7 @@ import { mergedSecond, secondOf } from './interval.js'
  * @property {number | null} achieved in its last interval; of a reader, items that it read
  * @property {number | null} p99_us in its last interval; of a reader, whole fetches
  * @property {Record<string, number | null>} client in its last interval
- * @property {import('../measures/fold.js').Folded} measured what its seconds come to
+ * @property {{ window: import('../measures/fold.js').Folded, whole: import('../measures/fold.js').Folded }} measured what its seconds come to
  * @property {number} longest_ms between the ends of two intervals
  * @property {import('./interval.js').Sums} [sums]
  *
@@ -53,8 +53,12 @@ const ownOf = (interval) => {
 /** @param {Interval | ReadInterval} interval @param {BoxFold | undefined} before @returns {BoxFold} */
 const boxAfter = (interval, before) => {
   const { seq, at_ms, epoch_ms, client } = interval
-  const own = secondsOf(ownOfBoxes, before?.measured)
-  own.add(upgraded(interval, 1))
+  const [window, whole] = [before?.measured.window, before?.measured.whole].map((sum) =>
+    secondsOf(ownOfBoxes, sum),
+  )
+  const line = upgraded(interval, 1)
+  whole.add(line)
+  if (interval.phase !== 'warm-up') window.add(line)
   return /** @type {BoxFold} */ ({
     seq,
     skipped: (before?.skipped ?? 0) + seq - 1 - (before?.seq ?? 0),
@@ -62,7 +66,7 @@ const boxAfter = (interval, before) => {
     at_ms,
     epoch_ms,
     client,
-    measured: own.sum,
+    measured: { window: window.sum, whole: whole.sum },
     longest_ms: Math.max(before?.longest_ms ?? 0, before ? at_ms - before.at_ms : 0),
     ...ownOf(interval),
   })

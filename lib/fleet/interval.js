@@ -105,7 +105,6 @@ export const mergedSecond = (kept = null) => {
       measured.add(interval.kind === 'consumer' ? rest : { ...rest, client })
       line.writers += interval.writers ?? 0
       line.boxes += interval.boxes ?? 1
-      if (interval.nodes?.length) line.nodes = interval.nodes
       for (const path of TIMES) {
         const one = at(interval, path)
         if (!one) continue

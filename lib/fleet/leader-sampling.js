@@ -1,48 +1,36 @@
-// What one box of a fleet does for all, while it leads: it samples the nodes, and takes the measures that one box takes for all.
+// What one box of a fleet does for all, while it leads: it takes the measures that one box takes for all.
 
 /**
- * @typedef {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} Sampler
  * @typedef {import('../measures/measure.js').Source} Source
  * @typedef {{ leads: () => boolean, onLead: (step: () => unknown) => void, control: { checkpoint: () => Promise<string | null> } }} Leading
  */
 
 /**
- * Asks the nodes while this box leads; the next leader goes on with the same window.
- * @param {Sampler} sampler
- * @param {Leading} fleet
- * @returns {Sampler}
- */
-export const ledSampler = (sampler, { leads, onLead, control }) => {
-  onLead(async () => {
-    const text = await control.checkpoint().catch(() => null)
-    const state = text === null ? null : JSON.parse(text).sampler?.state
-    if (state) sampler.restore(state)
-  })
-  return {
-    ...sampler,
-    sample: async () => (leads() ? sampler.sample() : []),
-    mark: async () => (leads() ? sampler.mark() : []),
-  }
-}
-
-/**
- * Measures while this box leads.
+ * Measures while this box leads, and goes on where the one before left off.
  * @param {Source} source
  * @param {Leading} fleet
  * @returns {Source}
  */
-export const ledSource = (source, { leads, onLead }) => {
+export const ledSource = (source, { leads, onLead, control }) => {
   let isStarted = false
   const start = async () => {
     if (isStarted || !leads()) return
     isStarted = true
     await source.start?.()
   }
-  onLead(start)
+  onLead(async () => {
+    if (isStarted) return
+    const text = source.restore && (await control.checkpoint().catch(() => null))
+    const state = text && JSON.parse(text).sampler?.state
+    if (state) source.restore?.(state)
+    await start()
+  })
   return {
     ...source,
     start,
+    startWindow: () => (isStarted ? source.startWindow?.() : undefined),
     second: () => (isStarted ? source.second() : {}),
+    sample: async () => (isStarted ? (source.sample?.() ?? {}) : {}),
     stop: async () => {
       if (isStarted) await source.stop?.()
     },

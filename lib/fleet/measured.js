@@ -13,8 +13,7 @@ import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measu
 const nothing = { window: {}, whole: {}, facts: {} }
 
 /** What a box said at its end; of one that was lost, what its seconds come to. @param {Box} box @returns {Measured} */
-const sumsOf = ({ end, folded }) =>
-  end?.measured ?? (folded ? { window: folded.measured, whole: folded.measured, facts: {} } : nothing)
+const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measured, facts: {} } : nothing)
 
 /** Of one box. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
 export const withMeasured = (box, measures) => {

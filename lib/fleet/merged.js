@@ -4,6 +4,7 @@ import { serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { noCounts } from '../measure/ledger.js'
 import { memoryCost } from '../measure/memory-cost.js'
 import { ofWriters } from '../measures/index.js'
+import { nodeTotals } from '../measures/nodes.js'
 import { absentOf } from './absent.js'
 import { sumOfBoxes } from './fold.js'
 import { measuredOfBoxes, withMeasured } from './measured.js'
@@ -35,7 +36,6 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  * @property {Readonly<Record<string, BoxEnd>>} ends
  * @property {Checkpoint} checkpoint
  * @property {(from: number, to: number) => import('../measure/presence.js').Presence} presence
- * @property {{ nodes: any[], totals: import('../measure/node-sampler.js').NodeTotals }} sampled
  * @property {import('../measure/memory-cost.js').Held | null} before
  * @property {import('../measure/memory-cost.js').Held | null} after
  * @property {number} slotTable
@@ -163,7 +163,7 @@ const startOf = (boxes) => {
 
 /** @param {Known} known @returns {Omit<import('../result/document.js').RunParts, 'kind' | 'run' | 'versions' | 'target'> & ReturnType<typeof measuredOfBoxes>} */
 export const partsOfFleet = (known) => {
-  const { plan, strategy, checkpoint, startMs, sampled, idle } = known
+  const { plan, strategy, checkpoint, startMs, idle } = known
   const boxes = boxesOf(known)
   const counted = boxes.flatMap(({ sums, isLost }) => (sums ? [{ sums, isLost }] : []))
   const interrupted = boxes.some(({ end }) => end?.interrupted)
@@ -187,6 +187,8 @@ export const partsOfFleet = (known) => {
   const measured = { ...noCounts(), ...all.measured }
   const stored = storedOf(plan, measured, answered)
   const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, answered - stored)
+  const sections = measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters)
+  const { own } = sections.sums
   const steady = writers.steady && absent.absent === 0
   const memory = memoryCost({
     plan,
@@ -236,12 +238,11 @@ export const partsOfFleet = (known) => {
     },
     server: serverCosts({
       ...{ plan, strategy, stored, unsure, idle, memory },
-      ...{ totals: sampled.totals, nodes: sampled.nodes, writers: { ...writers, steady } },
+      ...{ totals: nodeTotals(own.window, own.whole), writers: { ...writers, steady } },
     }),
-    nodes: sampled.nodes,
     events: eventsOf(boxes),
     warnings: warningsOf(boxes),
-    ...measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters),
+    ...sections,
     fleet: {
       control: known.control,
       boxes: boxes.map((box, at) => rowOf(box, at, runMs)),

@@ -59,7 +59,7 @@ const boxStatus = (card, { isLive, hasEnded, folded, quietMs, state }) => {
     offset_ms: card.offset_ms,
     uncertainty_ms: card.uncertainty_ms,
     items: folded?.sums?.whole ?? null,
-    fetches: folded && card.kind === 'consumer' ? sectionOf(folded.measured, 'fetches') : null,
+    fetches: folded && card.kind === 'consumer' ? sectionOf(folded.measured.whole, 'fetches') : null,
   }
 }
 
@@ -116,7 +116,7 @@ export const statusOf = async (control, run) => {
     nominal: plan.nominalHz,
     leader: await control.client.get(control.keys.leader),
     items: sumOfBoxes(known.map(({ sums }) => sums)).whole,
-    fetches: sums(known.map(({ measured }) => sectionOf(measured, 'fetches'))),
+    fetches: sums(known.map(({ measured }) => sectionOf(measured.whole, 'fetches'))),
     second: last && {
       at_s: last.at_ms / 1000,
       achieved: last.achieved,

@@ -5,7 +5,7 @@ import { netBytesBeside, netCost } from './idle-cost.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
- * @typedef {import('./node-sampler.js').NodeTotals} NodeTotals
+ * @typedef {import('../measures/nodes.js').NodeTotals} NodeTotals
  * @typedef {import('./idle-cost.js').Idle} Idle
  * @typedef {import('./idle-cost.js').Unknown} Unknown
  */
@@ -141,16 +141,14 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
  * @param {number} known.unsure
  * @param {Omit<NodeTotals, 'carried'>} known.totals over the window
  * @param {Idle | Unknown} known.idle
- * @param {readonly { address: string, sampled_s: number }[]} known.nodes
  * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
  * @param {import('./presence.js').Presence} known.writers
  */
-export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, nodes, memory, writers }) => {
-  const { commands } = totals
+export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, memory, writers }) => {
+  const { commands, watched } = totals
   const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
   // Of a run that stored nothing the servers' work has no item to be divided by.
   const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
-  const watched = nodes.map(({ address, sampled_s: overS }) => ({ address, overS }))
   const net = netCost({ cpuS: totals.cpu_s, items: stored === 0 ? 0 : all, idle, nodes: watched })
   return {
     share,

@@ -1,7 +1,7 @@
 // One INFO per node per second, as differences. A node that does not answer leaves a gap.
 import { atMost } from '../base/timers.js'
 import { parseInfo } from '../wire/info.js'
-import { addCommands, difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
+import { difference, flushesBetween, known, reading, wasRestarted } from './node-figures.js'
 
 /**
  * @import { CommandUse } from '../wire/info.js'
@@ -17,12 +17,16 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  *
  * @typedef {object} Rates since the node's previous answer; percent of one core
  * @property {number} over_ms
- * @property {number | null} engine_cpu_pct the main thread
- * @property {number | null} cpu_pct all threads
+ * @property {number | null} engine_cpu_s the main thread
+ * @property {number | null} cpu_s all threads
+ * @property {number | null} calls
+ * @property {number | null} engine_cpu_pct
+ * @property {number | null} cpu_pct
  * @property {number | null} commands_per_s
  * @property {number | null} net_in_bytes
  * @property {number | null} net_out_bytes what feeds its replicas included
  * @property {number} [info_bytes] of them our INFO
+ * @property {number} [carried] items that were answered meanwhile
  * @property {number | null} expired
  * @property {number | null} evicted
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
@@ -40,29 +44,6 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {object} NodeSummary a node of run.json, over the window
- * @property {string} address
- * @property {number} shard
- * @property {'master' | 'replica'} role
- * @property {number | null} engine_cpu_pct
- * @property {number | null} cpu_pct
- * @property {number | null} commands_per_s
- * @property {number | null} memory_bytes as last answered
- * @property {number} sampled_s the time that its figures cover
- * @property {true} [cpu_upper_bound] io-threads waited in a loop: it worked for no longer than this
- * @property {number} gaps samples that had no differences
- *
- * @typedef {object} NodeTotals what per-item costs are made of, over the window
- * @property {number | null} cpu_s of all nodes, replicas too
- * @property {number | null} net_bytes of the masters, in and out
- * @property {number} [info_bytes] of them our INFO
- * @property {number | null} data_bytes the data set as last answered, one master a shard
- * @property {number | null} keys the same
- * @property {number | null} expired by the masters
- * @property {number | null} evicted by the masters, since their first answers: before the window too
- * @property {Record<string, CommandUse>} commands of the masters
- * @property {number} carried items that were answered between the answers that these figures are made of
- *
  * @typedef {Reading & { carried: number, infoBytes: number }} Answer infoBytes: how long it was
  *
  * @typedef {object} Watch what is known of one node
@@ -72,9 +53,6 @@ import { addCommands, difference, flushesBetween, known, reading, wasRestarted }
  * @property {Answer | null} answer not yet told
  * @property {boolean} failed
  * @property {Answer | null} last
- * @property {Sums} sums
- *
- * @typedef {{ overMs: number, engineCpuS: number, cpuS: number, processed: number, upperBound: boolean, gaps: number, carried: number }} Sums
  */
 
 /** JSON has no NaN, which is what a counter is that a server does not have. @param {any} last @returns {Answer} */
@@ -85,27 +63,12 @@ const revived = (last) => ({
   counters: Object.fromEntries(Object.entries(last.counters).map(([name, n]) => [name, n ?? Number.NaN])),
 })
 
-/** @returns {Sums} */
-const noSums = () => ({
-  overMs: 0,
-  engineCpuS: 0,
-  cpuS: 0,
-  processed: 0,
-  upperBound: false,
-  gaps: 0,
-  carried: 0,
-})
-const noTotals = () => ({
-  cpuS: 0,
-  netBytes: 0,
-  infoBytes: 0,
-  expired: 0,
-  commands: /** @type {Record<string, CommandUse>} */ ({}),
-})
-
 /** @param {Difference} delta @returns {Rates} */
 const rates = (delta) => ({
   over_ms: delta.overMs,
+  engine_cpu_s: known(delta.engineCpuS),
+  cpu_s: known(delta.cpuS),
+  calls: known(delta.processed),
   engine_cpu_pct: known((delta.engineCpuS / delta.overMs) * 100_000),
   cpu_pct: known((delta.cpuS / delta.overMs) * 100_000),
   ...(delta.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
@@ -118,9 +81,9 @@ const rates = (delta) => ({
 })
 
 /**
- * Watches the nodes of a target while they come, go, restart and change roles. The window keeps sums of
- * differences: a restart loses what happened between its two neighbouring answers and never shows less than
- * nothing; a gap without a restart loses nothing, since the next difference spans it.
+ * Watches the nodes of a target while they come, go, restart and change roles: a row each, of what happened since its
+ * answer before. A restart loses what happened between its two neighbouring answers and never shows less than nothing;
+ * a gap without a restart loses nothing, since the next difference spans it.
  * @param {object} needs
  * @param {() => SampledNode[]} needs.nodes asked at each sample
  * @param {(address: string) => Promise<string>} needs.info `INFO everything`; must settle some day, on a lost
@@ -137,15 +100,15 @@ export const nodeSampler = ({
   clock,
   timeLimitMs = 900,
   db = 0,
-  carried = () => 0,
+  carried,
   onRows = () => {},
 }) => {
   /** @type {Map<string, Watch>} */
   const watches = new Map()
-  let totals = noTotals()
-  let evicted = 0
   /** @type {Promise<NodeRow[]> | null} */
   let round = null
+  /** @type {Promise<unknown> | null} */
+  let marking = null
 
   const follow = () => {
     for (const watch of watches.values()) watch.listed = false
@@ -157,7 +120,6 @@ export const nodeSampler = ({
         answer: null,
         failed: false,
         last: null,
-        sums: noSums(),
       }
       watch.node = node
       watch.listed = true
@@ -170,7 +132,7 @@ export const nodeSampler = ({
     try {
       const text = await info(watch.node.address)
       const atMs = clock()
-      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried(), infoBytes: text.length }
+      watch.answer = { ...reading(parseInfo(text), atMs), carried: carried?.() ?? 0, infoBytes: text.length }
     } catch {
       watch.failed = true
     }
@@ -178,18 +140,16 @@ export const nodeSampler = ({
 
   /** @param {Watch} watch @returns {NodeRow} */
   const row = (watch) => {
-    const { node, answer, last, sums } = watch
+    const { node, answer, last } = watch
     const { address, shard } = node
     const role = (answer ?? last)?.role ?? node.role
     const head = { address, shard, role }
-    if (!answer) {
-      sums.gaps++
+    if (!answer)
       return {
         ...head,
         at_ms: clock(),
         gap: !watch.listed ? 'unlisted' : watch.failed ? 'refused' : 'silent',
       }
-    }
     watch.answer = null
     watch.last = answer
     const link = answer.link === undefined ? {} : { link: answer.link }
@@ -198,15 +158,10 @@ export const nodeSampler = ({
     if (!last) return seen
     const incident = incidentBetween(last, answer)
     const delta = difference(last, answer)
-    if (!delta) {
-      sums.gaps++
-      return { ...seen, gap: 'restarted', ...incident }
-    }
-    add(sums, delta, role)
-    if (role === 'master') totals.infoBytes += last.infoBytes
-    sums.carried += answer.carried - last.carried
+    if (!delta) return { ...seen, gap: 'restarted', ...incident }
+    const items = carried && { carried: answer.carried - last.carried }
     // The server counts an answer when it has sent it, which is after it was made up.
-    return { ...seen, ...rates(delta), info_bytes: last.infoBytes, ...incident }
+    return { ...seen, ...rates(delta), info_bytes: last.infoBytes, ...items, ...incident }
   }
 
   /** @param {Reading} last @param {Reading} answer @returns {Partial<Incident>} */
@@ -214,20 +169,6 @@ export const nodeSampler = ({
     if (wasRestarted(last, answer)) return { restarted: true }
     const flushes = flushesBetween(last, answer, db)
     return flushes > 0 ? { flushes } : {}
-  }
-
-  const add = (/** @type {Sums} */ sums, /** @type {Difference} */ delta, /** @type {string} */ role) => {
-    sums.overMs += delta.overMs
-    sums.engineCpuS += delta.engineCpuS
-    sums.cpuS += delta.cpuS
-    sums.processed += delta.processed
-    sums.upperBound ||= delta.upperBound
-    totals.cpuS += delta.cpuS
-    if (role !== 'master') return
-    totals.netBytes += delta.netInBytes + delta.netOutBytes
-    totals.expired += delta.expired
-    evicted += delta.evicted
-    addCommands(totals.commands, delta.commands)
   }
 
   const sampleAll = async () => {
@@ -247,8 +188,7 @@ export const nodeSampler = ({
     return rows
   }
 
-  /** A row a node. Called again before it is done, it gives the same sample. */
-  const sample = () => {
+  const asked = () => {
     round ??= sampleAll().finally(() => {
       round = null
     })
@@ -256,65 +196,39 @@ export const nodeSampler = ({
   }
 
   return {
-    sample,
+    /** A row a node. Called again before it is done, it gives the same sample; one that begins a window is no other's. */
+    sample: async () => {
+      await marking
+      return asked()
+    },
 
     /** Takes a sample and begins the window with it. A node that is silent now joins with its next answer. */
     mark: async () => {
       await round
       const startMs = clock()
-      const rows = await sample()
-      totals = noTotals()
-      for (const watch of watches.values()) {
-        watch.sums = noSums()
-        if (watch.last && watch.last.atMs < startMs) watch.last = null
-      }
+      const sampled = asked()
+      marking = sampled.finally(() => {
+        marking = null
+      })
+      const rows = await sampled
+      for (const watch of watches.values()) if (watch.last && watch.last.atMs < startMs) watch.last = null
       return rows
     },
 
-    /** Plain data that another process can take the window up from. */
-    state: () => ({
-      watches: [...watches.values()].map(({ node, last, sums }) => ({ node, last, sums })),
-      totals,
-      evicted,
-    }),
-    /** Goes on with another's window: nothing of it is lost, since differences span the time between two samples. @param {any} state */
+    /** Plain data that another process can go on from. */
+    state: () => [...watches.values()].map(({ node, last }) => ({ node, last })),
+    /** Goes on with another's answers: nothing is lost, since differences span the time between two samples. @param {any} state */
     restore(state) {
       watches.clear()
-      for (const { node, last, sums } of state.watches)
+      for (const { node, last } of state)
         watches.set(node.address, {
-          ...{ node, sums, listed: true, asking: null, answer: null, failed: false },
+          ...{ node, listed: true, asking: null, answer: null, failed: false },
           last: last && revived(last),
         })
-      totals = state.totals
-      evicted = state.evicted
     },
 
-    /** From mark() to the last sample. @returns {{ nodes: NodeSummary[], totals: NodeTotals }} */
-    summary: () => ({
-      nodes: [...watches.values()].map(({ node, last, sums }) => ({
-        address: node.address,
-        shard: node.shard,
-        role: last?.role ?? node.role,
-        engine_cpu_pct: known((sums.engineCpuS / sums.overMs) * 100_000),
-        cpu_pct: known((sums.cpuS / sums.overMs) * 100_000),
-        commands_per_s: known((sums.processed / sums.overMs) * 1000),
-        memory_bytes: last?.gauges.memory_bytes ?? null,
-        sampled_s: sums.overMs / 1000,
-        ...(sums.upperBound && { cpu_upper_bound: /** @type {const} */ (true) }),
-        gaps: sums.gaps,
-      })),
-      totals: {
-        cpu_s: known(totals.cpuS + unlessAnswered(watches)),
-        net_bytes: known(totals.netBytes + unlessAnswered(watches)),
-        info_bytes: totals.infoBytes,
-        data_bytes: ofMasters(watches, 'data_bytes'),
-        keys: ofMasters(watches, 'keys'),
-        expired: known(totals.expired + unlessAnswered(watches)),
-        evicted: known(evicted + unlessAnswered(watches)),
-        commands: totals.commands,
-        carried: Math.max(0, ...[...watches.values()].map(({ sums }) => sums.carried)),
-      },
-    }),
+    /** The data set as last answered, of one master a shard; null: not known. */
+    held: () => ({ dataBytes: ofMasters(watches, 'data_bytes'), keys: ofMasters(watches, 'keys') }),
   }
 }
 
@@ -365,9 +279,6 @@ const addSilent = (away, views) => {
     if (view) row.lag_bytes = known(Math.max(0, view.behind))
   }
 }
-
-/** Sums over no answers are not 0: nobody knows them. @param {Map<string, Watch>} watches */
-const unlessAnswered = (watches) => ([...watches.values()].some(({ last }) => last) ? 0 : Number.NaN)
 
 /**
  * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.

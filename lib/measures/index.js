@@ -6,6 +6,7 @@ import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
 import { jobs } from './jobs.js'
 import { latency } from './latency.js'
+import { nodes } from './nodes.js'
 import { reconnects } from './reconnects.js'
 import { replication } from './replication.js'
 import { replies } from './replies.js'
@@ -21,15 +22,17 @@ import { verify } from './verify.js'
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
   ...[latency, bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify, ticks, jobs],
+  ...[fetches, replication, verify, ticks, jobs, nodes],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
-export const ofWriters = Object.freeze([latency, ticks, bystander, client, collection, reconnects, replies])
-export const ofWorkers = Object.freeze([latency, client, collection, jobs])
+export const ofWriters = Object.freeze([
+  ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes],
+])
+export const ofWorkers = Object.freeze([latency, client, collection, jobs, nodes])
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
-export const ofReaders = Object.freeze([client, collection, fetches, replication, verify])
+export const ofReaders = Object.freeze([client, collection, fetches, replication, verify, nodes])
 
 /** @param {readonly Measure[]} measures @param {any} plan */
 const applying = (measures, plan) => measures.filter(({ applies = () => true }) => applies(plan))
@@ -180,7 +183,8 @@ export const unmeasured = (measures) => {
   const shape = {}
   // One that is not of every run has no section where it was not.
   for (const { result } of measures.filter(({ applies }) => !applies))
-    for (const [path, schema] of Object.entries(result)) put(shape, path, emptyOf(schema))
+    for (const [path, schema] of Object.entries(result))
+      if (/** @type {any} */ (schema).type !== 'array') put(shape, path, emptyOf(schema))
   return shape
 }
 
@@ -209,6 +213,9 @@ export const instrumentsOf = async (measures, needs) => {
   let window = foldOf(record)
   let fromMs = 0
   const noTimes = TIMES.filter((path) => path in record).map((path) => ({ [path]: null }))
+  const noRows = Object.entries(record).flatMap(([path, { kind }]) =>
+    kind === 'each' ? [{ [path]: [] }] : [],
+  )
   /** @type {Folded} */
   let facts = {}
   const each = (/** @type {'start' | 'startRun' | 'startWindow' | 'stop'} */ step) =>
@@ -228,13 +235,16 @@ export const instrumentsOf = async (measures, needs) => {
     stop: () => each('stop'),
     /** What a measure's own source takes besides. @param {Measure} wantedOne @returns {any} */
     of: (wantedOne) => all.find(({ measure }) => measure === wantedOne)?.source,
-    /** The part of a line that measures have, all taken at one moment, and folded. @param {boolean} isMeasured */
-    second(isMeasured) {
+    /** The part of a line that measures have, all taken at one moment, or then asked for, and folded. @param {boolean} isMeasured */
+    async second(isMeasured) {
+      const sums = isMeasured ? [whole, window] : [whole]
       const taken = Object.assign({}, ...noTimes, ...all.map(({ source }) => source.second()))
       const line = lineOf(taken)
-      whole.add(line)
-      if (isMeasured) window.add(line)
-      return line
+      for (const sum of sums) sum.add(line)
+      const asked = await Promise.all(all.map(({ source }) => source.sample?.()))
+      const sampled = Object.assign({}, ...noRows, ...asked)
+      for (const sum of sums) sum.add(sampled)
+      return { ...line, ...sampled }
     },
     /** The load is over: what is known once. */
     end() {
@@ -243,6 +253,8 @@ export const instrumentsOf = async (measures, needs) => {
     warnings: () => all.flatMap(({ source }) => source.warnings?.() ?? []),
     /** What its seconds come to so far. */
     sofar: whole.sum,
+    /** And those that are measured. */
+    window: () => window.sum,
     /** Sections of run.json. @param {number} stored @param {number} [overS] @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one */
     summary: (stored, overS, beside = []) =>
       summaryOf(

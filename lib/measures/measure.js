@@ -13,8 +13,11 @@ import { micros } from '../base/units.js'
  * @typedef {object} Source what takes a measure in one process
  * @property {() => unknown} [start] before the load
  * @property {() => void} [startRun] what came before is no part of the first second
- * @property {() => void} [startWindow] the warm-up is over
+ * @property {() => unknown} [startWindow] the warm-up is over
  * @property {() => Record<string, any>} second since the call before: amounts, by the paths of `record`
+ * @property {() => Promise<Record<string, any>>} [sample] those that have to be asked for
+ * @property {() => any} [state] what the next box of a fleet goes on with
+ * @property {(state: any) => void} [restore]
  * @property {() => Record<string, any>} [facts] at the end of the load, by the paths of `facts`
  * @property {() => unknown} [stop] what is still open belongs to the last second
  * @property {() => { code: string, message: string, invalidates: boolean }[]} [warnings] once it has stopped

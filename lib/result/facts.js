@@ -5,7 +5,7 @@ import { folded } from '../measures/fold.js'
 import { measuresOfRun, recordOf, summaryOf, sumsWith, TIMES, withBeside } from '../measures/index.js'
 import { resultDocument } from './document.js'
 import { withThresholds } from './thresholds.js'
-import { nodesOver, windowOf } from './window.js'
+import { windowOf } from './window.js'
 
 /**
  * @typedef {object} Facts facts.json
@@ -21,7 +21,7 @@ import { nodesOver, windowOf } from './window.js'
 
 /** What measures make may be part of a section of the run. @param {any} own @param {any} made @returns {any} */
 const joined = (own, made) => {
-  if (own === undefined || typeof made !== 'object' || made === null) return made
+  if (own === undefined || typeof made !== 'object' || made === null || Array.isArray(made)) return made
   if (typeof own !== 'object' || own === null) return own
   const more = Object.entries(made).map(([name, part]) => [name, joined(own[name], part)])
   return { ...own, ...Object.fromEntries(more) }
@@ -78,7 +78,6 @@ const partsOfLines = (parts, lines) => {
     startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
     interrupted: true,
-    nodes: nodesOver(seconds, 1),
     ...own,
     warnings: [...parts.warnings, cutOff(lastMs)],
   }

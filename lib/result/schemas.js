@@ -71,17 +71,7 @@ const run = {
   commands: { type: 'object' },
   rate: figures(['nominal', 'achieved', 'items', 'value_bytes']),
   client: measured.run.client,
-  nodes: list(
-    object(
-      {
-        address: text,
-        role: text,
-        shard: number,
-        ...figures(['engine_cpu_pct', 'cpu_pct', 'commands_per_s', 'memory_bytes', 'gaps']).properties,
-      },
-      ['address', 'role'],
-    ),
-  ),
+  nodes: measured.run.nodes,
   events: list(object({ at_ms: number, kind: text, text })),
   warnings,
 }

@@ -1,10 +1,11 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
 import { netBytesBeside, netCost } from '../measure/idle-cost.js'
-import { addCommands } from '../measure/node-figures.js'
 import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
+import { per } from '../measures/measure.js'
+import { nodesIn, nodeTotals } from '../measures/nodes.js'
 import { measuresOf } from './measures.js'
 import { absentCode, ruling } from './warnings.js'
 import { absentWriters } from './writer-reasons.js'
@@ -28,13 +29,6 @@ const linesWithin = ({ document, lines }, { fromMs, toMs }) => {
     const within = beginMs >= fromMs && endMs <= toMs && line.phase !== 'draining'
     return within ? [{ ...line, at_ms: Math.round(endMs - fromMs), over_ms: endMs - beginMs }] : []
   })
-}
-
-/** Means of the seconds, each as long as it was. @param {readonly Line[]} rows @param {string} key */
-const meanOver = (rows, key) => {
-  const known = rows.filter((row) => typeof row[key] === 'number' && row.over_ms > 0)
-  const overMs = known.reduce((sum, row) => sum + row.over_ms, 0)
-  return overMs > 0 ? known.reduce((sum, row) => sum + row[key] * row.over_ms, 0) / overMs : null
 }
 
 /** @param {readonly Line[]} lines @param {string} name */
@@ -82,50 +76,6 @@ const rateHeld = (document, lines) => {
   return ((acked + cut) * 1000) / (ticks * spacingMs)
 }
 
-/** @param {readonly Line[]} lines @param {number} stretch of the time that the lines took */
-export const nodesOver = (lines, stretch) => {
-  const mean = (/** @type {Line[]} */ own, /** @type {string} */ key) => {
-    const found = meanOver(own, key)
-    return found === null ? null : found * stretch
-  }
-  const rows = lines.flatMap(({ nodes = [] }) => nodes)
-  const addresses = [...new Set(rows.map(({ address }) => address))]
-  return addresses.map((address) => {
-    const own = rows.filter((row) => row.address === address)
-    const { shard, role } = own[own.length - 1]
-    return {
-      address,
-      shard,
-      role,
-      engine_cpu_pct: mean(own, 'engine_cpu_pct'),
-      cpu_pct: mean(own, 'cpu_pct'),
-      commands_per_s: mean(own, 'commands_per_s'),
-      ...(own.some((row) => row.cpu_upper_bound) && { cpu_upper_bound: true }),
-      memory_bytes: own.findLast((row) => typeof row.memory_bytes === 'number')?.memory_bytes ?? null,
-      gaps: own.filter(({ gap }) => gap).length,
-    }
-  })
-}
-
-/** Totals of the nodes: seconds of CPU, bytes and commands of the masters. @param {readonly Line[]} lines */
-const costsOver = (lines) => {
-  const totals = { cpuS: 0, netBytes: 0, infoBytes: 0 }
-  /** @type {Record<string, { calls: number, usec: number }>} */
-  const commands = {}
-  /** @type {Map<string, number>} */
-  const overS = new Map()
-  for (const row of lines.flatMap(({ nodes = [] }) => nodes)) {
-    overS.set(row.address, (overS.get(row.address) ?? 0) + (row.over_ms ?? 0) / 1000)
-    totals.cpuS += ((row.cpu_pct ?? 0) / 100) * ((row.over_ms ?? 0) / 1000)
-    if (row.role !== 'master') continue
-    totals.netBytes += (row.net_in_bytes ?? 0) + (row.net_out_bytes ?? 0)
-    totals.infoBytes += row.info_bytes ?? 0
-    addCommands(commands, row.commands ?? {})
-  }
-  const watched = [...overS].map(([address, seconds]) => ({ address, overS: seconds }))
-  return { ...totals, commands, watched }
-}
-
 /** What one of the runs saw before anything was written. @param {readonly Run[]} runs @returns {import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown} */
 const idleOf = (runs) => {
   const all = runs.flatMap(({ document }) => document.server.idle ?? [])
@@ -167,13 +117,8 @@ const judgedAgain = (document) => {
   return ruling(others, absentWriters(/** @type {any} */ (document)))
 }
 
-/**
- * What measures make of the lines of all runs. What is known once is that of the whole runs.
- * @param {readonly Run[]} runs
- * @param {readonly Line[][]} perRun
- * @param {number} acked
- */
-const measuredOver = (runs, perRun, acked) => {
+/** The lines of all runs; of the nodes each has its own view, and the first is taken. @param {readonly Line[][]} perRun */
+const foldedOver = (perRun) => {
   const fields = recordOf(ofWriters)
   const own = perRun.map((lines) =>
     folded(
@@ -181,7 +126,16 @@ const measuredOver = (runs, perRun, acked) => {
       lines.map((line) => upgraded(line, line.over_ms / 1000)),
     ),
   )
-  const window = sumOfSources(fields, own)
+  return { ...sumOfSources(fields, own), nodes: own[0].nodes }
+}
+
+/**
+ * What measures make of them. What is known once is that of the whole runs.
+ * @param {readonly Run[]} runs
+ * @param {import('../measures/fold.js').Folded} window
+ * @param {number} acked
+ */
+const measuredOver = (runs, window, acked) => {
   const facts = factsBeside(
     runs.map(({ document }) =>
       Object.fromEntries(Object.keys(factsOf()).map((path) => [path, at(document, path)])),
@@ -191,28 +145,33 @@ const measuredOver = (runs, perRun, acked) => {
   return summaryOf({ window, whole: window, facts, stored: acked, plan: document.plan }, ofWriters)
 }
 
-/** What an item cost the servers, gross and net. @param {readonly Run[]} runs @param {Line[]} lines @param {number} stored */
-const serversOver = (runs, lines, stored) => {
+/** What an item cost the servers, gross and net. @param {readonly Run[]} runs @param {import('../measures/fold.js').Folded} window @param {number} stored */
+const serversOver = (runs, window, stored) => {
   const own = runs[0].document.server
-  const costs = costsOver(lines)
-  const per = (/** @type {number} */ figure) => (stored > 0 ? figure / stored : null)
+  const {
+    cpu_s: cpuS,
+    net_bytes: netBytes,
+    info_bytes: infoBytes,
+    commands,
+    watched,
+  } = nodeTotals(window, {})
   const idle = idleOf(runs)
-  const net = netCost({ cpuS: costs.cpuS, items: stored, idle, nodes: costs.watched })
+  const net = netCost({ cpuS, items: stored, idle, nodes: watched })
   const wanted = own.commands ?? {}
   return {
     ...own,
     share: 1,
-    cpu_us_per_item: per(costs.cpuS * 1e6),
+    cpu_us_per_item: per(cpuS, stored, 1e6),
     cpu_us_per_item_net: net?.net ?? null,
     cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
     fixed_cpu_share: net?.fixed_share ?? null,
     idle,
-    net_bytes_per_item: per(costs.netBytes),
+    net_bytes_per_item: per(netBytes, stored),
     net_bytes_per_item_net: netBytesBeside({
-      ...{ netBytes: costs.netBytes, infoBytes: costs.infoBytes, items: stored, idle },
-      overS: Math.max(0, ...costs.watched.map(({ overS }) => overS)),
+      ...{ netBytes, infoBytes, items: stored, idle },
+      overS: Math.max(0, ...watched.map(({ overS }) => overS)),
     }),
-    commands: Object.fromEntries(Object.entries(costs.commands).filter(([name]) => name in wanted)),
+    commands: Object.fromEntries(Object.entries(commands).filter(([name]) => name in wanted)),
   }
 }
 
@@ -248,7 +207,8 @@ export const windowOf = (runs, window) => {
   const warnings = runs.flatMap(({ document }) =>
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
-  const measured = measuredOver(runs, perRun, items.acked)
+  const sum = foldedOver(perRun)
+  const measured = measuredOver(runs, sum, items.acked)
   const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
     ...whole,
@@ -271,8 +231,8 @@ export const windowOf = (runs, window) => {
     },
     ...measured,
     ticks: { ...first.document.ticks, ...measured.ticks }, // they are counted over whole runs only
-    server: serversOver(runs, lines, stored),
-    nodes: ownWindows ? first.document.nodes : nodesOver(lines, linesMs / overMs),
+    server: serversOver(runs, sum, stored),
+    nodes: ownWindows ? first.document.nodes : nodesIn(sum.nodes, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs
       return atMs >= 0 && atMs <= window.toMs - window.fromMs ? [{ ...event, at_ms: Math.round(atMs) }] : []

@@ -6,7 +6,6 @@ import { leaderOf } from '../fleet/lead.js'
 import { partsOfFleet } from '../fleet/merged.js'
 import { fleetPresence } from '../fleet/presence.js'
 import { readersOfFleet } from '../fleet/readers.js'
-import { nodeSampler } from '../measure/node-sampler.js'
 import { documentWith } from '../result/facts.js'
 import { strategyOf } from '../workloads/strategy-of-plan.js'
 import { sleep } from './settlement.js'
@@ -58,11 +57,10 @@ const withReaders = (parts, reading) => {
  * @param {string} needs.address of the control
  * @param {string} needs.box that leads
  * @param {string} needs.run
- * @param {(checkpoint: import('../fleet/fold.js').Checkpoint) => any} [needs.sampledBy]
  * @param {import('../measure/memory-cost.js').Held | null} [needs.after]
  * @returns {Promise<Shared | null>} null: another box leads
  */
-export const makeResult = async ({ control, address, box, run, sampledBy = sampledIn, after = null }) => {
+export const makeResult = async ({ control, address, box, run, after = null }) => {
   const fields = await control.run()
   const leader = leaderOf({ control, box, data: () => fields.data })
   const checkpoint = (await leader.turn()) && (await leader.turn({ isLast: true }))
@@ -86,7 +84,6 @@ export const makeResult = async ({ control, address, box, run, sampledBy = sampl
     cards: cardsIn(cards),
     ends: /** @type {any} */ (parsed(ends)),
     presence: presence.summary,
-    sampled: sampledBy(checkpoint),
     before: fields.before ? JSON.parse(fields.before) : null,
     idle: fields.idle ? JSON.parse(fields.idle) : { why: 'the box that led at the start did not say' },
   })
@@ -104,13 +101,6 @@ export const makeResult = async ({ control, address, box, run, sampledBy = sampl
 
 /** @param {Buffer | null} result @returns {Shared | null} */
 export const sharedIn = (result) => (result === null ? null : JSON.parse(String(gunzipSync(result))))
-
-/** What another box knew of the nodes when it last said so. @param {import('../fleet/fold.js').Checkpoint} checkpoint */
-const sampledIn = ({ sampler }) => {
-  const own = nodeSampler({ nodes: () => [], info: async () => '', clock: () => 0 })
-  if (sampler) own.restore(sampler.state)
-  return own.summary()
-}
 
 /**
  * Boxes that are still to end, and those that never will.
@@ -168,14 +158,13 @@ const namesOf = (cards) =>
  * @param {any} parts
  * @param {(line: string) => void} say
  */
-const leaderOfEnd = (fleet, { own, nodes }, say) => {
+const leaderOfEnd = (fleet, { own }, say) => {
   const look = endsOf(fleet)
   let isSaid = false
   const make = () =>
     makeResult({
       ...{ control: fleet.control, address: fleet.place.address, run: fleet.run, box: fleet.id },
       after: own.after,
-      sampledBy: (checkpoint) => (nodes.length > 0 ? own.sampled : sampledIn(checkpoint)),
     }).catch((error) => {
       if (fleet.silentMs() === 0 && error.code === undefined) throw error
       return null

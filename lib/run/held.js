@@ -47,13 +47,13 @@ export const heldIn = async (target, { strategy, sampler }, isApart) => {
     orNull(gatheredIn(target, strategy, nowMs)),
     orNull(dataBytesIn(target)),
   ])
-  const { data_bytes, keys } = sampler.summary().totals
+  const held = sampler.held()
   const holderBytes = !isApart
     ? null
     : sum(gathered ?? []) === 0
       ? (gathered?.map(() => 0) ?? null)
       : await orNull(holderBytesIn(target, strategy, nowMs))
-  return { dataBytes: dataBytes ?? data_bytes, keys, gathered, holderBytes }
+  return { dataBytes: dataBytes ?? held.dataBytes, keys: held.keys, gathered, holderBytes }
 }
 
 /**

@@ -1,11 +1,14 @@
 // The result of a run of consumers: what was counted, timed and sampled, under the names of run.json.
 
+import { commandsOf } from '../measures/nodes.js'
+
 /**
  * @param {import('./read-setup.js').ReadRun} run
  * @param {{ startedEpochMs: number, durationS: number, interrupted: boolean }} ending
  */
 export const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
-  const { plan, card, clocks, uniqueness, driver, roles, journal, liveShare } = run
+  const { plan, card, clocks, uniqueness, driver, instruments, journal, liveShare } = run
+  const { nodes } = instruments.sofar
   return {
     kind: /** @type {const} */ ('consumer'),
     ...{ startedEpochMs, durationS, interrupted },
@@ -16,10 +19,9 @@ export const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
     live: liveShare.summary(),
     uniqueness: uniqueness?.rows() ?? null,
     reads: driver.figures(),
-    commands: roles.sums,
-    nodes: run.sampler.summary().nodes,
+    commands: { master: commandsOf(nodes, 'master'), replica: commandsOf(nodes, 'replica') },
     events: journal.events,
-    sections: run.instruments.summary(0, durationS),
-    sums: run.instruments.sums(0, durationS),
+    sections: instruments.summary(0, durationS),
+    sums: instruments.sums(0, durationS),
   }
 }

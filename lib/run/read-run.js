@@ -37,10 +37,9 @@ const endWith = ({ fleet, startMs, lengthMs }, stop) => {
 }
 
 /** The first fetch begins. @param {ReadRun} run @returns when, epoch */
-const begin = async ({ sampler, instruments, watch, reading, second }) => {
-  await sampler.mark()
+const begin = async ({ instruments, watch, reading, second }) => {
   await instruments.start()
-  instruments.startWindow()
+  await instruments.startWindow()
   instruments.startRun()
   const startedEpochMs = Date.now()
   watch.start()

@@ -1,25 +1,6 @@
 // What happens once a second beside the fetches: samples, the line of intervals.ndjson, the live line.
-import { addCommands } from '../measure/node-figures.js'
 import { sectionOf } from '../measures/fold.js'
 import { isRest, momentsOf, onceASecond, shownOf } from './second.js'
-
-/**
- * @typedef {import('../measure/node-sampler.js').NodeRow} NodeRow
- * @typedef {import('../wire/info.js').CommandUse} CommandUse
- */
-
-/** Commands that the nodes of each role ran, over the run. */
-export const commandsByRole = () => {
-  /** @type {Record<'master' | 'replica', Record<string, CommandUse>>} */
-  const sums = { master: {}, replica: {} }
-  return {
-    /** @param {readonly NodeRow[]} rows */
-    add(rows) {
-      for (const { role, commands = {} } of rows) addCommands(sums[role], commands)
-    },
-    sums,
-  }
-}
 
 /** @param {Record<string, number>} verified */
 const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
@@ -30,38 +11,24 @@ const wrongIn = ({ missing = 0, corrupt = 0, unexpected = 0, stale = 0 }) =>
  * @param {import('../plan/read-plan.js').ReadPlan} needs.plan
  * @param {ReturnType<typeof import('../measure/uniqueness.js').uniquenessOf> | null} needs.uniqueness
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second' | 'sofar'>} needs.instruments
- * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
- * @param {ReturnType<typeof commandsByRole>} needs.roles
  * @param {{ watch: () => void }} needs.driver
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
  * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
  */
-export const everyReadSecond = ({
-  plan,
-  uniqueness,
-  instruments,
-  sampler,
-  roles,
-  driver,
-  elapsed,
-  write,
-  show,
-}) => {
+export const everyReadSecond = ({ plan, uniqueness, instruments, driver, elapsed, write, show }) => {
   const moment = momentsOf(elapsed)
 
   const second = async () => {
     driver.watch()
     const { atMs, epochMs, overS } = moment()
-    const line = instruments.second(true)
-    const [nodes] = await Promise.all([sampler.sample(), uniqueness?.sample()])
-    roles.add(nodes)
-    write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...line, nodes })
+    const [line] = await Promise.all([instruments.second(true), uniqueness?.sample()])
+    write({ epoch_ms: epochMs, at_ms: Math.round(atMs), ...line })
     if (isRest(overS)) return
     const { failed, overrun } = sectionOf(instruments.sofar, 'fetches')
     const found = sectionOf(instruments.sofar, 'verify')
     show({
-      ...shownOf(atMs, line.duration_us, nodes),
+      ...shownOf(atMs, line.duration_us, line.nodes),
       totalMs: plan.durationMs,
       phase: 'measuring',
       nominalRate: null,

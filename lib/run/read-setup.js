@@ -18,7 +18,7 @@ import { fetcherOf } from './fetch.js'
 import { journalOf } from './journal.js'
 import { planWatch } from './plan-watch.js'
 import { masterReader, numberFrom } from './read-asks.js'
-import { commandsByRole, everyReadSecond } from './read-second.js'
+import { everyReadSecond } from './read-second.js'
 import { samplerOf } from './second.js'
 import { sleep } from './settlement.js'
 
@@ -144,10 +144,7 @@ const verifierOf = ({ plan, card, readCards, warn }, { driver, reader, clocks, p
   return { watch, judge, inspector, liveShare }
 }
 
-/** Of a fleet, one box samples the nodes. @param {ReturnType<typeof samplerOf>} sampler @returns {ReturnType<typeof samplerOf>} */
-const unled = (sampler) => ({ ...sampler, sample: async () => [], mark: async () => [] })
-
-/** And one reader takes for all what one does. @param {import('./fleet.js').Joined} joined */
+/** One reader of a fleet takes for all what one does. @param {import('./fleet.js').Joined} joined */
 const sharedBy =
   ({ readers }) =>
   (/** @type {import('../measures/measure.js').Source} */ source) =>
@@ -177,10 +174,10 @@ export const setUpReading = async (needs) => {
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
   const instruments = await instrumentsOf(ofReaders, {
     ...{ plan, clock, elapsed, target, judge: verifier.judge },
+    // Of a fleet, a writer samples the nodes.
+    sampler: joined ? null : samplerOf(target, { elapsed, onRows: data.look }),
     shared: joined && sharedBy(joined),
   })
-  const watcher = samplerOf(target, { elapsed, onRows: data.look })
-  const sampler = joined ? unled(watcher) : watcher
   reading = consumersOf({
     plan,
     fetcher: (consumer) => fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.now, inspector }),
@@ -194,8 +191,7 @@ export const setUpReading = async (needs) => {
     },
   })
   endUnconfirmed(target, journal.note, warn, () => reading?.stop())
-  const roles = commandsByRole()
-  const whatIsRead = { plan, driver, uniqueness, roles, data, instruments, sampler, ...verifier }
+  const whatIsRead = { plan, driver, uniqueness, data, instruments, ...verifier }
   let fromMs = 0
   const write = (/** @type {any} */ line) => {
     results.interval(line)

@@ -124,7 +124,6 @@ const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {Pick<ReturnType<typeof import('../measure/ledger.js').ledgerOf>, 'whole' | 'errorsBy'>} needs.ledger
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
- * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {{ look: (atMs: number) => Promise<number | null> }} needs.presence
  * @param {(atMs: number) => Promise<void>} needs.watchClocks
  * @param {{ watch: () => void }} needs.driver
@@ -137,7 +136,6 @@ export const everySecond = ({
   plan,
   ledger,
   instruments,
-  sampler,
   presence,
   watchClocks,
   driver,
@@ -152,8 +150,11 @@ export const everySecond = ({
     driver.watch()
     const { atMs, epochMs, now, overS, perS: achieved, counts } = changes()
     const nowIn = phase()
-    const line = instruments.second(nowIn !== 'warm-up')
-    const [nodes, writers] = await Promise.all([sampler.sample(), presence.look(atMs), watchClocks(atMs)])
+    const [line, writers] = await Promise.all([
+      instruments.second(nowIn !== 'warm-up'),
+      presence.look(atMs),
+      watchClocks(atMs),
+    ])
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
@@ -162,11 +163,10 @@ export const everySecond = ({
       achieved,
       ...line,
       writers,
-      nodes,
     })
     if (isRest(overS)) return
     show({
-      ...shownOf(atMs, line.latency_us.intended, nodes),
+      ...shownOf(atMs, line.latency_us.intended, line.nodes),
       totalMs: lengthMs(plan),
       phase: nowIn,
       nominalRate: plan.nominalHz,

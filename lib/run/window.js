@@ -13,10 +13,9 @@ const decidedMs = 200
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {import('./write-records.js').Records['ledger']} needs.ledger
  * @param {() => unknown} needs.onOpen the warm-up is over
- * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
  * @param {() => number} needs.elapsed
  */
-export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
+export const windowOf = ({ plan, ledger, onOpen, elapsed }) => {
   let isOpen = false
   let isClosed = false
   let openedMs = 0
@@ -33,8 +32,7 @@ export const windowOf = ({ plan, ledger, onOpen, sampler, elapsed }) => {
     isOpen = true
     openedMs = elapsed()
     carriedBefore = ledger.commands.itemsCarried
-    onOpen()
-    return sampler.mark()
+    return onOpen()
   }
   const openInTime = () => {
     clearTimeout(warmUp)

@@ -1,5 +1,6 @@
 // The result of the workers of a queue: what was counted, timed and accounted, under the names of run.json.
 import { sums } from '../base/sums.js'
+import { commandsOf, nodeTotals } from '../measures/nodes.js'
 
 /**
  * @typedef {import('./work-run.js').WorkRun} WorkRun
@@ -64,15 +65,17 @@ const stagesOf = ({ crew: { stages }, second }, durationMs) =>
       )
 
 /** What the servers paid for a job, by all that used them in that time. @param {WorkRun} run @param {number} done */
-const serverOf = ({ sampler, strategy, roles }, done) => {
-  const { totals } = sampler.summary()
+const serverOf = ({ instruments, strategy }, done) => {
+  const totals = nodeTotals(instruments.window(), instruments.sofar)
   const per = (/** @type {number | null} */ figure) => (figure === null || done === 0 ? null : figure / done)
   return {
     cpu_us_per_job: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
     net_bytes_per_job: per(totals.net_bytes),
     evicted: totals.evicted,
     commands: Object.fromEntries(
-      Object.entries(roles.sums.master).filter(([name]) => strategy.workCommands.has(name)),
+      Object.entries(commandsOf(instruments.sofar.nodes, 'master')).filter(([name]) =>
+        strategy.workCommands.has(name),
+      ),
     ),
   }
 }
@@ -121,7 +124,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
     },
     clocks: clocks.figures(),
     server: serverOf(run, counts.done),
-    nodes: run.sampler.summary().nodes,
     events: journal.events,
     sections: run.instruments.summary(counts.done, durationMs / 1000, beside),
     sums: { ...run.instruments.sums(counts.done, durationMs / 1000), beside },

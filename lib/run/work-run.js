@@ -12,7 +12,6 @@ import { dataWatch } from './data-loss.js'
 import { endUnconfirmed } from './end-unconfirmed.js'
 import { journalOf, withoutRepeats } from './journal.js'
 import { queueOwner } from './queue-producer.js'
-import { commandsByRole } from './read-second.js'
 import { samplerOf } from './second.js'
 import { longestTimerMs, settled } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
@@ -147,11 +146,11 @@ const setUp = async (needs) => {
   const [{ records: last }] = stages.slice(-1)
   const account = boxAccount(client, strategy.accounts(), box, last.jobs.done)
   const data = dataWatch({ target, elapsed, note: journal.note, warn })
+  const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const instruments = await instrumentsOf(ofWorkers, {
-    ...{ plan, clock, stages },
+    ...{ plan, clock, stages, sampler },
     records: { latency: { intended: last.times.whole, service: last.times.service } },
   })
-  const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const onGone = () =>
     warn({
       code: 'server-gone',
@@ -159,13 +158,10 @@ const setUp = async (needs) => {
     })
   const ending = endingOf({ plan, client, strategy, elapsed, onGone })
   endUnconfirmed(target, journal.note, warn, ending.stop)
-  const roles = commandsByRole()
   const second = everyWorkSecond({
     plan,
     stages,
     instruments,
-    sampler,
-    roles,
     backlogs: () => crew.backlogs(client()),
     queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     renew: account.renew,
@@ -176,7 +172,7 @@ const setUp = async (needs) => {
   })
   return {
     ...{ plan, card: needs.card, strategy, client, target, last, crew, ending, account, box },
-    ...{ instruments, sampler, data, roles, second, clocks, journal, elapsed },
+    ...{ instruments, data, second, clocks, journal, elapsed },
     /** Of the run, by the clock of the queue's server. */
     startUs: () => startUs,
     begin() {
@@ -248,13 +244,12 @@ const accounted = async (run, atOnce) => {
 
 /** @param {WorkRun} run @param {import('./settlement.js').Signals} signals */
 const played = async (run, { stop, stopNow }) => {
-  const { crew, ending, sampler, instruments, second, data, journal } = run
+  const { crew, ending, instruments, second, data, journal } = run
   // Workers of a queue that has filled the memory make room; the account is stored as soon as there is some.
   await run.account.begin().catch((error) => {
     if (!isOutOfMemory(error)) throw error
   })
-  await sampler.mark()
-  instruments.startWindow()
+  await instruments.startWindow()
   instruments.startRun()
   const startedEpochMs = Date.now()
   second.start()

@@ -6,8 +6,6 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
  * @param {{ records: import('./work-records.js').WorkRecords }[]} needs.stages
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
- * @param {ReturnType<typeof import('../measure/node-sampler.js').nodeSampler>} needs.sampler
- * @param {ReturnType<typeof import('./read-second.js').commandsByRole>} needs.roles
  * @param {() => Promise<number[]>} needs.backlogs jobs that wait, by stage
  * @param {() => Promise<number | null>} needs.queueBytes
  * @param {() => Promise<void>} needs.renew accounts
@@ -17,20 +15,7 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
  */
 export const everyWorkSecond = (needs) => {
-  const {
-    plan,
-    stages,
-    instruments,
-    sampler,
-    roles,
-    backlogs,
-    queueBytes,
-    renew,
-    look,
-    elapsed,
-    write,
-    show,
-  } = needs
+  const { plan, stages, instruments, backlogs, queueBytes, renew, look, elapsed, write, show } = needs
   const { records } = stages[stages.length - 1]
   const turn = changesOf(() => records.jobs.counts, 'done', elapsed)
   // Of two stages, what the first has done too.
@@ -45,14 +30,12 @@ export const everyWorkSecond = (needs) => {
   const second = async () => {
     const { atMs, epochMs, now, overS, perS: achieved } = turn()
     const { perS: filteredPerS } = filtered()
-    const line = instruments.second(true)
-    const [nodes, waiting, queue_bytes] = await Promise.all([
-      sampler.sample(),
+    const [line, waiting, queue_bytes] = await Promise.all([
+      instruments.second(true),
       backlogs().catch(() => null),
       queueBytes().catch(() => null),
       renew().catch(() => {}),
     ])
-    roles.add(nodes)
     for (const [i, jobs] of waiting?.entries() ?? []) {
       waits[i].first ??= jobs
       waits[i].last = jobs
@@ -69,11 +52,10 @@ export const everyWorkSecond = (needs) => {
       ...(stages.length > 1 && { filtered: filteredPerS, between: waiting?.[1] ?? null }),
       queue_bytes,
       ...line,
-      nodes,
     })
     if (isRest(overS)) return
     show({
-      ...shownOf(atMs, line.latency_us.intended, nodes),
+      ...shownOf(atMs, line.latency_us.intended, line.nodes),
       totalMs: plan.durationMs,
       phase: 'measuring',
       nominalRate: null,

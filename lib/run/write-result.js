@@ -2,6 +2,7 @@
 
 import { costedOf, serverCosts, storedOf, unsureOf } from '../measure/costs.js'
 import { memoryCost } from '../measure/memory-cost.js'
+import { nodeTotals } from '../measures/nodes.js'
 import { meanRate } from '../traffic/rates.js'
 import { trafficOf } from './traffic.js'
 
@@ -18,7 +19,6 @@ import { trafficOf } from './traffic.js'
  * @typedef {object} Ending
  * @property {number} endMs of the run
  * @property {boolean} interrupted
- * @property {ReturnType<WriteRun['sampler']['summary']>} sampled
  * @property {import('../measure/memory-cost.js').Held} after
  * @property {Awaited<ReturnType<WriteRun['finish']>>} chunks
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
@@ -82,8 +82,8 @@ const nominalOf = (plan, course, fromMs, endMs) =>
  */
 export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending, course = null) => {
   const { plan, strategy, records, writing, window, journal, presence, time, idle, queue } = run
-  const { endMs, interrupted, sampled, after, slotTable, chunks } = ending
-  const { nodes, totals } = sampled
+  const { endMs, interrupted, after, slotTable, chunks } = ending
+  const totals = nodeTotals(run.instruments.window(), run.instruments.sofar)
   const { ledger } = records
   const stored = storedIn(run)
   const writers = presence.summary()
@@ -102,7 +102,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     unsure: unsureOf(ledger, answeredIn(run) - stored),
     writers,
   }
-  const known = { plan, strategy, ...counts, totals, nodes, idle, memory }
+  const known = { plan, strategy, ...counts, totals, idle, memory }
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -127,7 +127,6 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     ...run.passes(),
     ...(chunks && { chunks }),
     ...(queue() && { queue: queue() }),
-    nodes,
     events: journal.events,
     sections: run.instruments.summary(stored),
     sums: run.instruments.sums(stored),

@@ -49,7 +49,7 @@ const starting = async ({ idle, writing, sampler }, fleet, before, stop) => {
   if (soonMs > 0) await unlessInterrupted(stop, sleep(soonMs))
   writing.beginAt?.(atMs, isLate)
   // What happened while the boxes waited for each other is no part of the first second.
-  await sampler.sample()
+  if (fleet.leads()) await sampler.sample()
   return startMs
 }
 
@@ -70,7 +70,7 @@ const begin = async (run, needs, fleet) => {
   const others = fleet ? async () => 0 : needs.others
   if (isSampling && needs.idleCost !== 'never')
     await unlessInterrupted(stop, outliveEarlier({ ...needs, others, run }))
-  await unlessInterrupted(stop, Promise.all([sampler.sample(), presence.look(0)]))
+  await unlessInterrupted(stop, Promise.all([isSampling && sampler.sample(), presence.look(0)]))
   const found = isSampling ? await unlessInterrupted(stop, heldIn(target, run, true)) : notHeld
   // What is there since another box of the run began is the run's own: that box knows what was there before.
   const asked = earliest().catch(() => null)
@@ -148,7 +148,7 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const offeredMs = await runOut(run, { stop, stopNow })
   await conducted
 
-  const { instruments, sampler, second, driver, records, data } = run
+  const { instruments, second, driver, records, data } = run
   instruments.end()
   const endMs = endOf(run, offeredMs, stop.aborted)
   await untilStopped(stopNow, instruments.stop(), undefined)
@@ -158,12 +158,11 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   const isSampling = !fleet || fleet.leads()
   const held = () => heldIn(needs.target, run, isOfOthersToo(run.plan, beginning.before))
   const after = isSampling ? await untilStopped(stopNow, held(), notHeld) : notHeld
-  const sampled = sampler.summary()
   const chunks = await untilStopped(stopNow, run.finish(), null)
   await untilStopped(stopNow, run.dropIndexes(), undefined)
   driver.close()
   const slotTable = Math.max(...needs.target.versions.map(slotTableBytes))
-  const ending = { endMs, interrupted: stop.aborted, sampled, after, slotTable, chunks }
+  const ending = { endMs, interrupted: stop.aborted, after, slotTable, chunks }
   const result = resultOf(run, beginning, ending, needs.conductor?.course)
   for (const { name } of run.strategy.declared.passes?.slice(run.passes()?.passes.length) ?? [])
     needs.warn?.({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
@@ -181,5 +180,5 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
   }
   instruments.close()
   records.close()
-  return { ...result, ...(own && { own: { ...own, after, sampled } }) }
+  return { ...result, ...(own && { own: { ...own, after } }) }
 }

@@ -1,7 +1,7 @@
 // What a run of the writer is put together of before its first tick: the target made ready, the commands encoded,
 // and everything that watches.
 
-import { ledSampler, ledSource } from '../fleet/leader-sampling.js'
+import { ledSource } from '../fleet/leader-sampling.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
 import { instrumentsOf, ofWriters } from '../measures/index.js'
@@ -105,7 +105,7 @@ const watchersOf = async ({
   load,
   tap,
 }) => {
-  const ownSampler = samplerOf(target, {
+  const sampler = samplerOf(target, {
     ...{ elapsed, onRows },
     nodes: () => {
       onAsking()
@@ -113,16 +113,14 @@ const watchersOf = async ({
     },
     carried: () => records.ledger.commands.itemsCarried,
   })
-  const sampler = fleet ? ledSampler(ownSampler, fleet) : ownSampler
   const window = windowOf({
     plan,
     ledger: records.ledger,
     onOpen: () => instruments.startWindow(),
-    sampler,
     elapsed,
   })
   const instruments = await instrumentsOf(ofWriters, {
-    ...{ plan, clock, elapsed, load, records },
+    ...{ plan, clock, elapsed, load, records, sampler },
     masters: () => target.nodes().filter(({ role }) => role === 'master'),
     access: target.access,
     covers: window.covers,

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { clientsFlow } from '../../lib/flow/clients.js'
 import { operationsOf } from '../../lib/measure/operations.js'
 import { planOf } from '../../lib/plan/plan.js'
-import { resultDocument } from '../../lib/result/document.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { fillKeys } from '../../lib/run/fill.js'
 import { versionsOf } from '../../lib/run/versions.js'
@@ -16,7 +15,7 @@ import { strategyNamed } from '../../lib/workloads/index.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { callsOf, startServer } from './servers.js'
 import { settingsOf } from './strategy-contract.js'
-import { writeUnattended } from './unattended.js'
+import { judgedRun, writeUnattended } from './unattended.js'
 
 /** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
 
@@ -109,16 +108,10 @@ export const queryServer = async (scope, options) => {
     /** run.json @param {string} line @param {string} [name] @returns {Promise<any>} */
     async judged(line, name) {
       const parts = await writeUnattended(await planFor(line, name), target)
-      return resultDocument(
-        /** @type {any} */ ({
-          ...parts,
-          kind: 'producer',
-          run: 'contract',
-          versions: versionsOf(target),
-          target: { kind: 'server', origin: 'address' },
-          warnings: [],
-        }),
-      )
+      return judgedRun(parts, {
+        versions: versionsOf(target),
+        target: { kind: 'server', origin: 'address' },
+      })
     },
     clear: () => server.redis.flushall(),
   }

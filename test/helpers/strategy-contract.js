@@ -5,7 +5,6 @@ import { after, before, describe, test } from 'node:test'
 import { TargetError } from '../../lib/base/errors.js'
 import { readSettings } from '../../lib/options/read-settings.js'
 import { planOf } from '../../lib/plan/plan.js'
-import { resultDocument } from '../../lib/result/document.js'
 import { factsOf } from '../../lib/run/facts.js'
 import { versionsOf } from '../../lib/run/versions.js'
 import { openTarget } from '../../lib/servers/open.js'
@@ -14,7 +13,7 @@ import { strategyNames } from '../../lib/workloads/index.js'
 import { payloadOf } from './payload.js'
 import { cli, startCluster, startServer } from './servers.js'
 import { sharedServers } from './shared-servers.js'
-import { writeUnattended } from './unattended.js'
+import { judgedRun, writeUnattended } from './unattended.js'
 
 /**
  * @typedef {import('../../lib/servers/open.js').Target} Target
@@ -91,7 +90,7 @@ const stored = async (at, line, check) => {
   const fromMs = Date.now()
   const parts = await writeUnattended(plan, at.target)
   const versions = versionsOf(at.target)
-  const document = resultDocument({ ...parts, kind: 'producer', run: 'contract', versions, warnings: [] })
+  const document = judgedRun(parts, { versions })
   const ask = (/** @type {string[]} */ lines) => answers(at, lines)
   try {
     assert.deepEqual(

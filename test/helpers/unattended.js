@@ -1,4 +1,5 @@
 // A writing run of a test's own process that nobody looks on to, and nobody stops.
+import { documentWith } from '../../lib/result/facts.js'
 import { writeRun } from '../../lib/run/write-run.js'
 
 /**
@@ -25,4 +26,10 @@ export const writeUnattended = (plan, target, more = {}) => {
     stopNow: never,
     ...more,
   })
+}
+
+/** run.json of one. @param {any} parts @param {object} about */
+export const judgedRun = ({ sections, ...parts }, about) => {
+  const known = { ...parts, kind: 'producer', run: 'contract', warnings: [], ...about }
+  return documentWith({ schema: 1, parts: known, thresholds: [], sums: null }, sections)
 }

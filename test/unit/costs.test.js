@@ -119,7 +119,13 @@ test('work of others by commands that no item needs is a note, and our own besid
       ...known(),
       stored: 1000,
       totals: {
-        ...{ cpu_s: 0.01, net_bytes: 200_000, data_bytes: 400_000, keys: 1000, expired: 0, evicted: 0 },
+        ...{
+          cpu_s: 0.01,
+          net_bytes: 200_000,
+          info_bytes: 0,
+          evicted: 0,
+          watched: [{ address: 'm', overS: 10 }],
+        },
         commands: {
           ...setex(1000),
           ...{
@@ -131,7 +137,6 @@ test('work of others by commands that no item needs is a note, and our own besid
         },
       },
       idle: { why: 'not asked' },
-      nodes: [{ address: 'm', sampled_s: 10 }],
       memory: { memory_bytes_per_item: null, memory_note: null },
     }).foreign_calls
   assert.equal(foreignOf({}), null)
@@ -150,11 +155,16 @@ test('a run that used less than the idle servers did has no net cost, and says w
       ...known(),
       stored: 6000,
       totals: {
-        ...{ cpu_s: cpuS, net_bytes: 200_000, data_bytes: 400_000, keys: 1000, expired: 0, evicted: 0 },
+        ...{
+          cpu_s: cpuS,
+          net_bytes: 200_000,
+          info_bytes: 0,
+          evicted: 0,
+          watched: [{ address: 'm', overS: 6 }],
+        },
         commands: setex(6000),
       },
       idle,
-      nodes: [{ address: 'm', sampled_s: 6 }],
       memory: { memory_bytes_per_item: null, memory_note: null },
     })
   const less = costs(0.0312)
@@ -169,10 +179,7 @@ test('items that failed make no other writer of their commands', () => {
   const totals = {
     cpu_s: 0.002,
     net_bytes: 200_000,
-    data_bytes: 400_000,
-    keys: 1000,
-    expired: 0,
-    evicted: 0,
+    ...{ info_bytes: 0, evicted: 0, watched: [] },
     commands: setex(1000),
   }
   const costs = serverCosts({
@@ -181,7 +188,6 @@ test('items that failed make no other writer of their commands', () => {
     unsure: 400,
     totals,
     idle: { why: 'not asked' },
-    nodes: [],
     memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
   })
   assert.equal(costs.share, 1)
@@ -198,14 +204,10 @@ test('a run that stored nothing has no costs, whatever its refused commands took
     totals: {
       cpu_s: 0.002,
       net_bytes: 200_000,
-      data_bytes: 400_000,
-      keys: 1000,
-      expired: 0,
-      evicted: 0,
+      ...{ info_bytes: 0, evicted: 0, watched: [] },
       commands: setex(1000),
     },
     idle: { why: 'not asked' },
-    nodes: [],
     memory: { memory_bytes_per_item: null, memory_note: 'nothing came' },
   })
   const { cpu_us_per_item: cpu, memory_bytes_per_item: memory, net_bytes_per_item: net } = costs

@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { foldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
 import { decodeInterval, encodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
+import { measuredOfBoxes } from '../../lib/fleet/measured.js'
 import { mergedPercentiles, series } from '../../lib/measure/latency.js'
+import { ofWriters } from '../../lib/measures/index.js'
+import { nodeTotals } from '../../lib/measures/nodes.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
 
 /** Count by count: as text two histograms may be compressed differently. @param {string} encoded */
@@ -139,12 +142,41 @@ test('the rest of a second at the end of a box has its items, and is no rate and
   const [{ client, achieved, p99_us: p99Us, measured, sums }] = Object.values(fold.checkpoint().boxes)
   assert.deepEqual([client, achieved], [whole.client, whole.achieved])
   assert.equal(p99Us, whole.latency_us.intended?.p99)
-  assert.equal(measured['client.thread'].busy_s, Number(whole.client.busy_pct) / 100 + 0.0198)
+  assert.equal(measured.whole['client.thread'].busy_s, Number(whole.client.busy_pct) / 100 + 0.0198)
   assert.equal(sums?.whole.acked, rest.whole.acked)
   const [line] = fold.rest()
   assert.equal(line.items.acked, whole.items.acked + rest.items.acked)
   assert.deepEqual([line.achieved, line.writers, line.boxes], [whole.achieved, 1, 1])
   assert.deepEqual([line.client.cpu_pct, line.client.busy_pct], [whole.client.cpu_pct, whole.client.busy_pct])
+})
+
+test('a box that was lost has its warm-up apart, and nodes go on from one box that led to the next', () => {
+  const fold = foldOf()
+  const [one, two] = [boxOfIntervals('a', 1, 5), boxOfIntervals('b', 2, 6)]
+  const row = (/** @type {number} */ atMs, /** @type {number} */ cpuS, role = 'master') => ({
+    ...{ address: 'm:1', shard: 1, role, at_ms: atMs, over_ms: 1000, memory_bytes: atMs },
+    ...{ engine_cpu_s: cpuS / 2, cpu_s: cpuS, calls: 100, net_in_bytes: 5, net_out_bytes: 5, info_bytes: 1 },
+    ...{ evicted: 1, carried: 7, commands: { set: { calls: 100, usec: 50 } } },
+  })
+  const seconds = /** @type {any[]} */ ([
+    { ...one.next(), phase: 'warm-up', nodes: [row(1000, 0.9)] },
+    { ...one.next(), nodes: [row(2000, 0.5)] },
+    { ...two.next(3), nodes: [row(3000, 0.3, 'replica')] },
+  ])
+  for (const [i, second] of seconds.entries()) fold.add(`${i + 1}-0`, second)
+  const kept = JSON.parse(JSON.stringify(fold.checkpoint()))
+  const boxes = Object.values(kept.boxes).map((folded) => ({ end: null, folded }))
+  const known = { boxes: /** @type {any} */ (boxes), checkpoint: kept, stored: 100, plan: {} }
+  const { sections, sums } = measuredOfBoxes(known, ofWriters)
+  assert.equal(sections.client.cpu_s, 0.2, 'of two seconds that were measured')
+  assert.deepEqual(sections.nodes, [
+    {
+      ...{ address: 'm:1', shard: 1, role: 'replica', engine_cpu_pct: 20, cpu_pct: 40, commands_per_s: 100 },
+      ...{ memory_bytes: 3000, sampled_s: 2, gaps: 0 },
+    },
+  ])
+  const { cpu_s: cpuS, net_bytes: bytes, evicted, carried } = nodeTotals(sums.own.window, sums.own.whole)
+  assert.deepEqual([cpuS, bytes, evicted, carried], [0.8, 10, 2, 14])
 })
 
 test('a second in which only readers sent has no items of any kind', () => {

@@ -51,11 +51,9 @@ const lineOf = (draw) => {
 const plain = (sum) =>
   JSON.parse(
     JSON.stringify(sum, (_, value) =>
-      value instanceof Map
-        ? Object.fromEntries([...value].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-        : value && typeof value === 'object' && !Array.isArray(value)
-          ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-          : value,
+      value && typeof value === 'object' && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : value,
     ),
   )
 
@@ -84,17 +82,13 @@ describe('a fold of seconds', () => {
   })
 
   test('a fold goes on from any moment, also from what was stored of it', () => {
-    const { nodes, ...stored } = fields
     for (let seed = 0; seed < 200; seed++) {
       const draw = drawing(seed)
       const lines = Array.from({ length: 2 + draw(12) }, () => lineOf(draw))
       const at = draw(lines.length)
-      const later = foldOf(stored, plain(folded(stored, lines.slice(0, at))))
+      const later = foldOf(fields, plain(folded(fields, lines.slice(0, at))))
       for (const line of lines.slice(at)) later.add(line)
-      assert.deepEqual(plain(later.sum), plain(folded(stored, lines)), `seed ${seed}`)
-      const both = foldOf({ nodes }, folded({ nodes }, lines.slice(0, at)))
-      for (const line of lines.slice(at)) both.add(line)
-      assert.deepEqual(plain(both.sum), plain(folded({ nodes }, lines)), `seed ${seed}`)
+      assert.deepEqual(plain(later.sum), plain(folded(fields, lines)), `seed ${seed}`)
     }
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { nodeSampler } from '../../lib/measure/node-sampler.js'
+import { withSums } from '../helpers/sampled-nodes.js'
 
 /** @import { SampledNode } from '../../lib/measure/node-sampler.js' */
 
@@ -53,7 +54,7 @@ const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }], db) 
     clock: () => time.ms,
     timeLimitMs: 5,
     db,
-    onRows: (rows) => taken.push(rows),
+    onRows: (rows) => taken.push(rows.map((row) => ({ ...row }))),
     info: async (address) => {
       asked.push(address)
       const fields = await answers[address]
@@ -63,13 +64,14 @@ const rig = (answers, nodes = [{ address: 'm', shard: 1, role: 'master' }], db) 
         .join('')
     },
   })
+  const watched = withSums(sampler)
   /** @param {number} s @param {Fields} [fields] */
   const at = (s, fields) => {
     time.ms = s * 1000
     if (fields) answers.m = fields
-    return sampler.sample()
+    return watched.sample()
   }
-  return { sampler, time, asked, at, nodes, answers, taken }
+  return { sampler: watched, time, asked, at, nodes, answers, taken }
 }
 
 test('the first answer has gauges, the next ones differences', async () => {
@@ -91,6 +93,9 @@ test('the first answer has gauges, the next ones differences', async () => {
     ...first,
     at_ms: 3000,
     over_ms: 2000,
+    engine_cpu_s: 1,
+    cpu_s: 1.5,
+    calls: 200,
     engine_cpu_pct: 50,
     cpu_pct: 75,
     commands_per_s: 100,
@@ -221,7 +226,7 @@ test('a silent node is asked once, leaves gaps, and its late answer counts', asy
 test('samples asked for together are one', async () => {
   const { sampler, asked } = rig({ m: lived(1) })
   const [one, other] = await Promise.all([sampler.sample(), sampler.sample()])
-  assert.equal(one, other)
+  assert.deepEqual(one, other)
   assert.equal(asked.length, 1)
 })
 

@@ -44,7 +44,6 @@ test('what was due in the window belongs to it, whenever it was answered', async
     plan,
     ledger: /** @type {any} */ (ledgerOf(plan)),
     onOpen: () => {},
-    sampler: /** @type {any} */ ({ mark: async () => [] }),
     elapsed: () => nowMs,
   })
   assert.equal(window.covers(999), false)

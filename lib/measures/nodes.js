@@ -1,0 +1,156 @@
+// What each node of the target did, by one INFO a second: amounts since its answer before, and what it holds. Of a fleet
+// one box asks, and goes on with the answers of the box that asked before. CPU in percent of one core.
+import { amount, counts, each } from './fields.js'
+import { figure, per } from './measure.js'
+
+/**
+ * @typedef {import('../wire/info.js').CommandUse} CommandUse
+ *
+ * @typedef {object} NodeTotals what per-item costs are made of
+ * @property {number | null} cpu_s of all nodes, replicas too
+ * @property {number | null} net_bytes of the masters, in and out
+ * @property {number} info_bytes of them our INFO
+ * @property {number | null} evicted by the masters, since their first answers: before the window too
+ * @property {Record<string, CommandUse>} commands of the masters
+ * @property {number} carried items that were answered between the answers that these figures are made of
+ * @property {{ address: string, overS: number }[]} watched for how long each node was
+ */
+
+const fields = {
+  over_ms: amount('ms'),
+  engine_cpu_s: amount('s'),
+  cpu_s: amount('s'),
+  calls: amount('count'),
+  net_in_bytes: amount('bytes'),
+  net_out_bytes: amount('bytes'),
+  info_bytes: amount('bytes'),
+  carried: amount('count'),
+  evicted: amount('count'),
+  commands: counts(),
+  gaps: amount('count'),
+}
+
+/** Earlier versions wrote rates only. @param {any} row of a line */
+const amountsOf = ({ engine_cpu_pct, cpu_pct, commands_per_s, ...row }) => {
+  const of = (/** @type {number | null | undefined} */ rate, /** @type {number} */ scale) =>
+    rate == null ? null : (rate * row.over_ms) / scale
+  const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
+  return {
+    ...{ engine_cpu_s: of(engine_cpu_pct, 1e5), cpu_s: of(cpu_pct, 1e5), calls: of(commands_per_s, 1000) },
+    ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
+    ...{ address, shard, role, at_ms },
+    ...(typeof memory_bytes === 'number' && { memory_bytes }),
+    ...(cpu_upper_bound && { cpu_upper_bound }),
+    gaps: row.gap ? 1 : 0,
+  }
+}
+
+const byAddress = each(({ address }) => address, fields)
+
+/** @type {import('./measure.js').Measure} */
+export const nodes = {
+  name: 'nodes',
+  // A node that changes its role goes on as another: what masters did is a part of its own.
+  record: { nodes: each(({ address, role }) => `${address} ${role}`, fields, amountsOf) },
+  by: 'one',
+
+  open: ({ sampler }) => {
+    if (!sampler) return { second: () => ({}) }
+    /** Of the sample that begins a window, which is in no line. @type {Map<string, number>} */
+    const evicted = new Map()
+    const sample = async () => {
+      const rows = await sampler.sample()
+      for (const row of rows) {
+        if (typeof row.evicted !== 'number') continue
+        row.evicted += evicted.get(row.address) ?? 0
+        evicted.delete(row.address)
+      }
+      return { nodes: rows }
+    }
+    return {
+      startWindow: async () => {
+        const rows = await sampler.mark()
+        for (const { address, evicted: n } of rows)
+          evicted.set(address, (evicted.get(address) ?? 0) + (n ?? 0))
+        return rows
+      },
+      second: () => ({}),
+      sample,
+      state: sampler.state,
+      restore: sampler.restore,
+    }
+  },
+
+  summary: ({ window, whole }) => ({ nodes: nodesIn(measuredIn(window, whole)) }),
+  result: {
+    nodes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          ...{ address: { type: 'string' }, role: { type: 'string' }, shard: { type: 'number' } },
+          ...{ engine_cpu_pct: figure, cpu_pct: figure, commands_per_s: figure },
+          ...{ memory_bytes: figure, gaps: figure },
+        },
+        required: ['address', 'role'],
+      },
+    },
+  },
+  metrics: {},
+}
+
+/** Of a run that ended in its warm-up, what that was. @param {import('./fold.js').Folded} window @param {import('./fold.js').Folded} whole */
+const measuredIn = (window, whole) =>
+  Object.keys(window.nodes ?? {}).length > 0 ? window.nodes : whole.nodes
+
+/**
+ * Nodes of run.json.
+ * @param {Record<string, any>} folded
+ * @param {number} [stretch] of the time that the seconds took
+ */
+export const nodesIn = (folded, stretch = 1) =>
+  Object.values(byAddress.acrossSources(null, folded)).map(
+    ({ address, shard, role, over_ms: overMs, cpu_upper_bound, ...sum }) => ({
+      ...{ address, shard, role },
+      engine_cpu_pct: per(sum.engine_cpu_s, overMs, 1e5 * stretch),
+      cpu_pct: per(sum.cpu_s, overMs, 1e5 * stretch),
+      commands_per_s: per(sum.calls, overMs, 1000 * stretch),
+      memory_bytes: sum.memory_bytes ?? null,
+      sampled_s: (overMs ?? 0) / 1000,
+      ...(cpu_upper_bound && { cpu_upper_bound }),
+      gaps: sum.gaps,
+    }),
+  )
+
+/** Commands that the nodes of a role ran. @param {Record<string, any>} folded @param {'master' | 'replica'} role @returns {Record<string, CommandUse>} */
+export const commandsOf = (folded, role) =>
+  Object.values(folded ?? {})
+    .filter((row) => row.role === role)
+    .reduce((sum, { commands }) => fields.commands.acrossSources(sum, commands), null) ?? {}
+
+/** Null where a node does not say. @param {any[]} rows @param {...string} names */
+const sumOf = (rows, ...names) => {
+  const watched = rows.filter(({ over_ms: overMs }) => overMs > 0)
+  const values = watched.flatMap((row) => names.map((name) => row[name]))
+  return values.length === 0 || values.includes(null) ? null : values.reduce((sum, n) => sum + n, 0)
+}
+
+/** @param {import('./fold.js').Folded} window @param {import('./fold.js').Folded} whole @returns {NodeTotals} */
+export const nodeTotals = (window, whole) => {
+  const folded = measuredIn(window, whole)
+  const rows = Object.values(folded ?? {})
+  const masters = rows.filter(({ role }) => role === 'master')
+  const nodes = Object.values(byAddress.acrossSources(null, folded))
+  return {
+    cpu_s: sumOf(rows, 'cpu_s'),
+    net_bytes: sumOf(masters, 'net_in_bytes', 'net_out_bytes'),
+    info_bytes: sumOf(masters, 'info_bytes') ?? 0,
+    evicted: sumOf(
+      Object.values(whole.nodes ?? {}).filter(({ role }) => role === 'master'),
+      'evicted',
+    ),
+    commands: commandsOf(folded, 'master'),
+    carried: Math.max(0, ...nodes.map(({ carried }) => carried ?? 0)),
+    watched: nodes.map(({ address, over_ms: overMs }) => ({ address, overS: (overMs ?? 0) / 1000 })),
+  }
+}
