@@ -6,16 +6,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { amountsOf, predictionOf } from '../lib/answers/plan/calibrate.js'
+import { measureCell, measureIdle, predictionOf } from '../lib/answers/plan/calibrate.js'
 import { readCalibration } from '../lib/answers/plan/calibration-file.js'
-import { optionsOfCell, rateOfCell } from '../lib/answers/plan/cells.js'
+import { rateOfCell } from '../lib/answers/plan/cells.js'
 import { ExitCode } from '../lib/base/errors.js'
 import { alignedTable } from '../lib/base/layout.js'
 import { count } from '../lib/base/units.js'
-import { calibrate, plannedRun } from '../lib/cli/calibration.js'
+import { calibrate, localBench } from '../lib/cli/calibration.js'
 import { screenSay } from '../lib/cli/say.js'
 import { script } from '../lib/cli/script.js'
-import { run, startLocalServers } from '../lib/index.js'
 import { publishedRows } from './bench/plan-published.js'
 
 const peer = 'service-capacity-modeling==0.3.212'
@@ -56,36 +55,6 @@ const peerPlans = (python) => {
   return null
 }
 
-/** @param {typeof workloads[number]} load */
-const measured = async (load) => {
-  const servers = await startLocalServers()
-  const cpu = /** @type {number[]} */ ([])
-  try {
-    const { strategy, ...cell } = load
-    const result = /** @type {any} */ (
-      await run(
-        {
-          ...servers.options,
-          strategy: /** @type {any} */ (strategy),
-          ...optionsOfCell(cell),
-          idleCost: 'always',
-        },
-        {
-          onProgress: (/** @type {any} */ event) => {
-            if (event.type === 'second' && event.phase === 'measuring')
-              cpu.push(event.nodes[0]?.engine_cpu_pct)
-          },
-        },
-      )
-    )
-    const { idle } = result.server
-    const pct = cpu.toSorted((a, b) => a - b)[Math.floor(cpu.length / 2)] - (idle.cpu_pct ?? 0)
-    return { cpu_us: (pct * 1e4) / result.rate.achieved, memory_bytes: result.server.memory_bytes_per_item }
-  } finally {
-    await servers.close()
-  }
-}
-
 /** @param {number | null | undefined} value @param {number} digits */
 const shown = (value, digits) => (typeof value === 'number' ? value.toFixed(digits) : '')
 /** @param {number | null | undefined} value @param {number | null} truth */
@@ -94,16 +63,23 @@ const off = (value, truth) =>
     ? `${value > truth ? '+' : ''}${(100 * (value / truth - 1)).toFixed(1)} %`
     : ''
 
-/** @param {readonly any[]} models @param {string} allocator @param {string} python */
+/** @param {readonly any[]} models @param {any} allocator @param {string} python */
 const sideBySide = async (models, allocator, python) => {
   const plans = peerPlans(python)
+  const needs = /** @type {any} */ ({
+    ...{ open: () => localBench(), optionsOf: (/** @type {string} */ strategy) => ({ strategy }) },
+    ...{ allocator, isCluster: false, windowS: 3, limitS: 12, stop: new AbortController().signal },
+  })
   const rows = []
   for (const [i, load] of workloads.entries()) {
-    const model = models.find(({ strategy }) => strategy === load.strategy)
-    const plan = plannedRun({ strategy: load.strategy, prefix: '', ...optionsOfCell(load) }, null)
-    const amounts = await amountsOf(plan, /** @type {any} */ (allocator))
-    const ours = predictionOf(model, amounts, load)
-    const found = await measured(load)
+    const { strategy } = load
+    const { amounts, measured } = await measureCell(needs, strategy, load, await measureIdle(needs, strategy))
+    const ours = predictionOf(
+      models.find((model) => model.strategy === strategy),
+      amounts,
+      load,
+    )
+    const found = { cpu_us: measured.cpu_us.master, memory_bytes: measured.memory_bytes }
     rows.push({ ...load, ours, peer: plans?.[i] ?? null, found })
     screenSay(`${i + 1} of ${workloads.length} workloads`)
   }

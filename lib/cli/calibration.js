@@ -61,8 +61,8 @@ export const strategiesIn = (text, files) => {
   return [...new Set([...named, ...own])]
 }
 
-/** Servers of a cell that are new: nothing of another cell is in their tables. @param {string | undefined} serverBin */
-const localBench = async (serverBin) => {
+/** Servers of a cell that are new: nothing of another cell is in their tables. @param {string} [serverBin] */
+export const localBench = async (serverBin) => {
   const servers = await startLocalServers({ serverBin })
   return {
     where: servers.options,
@@ -207,7 +207,19 @@ export const calibrate = async (asked, say, stop) => {
     planOf: (strategy, cell, variant) =>
       plannedRun({ ...modelOption(strategy, files), ...optionsOfCell(cell) }, variant),
     optionsOf: (strategy) => modelOption(strategy, files),
-    ...{ allocator: server.allocator, seed, cells, proofs, limitS, windowS, within, say, save, stop },
+    ...{
+      allocator: server.allocator,
+      isCluster: server.masters > 1,
+      seed,
+      cells,
+      proofs,
+      limitS,
+      windowS,
+      within,
+      say,
+      save,
+      stop,
+    },
   }).catch((error) => {
     if (!stop.aborted) throw error
   })

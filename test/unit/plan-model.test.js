@@ -20,6 +20,7 @@ const truth = /** @type {Record<string, number>} */ ({
   log2_items: 0.08,
   member: 0,
   first_byte: 0.0004,
+  byte_log2: 0,
 })
 /** @param {Cell} cell */
 const costOf = (cell) => {
@@ -54,7 +55,7 @@ test('the design tells the terms apart: without noise they come back', () => {
   const model = modelOf(cells.map(features), cells.map(costOf), cpuTerms)
   assert.deepEqual(
     model.left_out.map(({ name }) => name),
-    ['member'],
+    ['member', 'byte_log2'],
   )
   for (const { name, value } of model.terms)
     assert.ok(Math.abs(value / truth[name] - 1) < 1e-6, `${name} ${value}`)

@@ -35,6 +35,7 @@ import { sumOf, wireOf } from './wire.js'
  * @property {(strategy: string, cell: Cell, variant: string | null) => Plan} planOf a cell, without a server
  * @property {(strategy: string) => object} optionsOf it in a run: its name, or the file of an own model
  * @property {Allocator} allocator
+ * @property {boolean} isCluster
  * @property {number} seed
  * @property {number} cells of a model
  * @property {number} proofs further cells of a model
@@ -94,7 +95,7 @@ const watchedRun = async (bench, options, stop) => {
 }
 
 /** @param {Needs} needs @param {string} strategy @returns {Promise<Idle>} */
-const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
+export const measureIdle = async ({ open, optionsOf, stop }, strategy) => {
   const bench = await open()
   try {
     // So few items cost nothing beside the probes.
@@ -145,7 +146,7 @@ export const costsOf = (seconds, counted, rate, idle) =>
  * @param {Cell} cell
  * @param {Idle} idle
  */
-const measureCell = async (needs, strategy, cell, idle) => {
+export const measureCell = async (needs, strategy, cell, idle) => {
   const startedMs = performance.now()
   const runs = /** @type {any[]} */ ([])
   let costs = /** @type {ReturnType<typeof costsOf>} */ ([])
@@ -162,7 +163,7 @@ const measureCell = async (needs, strategy, cell, idle) => {
         needs.stop,
       )
       if (result.rate.achieved > 0 && result.items.failed === 0) {
-        amounts ??= await amountsOf(result.plan, needs.allocator)
+        amounts ??= await amountsOf(result.plan, needs)
         runs.push(result)
         costs = [...costs, ...costsOf(seconds, amounts.counted, result.rate.achieved, idle)]
       }
@@ -198,12 +199,12 @@ const measureCell = async (needs, strategy, cell, idle) => {
   return { amounts, measured, variant: runs[0].plan.variant ?? null }
 }
 
-/** What is computed of a plan before it is measured. @param {Plan} plan @param {Allocator} allocator */
-export const amountsOf = async (plan, allocator) => {
+/** What is computed of a plan before it is measured. @param {Plan} plan @param {Pick<Needs, 'allocator' | 'isCluster'>} needs */
+const amountsOf = async (plan, { allocator, isCluster }) => {
   const wire = await wireOf(plan)
   const amounts = sumOf(wire, (plan.quantity * 1000) / plan.periodMs)
-  const { spread, fixed } = memoryOf(plan, allocator)
-  return { ...amounts, computed_bytes: spread + fixed, unknown: wire.unknown, counted: wire.counted }
+  const memory = memoryFeatures(memoryOf(plan, allocator), plan.items, isCluster)
+  return { ...amounts, memory, computed_bytes: memory.computed, unknown: wire.unknown, counted: wire.counted }
 }
 
 /** @param {readonly (Cell & { amounts: Awaited<ReturnType<typeof amountsOf>>, measured: Measured })[]} cells */
@@ -229,7 +230,7 @@ const modelsOfCells = (cells) => {
     sized.length < 3
       ? null
       : modelOf(
-          sized.map(({ amounts }) => memoryFeatures(amounts.computed_bytes)),
+          sized.map(({ amounts }) => amounts.memory),
           sized.map(({ measured }) => Number(measured.memory_bytes)),
           memoryTerms,
         )
@@ -241,7 +242,7 @@ export const predictionOf = ({ cpu, memory }, amounts, { items }) => ({
   cpu_us: Object.fromEntries(
     Object.entries(cpu).map(([role, model]) => [role, predicted(model, cpuFeatures(amounts, items))]),
   ),
-  memory_bytes: memory && predicted(memory, memoryFeatures(amounts.computed_bytes)),
+  memory_bytes: memory && predicted(memory, amounts.memory),
   net_bytes: amounts.bytesIn + amounts.bytesOut,
 })
 
@@ -279,7 +280,7 @@ export const calibration = async (strategies, needs) => {
     const fitted = modelsOfCells(cells)
     const proof = await Promise.all(
       heldOut(seed + k, proofs, within).map(async (cell) => {
-        const amounts = await amountsOf(needs.planOf(strategy, cell, variant), needs.allocator)
+        const amounts = await amountsOf(needs.planOf(strategy, cell, variant), needs)
         return /** @type {any} */ ({
           ...cell,
           amounts,

@@ -72,9 +72,8 @@ export const heldOut = (seed, count, within = ranges) => {
 const columns = (cell) => {
   const { items, valueBytes, members } = cell
   const cost = roughS(cell) * 1e6
-  return [1, 1 / members, valueBytes / 1000, Math.log2(items), Math.min(2, valueBytes / 1000)].map(
-    (x) => x / cost,
-  )
+  const kb = valueBytes / 1000
+  return [1, 1 / members, kb, Math.log2(items), kb * Math.log2(items), Math.min(2, kb)].map((x) => x / cost)
 }
 
 const candidates = 300

@@ -14,6 +14,7 @@ import { strategyOf } from '../../workloads/strategy-of-plan.js'
  * @typedef {object} Memory bytes an item
  * @property {number} spread keys for each item or few of them
  * @property {number} fixed keys that hold all items
+ * @property {number} keys of its own, an item
  * @property {readonly string[]} unknown commands of which it is not known what they store
  */
 
@@ -130,61 +131,34 @@ const sampled = 2000
 // More keys than this are told from fewer by their names alone.
 const counted = 200_000
 
+/** @typedef {(size: Class, args: readonly number[][], n: number) => number} Store */
+
+/** @param {number} at the place of the value among the arguments @returns {Store} */
+const string = (at) => (size, args) => mean(args, (all) => value(size, all[at]))
+const lasts = (/** @type {readonly number[][]} */ args) => args.map((all) => Number(all.at(-1)))
+/** @type {Store} */
+const pushed = (size, args, n) => size(object) + list(size, lasts(args), n)
+/** Their last arguments, so many. @param {readonly number[][]} args @param {number} many */
+const ends = (args, many) => args.map((all) => all.slice(-many))
+
 /**
  * What commands of a name store under one key: by the lengths of their arguments for sampled items, and how many of them a
  * key holds.
- * @type {Record<string, (size: Class, args: readonly number[][], n: number) => number>}
+ * @type {Record<string, Store>}
  */
 const stores = {
-  SET: (size, args) => mean(args, ([, , length]) => value(size, length)),
-  SETEX: (size, args) => mean(args, ([, , , length]) => value(size, length)),
-  PSETEX: (size, args) => mean(args, ([, , , length]) => value(size, length)),
-  ZADD: (size, args, n) =>
-    size(object) +
-    sortedSet(
-      size,
-      args.map((all) => /** @type {number} */ (all.at(-1))),
-      n,
-    ),
-  RPUSH: (size, args, n) =>
-    size(object) +
-    list(
-      size,
-      args.map((all) => /** @type {number} */ (all.at(-1))),
-      n,
-    ),
-  LPUSH: (size, args, n) =>
-    size(object) +
-    list(
-      size,
-      args.map((all) => /** @type {number} */ (all.at(-1))),
-      n,
-    ),
-  XADD: (size, args, n) =>
-    stream(
-      size,
-      args.map((all) => all.slice(-4)),
-      n,
-    ),
-  HSET: (size, args, n) =>
-    size(object) +
-    hashed(
-      size,
-      args.map((all) => all.slice(-2)),
-      n,
-      false,
-    ),
-  SADD: (size, args, n) =>
-    size(object) +
-    hashed(
-      size,
-      args.map((all) => all.slice(-1)),
-      n,
-      true,
-    ),
+  SET: string(2),
+  SETEX: string(3),
+  PSETEX: string(3),
+  ZADD: (size, args, n) => size(object) + sortedSet(size, lasts(args), n),
+  RPUSH: pushed,
+  LPUSH: pushed,
+  XADD: (size, args, n) => stream(size, ends(args, 4), n),
+  HSET: (size, args, n) => size(object) + hashed(size, ends(args, 2), n, false),
+  SADD: (size, args, n) => size(object) + hashed(size, ends(args, 1), n, true),
 }
 
-/** What is not known takes what was sent. @type {typeof stores[string]} */
+/** What is not known takes what was sent. @type {Store} */
 const asSent = (_, args, n) => n * mean(args, (all) => all.slice(2).reduce((sum, length) => sum + length, 0))
 
 /** What a script stores under a key of this type; of a hash one field, whose name is short. @type {Record<string, [command: string, field: number]>} */
@@ -214,7 +188,7 @@ export const memoryOf = (plan, allocator) => {
     { length: Math.min(sampled, n) },
     (_, i, count = Math.min(sampled, n)) => 1 + Math.floor(((i + 0.5) * n) / count),
   )
-  const found = { spread: 0, fixed: 0 }
+  const found = { spread: 0, fixed: 0, keys: 0 }
   const unknown = /** @type {string[]} */ ([])
   const keyNames = new Set()
   const strategy = strategyOf(plan)
@@ -244,6 +218,7 @@ export const memoryOf = (plan, allocator) => {
     const family = String(step.key(1)).replace(/\d+/g, '#')
     if (keyNames.has(family)) continue
     keyNames.add(family)
+    if (into === 'spread') found.keys += all / n
     const dicts = expires(items[0]) ? 2 : 1
     found[into] +=
       (all / n) * (mean(lengths, ([, key]) => size(text(key))) + dicts * size(entry)) +

@@ -2,6 +2,7 @@
 // tell apart, that are not above 0 or that explain nothing are left out and named. ml-matrix does the algebra. Pure.
 import { inverse, Matrix, SVD, solve } from 'ml-matrix'
 import { studentQuantile } from '../../base/distributions.js'
+import { slotCount } from '../../wire/slot.js'
 
 /**
  * @typedef {Readonly<Record<string, number>>} Features of a cell, by the names of the terms
@@ -10,7 +11,7 @@ import { studentQuantile } from '../../base/distributions.js'
  * @typedef {object} Model
  * @property {Term[]} terms
  * @property {{ name: string, why: string }[]} left_out
- * @property {number} spread standard deviation of relative residuals
+ * @property {number} spread standard deviation of relative errors, each cell as the others predict it
  * @property {number} freedom degrees
  * @property {number[][]} covariance of the terms, without the spread
  *
@@ -50,8 +51,12 @@ const fitted = (x, weights) => {
   const beta = solve(x, ones, true)
   const residuals = Matrix.sub(x.mmul(beta), ones).to1DArray()
   const freedom = Math.max(1, x.rows - x.columns)
-  const spread = Math.max(leastSpread, Math.sqrt(residuals.reduce((sum, e) => sum + e * e, 0) / freedom))
   const covariance = inverse(x.transpose().mmul(x))
+  const leverages = x.mmul(covariance).mmul(x.transpose()).diagonal()
+  const square = (/** @type {readonly number[]} */ parts) => parts.reduce((sum, e) => sum + e * e, 0)
+  // Each cell as the others predict it: residuals do not know that the terms were chosen by these cells.
+  const alone = residuals.map((e, i) => e / Math.max(0.1, 1 - leverages[i]))
+  const spread = Math.sqrt(Math.max(leastSpread ** 2, square(residuals) / freedom, square(alone) / x.rows))
   const errors = beta.to1DArray().map((_, i) => spread * Math.sqrt(Math.max(0, covariance.get(i, i))))
   return { beta: beta.to1DArray(), spread, freedom, covariance, errors }
 }
@@ -62,10 +67,6 @@ const choicesOf = ([first, ...others]) => {
   for (const name of others) all = all.flatMap((one) => [one, [...one, name]])
   return all
 }
-
-/** Akaike's criterion for few measurements: a term must be worth it. @param {number} spread @param {number} n @param {number} k */
-const akaike = (spread, n, k) =>
-  n * Math.log((spread * spread * Math.max(1, n - k)) / n) + (2 * k * n) / Math.max(1, n - k - 1)
 
 /**
  * The terms, none of them below 0, that explain the costs best.
@@ -89,12 +90,10 @@ export const modelOf = (rows, costs, names, weights = costs.map(() => 1)) => {
     .filter(isApart)
     .map((used) => ({ used, fit: fitted(design(rows, costs, used, weights), weights) }))
     .filter(({ used, fit }) => used.length === 1 || fit.beta.every((value) => value > 0))
-  const { used, fit } = tries.reduce((best, one) =>
-    akaike(one.fit.spread, rows.length, one.used.length) <
-    akaike(best.fit.spread, rows.length, best.used.length)
-      ? one
-      : best,
-  )
+  // Fewer terms first: more of them must predict better.
+  const { used, fit } = tries
+    .toSorted((one, other) => one.used.length - other.used.length)
+    .reduce((best, one) => (one.fit.spread < best.fit.spread ? one : best))
   for (const name of there.filter((one) => !used.includes(one)))
     leftOut.push({
       name,
@@ -132,7 +131,14 @@ export const predicted = ({ terms, spread, freedom, covariance }, features) => {
 }
 
 /** Names of the terms of CPU, the least important last. */
-export const cpuTerms = /** @type {const} */ (['command', 'byte', 'log2_items', 'member', 'first_byte'])
+export const cpuTerms = /** @type {const} */ ([
+  'command',
+  'byte',
+  'log2_items',
+  'member',
+  'byte_log2',
+  'first_byte',
+])
 
 // The first bytes of a command cost more each: what is new to a processor's cache, before it is read in advance.
 const firstBytes = 2048
@@ -148,10 +154,21 @@ export const cpuFeatures = ({ commands, members, bytesIn, bytesOut }, items) => 
   byte: bytesIn + bytesOut,
   first_byte: Math.min(bytesIn + bytesOut, firstBytes),
   log2_items: Math.log2(items),
+  // What is read of a value lies in memory that a processor has not in its cache, the more the items are.
+  byte_log2: (bytesIn + bytesOut) * Math.log2(items),
 })
 
 /** Memory: what was computed, and what the server takes besides. */
-export const memoryTerms = /** @type {const} */ (['computed', 'an item'])
+export const memoryTerms = /** @type {const} */ (['computed', 'an item', 'a slot'])
 
-/** @param {number} computed bytes an item @returns {Features} */
-export const memoryFeatures = (computed) => ({ computed, 'an item': 1 })
+/**
+ * @param {import('./memory.js').Memory} memory an item
+ * @param {number} items
+ * @param {boolean} isCluster each slot that has a key takes memory of its own
+ * @returns {Features}
+ */
+export const memoryFeatures = ({ spread, fixed, keys }, items, isCluster) => ({
+  computed: spread + fixed,
+  'an item': 1,
+  'a slot': isCluster ? (slotCount * -Math.expm1((-items * keys) / slotCount)) / items : 0,
+})

@@ -25,6 +25,7 @@ import { partsAt, sumOf, wireOf } from './wire.js'
  * @property {Plan} plan
  * @property {Wire} wire
  * @property {Memory} memory
+ * @property {boolean} [isCluster] the calibrated servers
  */
 
 // A simple command of serverless, and what it is about.
@@ -95,7 +96,7 @@ const ecpuOf = ({ amounts: { commands, kilobytes }, spread, script, us }, simple
  * @param {'value' | 'low' | 'high'} [bound]
  * @returns {Demand & { cpu: Prediction }}
  */
-export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'value') => {
+export const demandOf = ({ model, wire, memory, isCluster = false }, { rate, items }, bound = 'value') => {
   const features = cpuFeatures(sumOf(wire, rate), items)
   const usOf = (/** @type {Model} */ role) => {
     const cpu = predicted(role, features)
@@ -105,7 +106,10 @@ export const demandOf = ({ model, wire, memory }, { rate, items }, bound = 'valu
   }
   const { cpu, parts, us } = usOf(model.cpu.master)
   const computed = memory.spread + memory.fixed
-  const size = model.memory === null ? 1 : predicted(model.memory, memoryFeatures(computed))[bound] / computed
+  const size =
+    model.memory === null
+      ? 1
+      : predicted(model.memory, memoryFeatures(memory, items, isCluster))[bound] / computed
   const simpleUs = predicted(model.cpu.master, cpuFeatures(simple, items)).value
   return {
     cpu,
@@ -163,7 +167,10 @@ export const planAnswer = async ({ asked, calibration, plans, prices, types, now
   const models = []
   const warnings = oldPrices(prices, nowMs)
   for (const { model, plan } of plans) {
-    const planned = { model, plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) }
+    const planned = {
+      ...{ model, plan, wire: await wireOf(plan), memory: memoryOf(plan, server.allocator) },
+      isCluster: server.masters > 1,
+    }
     const outside = outsideOf(calibration.ranges, planned, asked)
     const demand = demandOf(planned, asked)
     const candidates = types.map((type) => candidateOf(demand, type, asked))

@@ -26,9 +26,10 @@ const termNames = /** @type {Record<string, string>} */ ({
   byte: 'a kilobyte',
   log2_items: 'a doubling of the items',
   member: 'an item in a command',
+  byte_log2: 'a kilobyte for each doubling of the items',
   first_byte: 'an extra for each of the first two kilobytes',
 })
-const ofKilobyte = new Set(['byte', 'first_byte'])
+const ofKilobyte = new Set(['byte', 'byte_log2', 'first_byte'])
 
 /** @param {string} role @param {any} model */
 const cpuWords = (role, { terms, left_out: leftOut }) => {
@@ -65,7 +66,7 @@ export const calibrationText = ({ server, machine, references, models, complete 
         ...(memory === null
           ? ['Memory was not measured; it is as computed.']
           : [
-              `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B an item`)).join(' + ')}.`,
+              `Memory: ${memory.terms.map((/** @type {any} */ { name, value }) => (name === 'computed' ? `${value.toFixed(3)} times what was computed` : `${three(value)} B ${name}`)).join(' + ')}.`,
             ]),
         ...driftWords(references, strategy),
         `${proofWords(scoresOf(proof))}.`,

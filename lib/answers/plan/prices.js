@@ -38,21 +38,24 @@ export const pricesOf = (region) => {
     ...about,
     nodes: {
       ...nodes,
-      types: nodes.types.map((/** @type {any} */ type) => ({
-        name: type.name,
-        memoryGib: type.memory_gib,
-        networkMbit: type.network_mbit,
-        hour: type.usd_year === null ? null : type.usd_year / hoursAYear,
-      })),
+      types: nodes.types.map(
+        (
+          /** @type {[string, number, number | null, number | null]} */ [
+            name,
+            memoryGib,
+            networkMbit,
+            usdYear,
+          ],
+        ) => ({ name, memoryGib, networkMbit, hour: usdYear === null ? null : usdYear / hoursAYear }),
+      ),
     },
     serverless: serverless && {
       ...serverless,
-      engines: serverless.engines.map((/** @type {any} */ one) => ({
-        engine: one.engine,
-        millionEcpu: one.million_ecpu,
-        gbHour: one.gb_hour,
-        leastGb: one.least_gb,
-      })),
+      engines: serverless.engines.map(
+        (/** @type {[string, number, number, number]} */ [engine, millionEcpu, gbHour, leastGb]) => ({
+          ...{ engine, millionEcpu, gbHour, leastGb },
+        }),
+      ),
     },
   }
 }
