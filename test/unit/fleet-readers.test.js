@@ -66,7 +66,13 @@ test('the median of the items is that of all fetches, not one of the medians of 
 })
 
 test('of a box that was lost, what its seconds come to counts', () => {
-  const lost = { measured: measuredOf({ 300: 5 }), seq: 5, skipped: 0, from_ms: 0, at_ms: 2000 }
+  const lost = {
+    measured: { window: measuredOf({ 300: 5 }), whole: measuredOf({ 300: 5 }) },
+    seq: 5,
+    skipped: 0,
+    from_ms: 0,
+    at_ms: 2000,
+  }
   const { fetches, rate } = mergedOf({ 'box-1': endOf({ 100: 3 }) }, { 'box-2': lost })
   assert.deepEqual([fetches.count, fetches.items, fetches.items_p50], [8, 1800, 300])
   assert.deepEqual([rate.nominal, rate.achieved, rate.items], [2, 4, 900])
