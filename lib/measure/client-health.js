@@ -128,6 +128,25 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     }
   }
 
+  /** Percent of a core that all threads take in seconds without any load; null: there was none. */
+  const idling = () => {
+    const use = meter()
+    let isFree = false
+    /** @type {number | null} */
+    let pct = null
+    return {
+      /** Between two of these is a second. @param {boolean} isIdle whether from now on nothing else is done */
+      look(isIdle) {
+        const { cpu_s: cpuS, over_s: overS } = use.read()
+        if (isFree && overS > 0) pct = Math.min(pct ?? Number.POSITIVE_INFINITY, (100 * cpuS) / overS)
+        isFree = isIdle
+        use.restart()
+      },
+      pct: () => pct,
+    }
+  }
+
+  const idle = idling()
   const second = { use: meter(), delay: delays(), pause: pauses() }
   const windowDelay = delays()
 
@@ -140,6 +159,10 @@ export const clientHealth = ({ clock, resolutionMs = 20 }) => {
     },
 
     startWindow: () => windowDelay.reset(),
+
+    lookIdle: idle.look,
+    /** The least of the seconds: what was made ready before still keeps threads of V8 busy. */
+    idlePct: idle.pct,
 
     /** Since the sample before. @returns {ClientRow} */
     sample: () => {

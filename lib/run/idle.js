@@ -53,16 +53,21 @@ export const disturbedBy =
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.others
  * @param {(line: string) => void} needs.say
+ * @param {() => void} needs.onSample
  * @returns {Promise<Idle | Unknown>}
  */
-export const idleOf = async ({ plan, strategy, target, asked, others, say }) => {
+export const idleOf = async ({ plan, strategy, target, asked, others, say, onSample }) => {
   const why = target.refused.has('INFO') ? 'the server refuses INFO' : whyNotIdle(asked, lengthMs(plan))
   if (why !== null) return { why }
   say('measuring the CPU of the idle servers (--idle-cost never skips it)')
-  const { sample } = nodeSampler({
+  const sampler = nodeSampler({
     nodes: target.reporting,
     info: target.info,
     clock: () => performance.now(),
   })
+  const sample = () => {
+    onSample()
+    return sampler.sample()
+  }
   return idleCost({ sample, sleep, disturbed: disturbedBy({ strategy, others }) })
 }

@@ -4,6 +4,7 @@
 import { ledSource } from '../fleet/leader-sampling.js'
 import { serversAheadMs } from '../measure/clocks.js'
 import { presenceWatch } from '../measure/presence.js'
+import { client } from '../measures/client.js'
 import { instrumentsOf, ofWriters } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { inFlightWords } from '../result/in-flight.js'
@@ -194,9 +195,11 @@ export const setUpWriting = async (needs) => {
   const { instruments } = watchers
   // The PINGs are a part of what goes on beside the items.
   await instruments.start()
+  let isOpen = false
+  const onSample = () => instruments.of(client)?.lookIdle(isOpen)
   const idling =
     !fleet || fleet.leads()
-      ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say })
+      ? idleOf({ plan, strategy, target, asked: needs.idleCost, others, say, onSample })
       : Promise.resolve({ why: 'another box of the fleet measured it' })
   const opening = runOfFlow[plan.flow].open({
     ...{ plan, strategy, target, records, clock, onEvent: journal.event, time, onEncoding },
@@ -206,6 +209,12 @@ export const setUpWriting = async (needs) => {
     measuredFromMs: watchers.window.fromMs,
     ...(fleet && { stopsAtMs: fleet.stopsAtMs }),
   })
+  opening.then(
+    () => {
+      isOpen = true
+    },
+    () => {},
+  )
   const [flow, idle] = await Promise.all([opening, idling]).catch(async (error) => {
     await instruments.stop()
     throw error

@@ -244,11 +244,11 @@ test('network per item is the same at a low rate and at a high one when our own 
   const { host, port, password } = server
   const at = async (/** @type {number} */ quantity) => {
     await server.redis.flushall()
-    const { server: costs } = /** @type {any} */ (
+    const { server: costs, client } = /** @type {any} */ (
       await runMillrace({ host, port, password, quantity, duration: '4s', idleCost: 'always' })
     )
     assert.ok(costs.net_bytes_per_item_net > 0, JSON.stringify(costs.idle))
-    return costs
+    return { ...costs, client }
   }
   const [low, high] = [await at(100), await at(20_000)]
   const [few, many] = [low.net_bytes_per_item_net, high.net_bytes_per_item_net]
@@ -258,4 +258,8 @@ test('network per item is the same at a low rate and at a high one when our own 
   // Names of more items have more digits, and a batch of few items is a command all the same.
   assert.ok(Math.abs(many / few - 1) < 0.06, `${few} B an item at 100/s, ${many} B at 20,000/s`)
   assert.ok(low.net_bytes_per_item > 1.3 * few)
+  // The process takes most of its CPU at a low rate by itself.
+  const { idle_pct: idlePct, cpu_us_per_item: gross, cpu_us_per_item_net: net } = low.client
+  assert.ok(idlePct > 0, `${idlePct} % idle`)
+  assert.ok(net >= 0 && net < gross, `${net} of ${gross} us an item`)
 })

@@ -31,6 +31,28 @@ test('CPU of a second, as percent of the clock it was given', (t) => {
   assert.equal(usesOf(second).cpu_pct?.toFixed(6), ((second.cpu_s / 2) * 100).toFixed(6))
 })
 
+test('idle is the least of the seconds in which nothing else was done', (t) => {
+  const time = { ms: 0 }
+  const health = clientHealth({ clock: () => time.ms })
+  t.after(health.stop)
+  const secondOf = (/** @type {number} */ cpuS, /** @type {boolean} */ isIdle) => {
+    const before = usedS()
+    burn(cpuS)
+    time.ms += 1000
+    health.lookIdle(isIdle)
+    return (usedS() - before) * 100
+  }
+  health.lookIdle(false)
+  secondOf(0.01, true)
+  assert.equal(health.idlePct(), null, 'commands were still encoded in the first')
+  secondOf(0.2, true)
+  const quiet = secondOf(0.05, true)
+  const pct = Number(health.idlePct())
+  assert.ok(pct >= 5 && pct <= quiet + 1, `${pct} % of ${quiet}`)
+  secondOf(0.3, false)
+  assert.equal(health.idlePct(), pct)
+})
+
 test('the CPU of another thread is the process’s and not this thread’s', async (t) => {
   const health = clientHealth({ clock: performance.now.bind(performance) })
   t.after(health.stop)
