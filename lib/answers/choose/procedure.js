@@ -1,0 +1,179 @@
+// Which of several candidates costs least, as a machine without a clock: it yields blocks, in each of which every candidate
+// that is left runs once, and is given what their runs cost. Losers leave early: those that surely cost more at each look, and
+// at two points the half that costs more so far. The intervals allow for all looks and all candidates. Pure, seeded.
+import { pairedOf } from '../../compare/paired.js'
+import { untilSure } from '../../compare/plan.js'
+import { smallestEffect } from '../../compare/verdict.js'
+import { shuffle, uniforms } from '../find/random.js'
+
+/**
+ * @typedef {{ round: number, order: readonly number[] }} Block candidates by their numbers, in the order in which they run
+ *
+ * @typedef {object} Outcome of a run
+ * @property {number | null} cost above 0; null: the run does not count
+ * @property {string | null} why it does not
+ * @property {boolean} final no run of this candidate will do better: it cannot run here
+ *
+ * @typedef {'left' | 'worse' | 'halved' | 'not-counted' | 'refused'} Place worse: it surely costs more; halved: it left because it cost
+ *   more so far; left: it was there at the end
+ *
+ * @typedef {object} Standing of a candidate against the one with the lowest cost
+ * @property {Place} place
+ * @property {number} rounds that count, of it
+ * @property {number | null} ratio of its cost to the lowest; null: it has none
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {import('../../compare/verdict.js').Verdict | null} verdict of it against the lowest
+ * @property {string | null} why it did not count
+ *
+ * @typedef {object} Decision
+ * @property {'best' | 'same' | 'unclear' | 'none'} state same: those that remain differ by less than the smallest effect; none: no
+ *   candidate has two rounds that count
+ * @property {number | null} chosen
+ * @property {number[]} alike those that cannot be told apart from the lowest, the simplest first
+ * @property {Standing[]} standings
+ * @property {number} rounds
+ * @property {number} runs
+ *
+ * @typedef {object} Terms
+ * @property {number} count of candidates
+ * @property {readonly number[]} simplicity of each: the lowest is the simplest
+ * @property {number} runs at most
+ * @property {number} [effect] the smallest change that matters
+ * @property {number} [seed]
+ * @property {import('../../compare/plan.js').RoundsPlan} [plan] of as many candidates and runs
+ */
+
+export const leastRounds = 4
+const mostRounds = 24
+// Of all rounds: where the half that costs more leaves.
+const halvings = [1 / 3, 2 / 3]
+// So many runs of a candidate that do not count, and more than those that do, are its result.
+const mostLost = 2
+
+/** Rounds and looks. Losers leave, so the others may have more rounds than all would. @param {number} count @param {number} runs */
+export const roundsPlan = (count, runs) =>
+  untilSure(
+    leastRounds,
+    Math.min(mostRounds, Math.max(leastRounds, Math.floor((1.5 * runs) / Math.max(1, count)))),
+    Math.max(2, count),
+  )
+
+/**
+ * @param {Terms} terms
+ * @returns {Generator<Block, Decision, Outcome[]>} outcomes in the order of the block
+ */
+export function* choosing({
+  count,
+  simplicity,
+  runs: mostRuns,
+  effect = smallestEffect,
+  seed = 1,
+  plan = roundsPlan(count, mostRuns),
+}) {
+  const all = Array.from({ length: count }, (_, i) => i)
+  const { rounds } = plan
+  const halvedAfter = halvings.map((part) => plan.looks.find((look) => look >= part * rounds))
+  /** @type {Map<number, number>[]} cost by round */
+  const costs = all.map(() => new Map())
+  /** @type {string[][]} */
+  const lost = all.map(() => [])
+  /** @type {Place[]} */
+  const places = all.map(() => 'left')
+  const left = () => all.filter((i) => places[i] === 'left')
+  const uniform = uniforms(seed)
+
+  /** What b costs against a, by the rounds that both have. @param {number} a @param {number} b */
+  const against = (a, b) => {
+    const pairs = [...costs[a]].flatMap(([round, cost]) => {
+      const other = costs[b].get(round)
+      return other === undefined ? [] : [{ a: cost, b: other, first: /** @type {const} */ ('a') }]
+    })
+    if (pairs.length === 0) return null
+    return pairedOf(pairs, { effect, criticals: plan.criticals(pairs.length) })
+  }
+  /** The lowest of those by the rounds that they have in common. @param {readonly number[]} some */
+  const lowest = (some) =>
+    some.reduce((/** @type {number | null} */ best, i) => {
+      if (costs[i].size < 2) return best
+      return best === null || (against(best, i)?.change ?? 0) < 0 ? i : best
+    }, null)
+  const leaveWorse = () => {
+    const there = left()
+    for (const i of there)
+      if (there.some((j) => j !== i && against(j, i)?.verdict === 'worse')) places[i] = 'worse'
+  }
+  const halve = () => {
+    const best = lowest(left())
+    if (best === null) return
+    const change = (/** @type {number} */ i) => (i === best ? 0 : (against(best, i)?.change ?? 0))
+    const ordered = left().sort((i, j) => change(i) - change(j))
+    for (const i of ordered.slice(Math.max(2, Math.ceil(ordered.length / 2))))
+      if (change(i) > effect) places[i] = 'halved'
+  }
+  const isDecided = () => {
+    const there = left()
+    return there.every((i) => there.every((j) => i >= j || against(i, j)?.verdict === 'same'))
+  }
+  /** @param {number} i @param {Outcome} outcome @param {number} round */
+  const note = (i, { cost, why, final }, round) => {
+    if (cost !== null) costs[i].set(round, cost)
+    else {
+      lost[i].push(why ?? 'its run did not count')
+      if (final) places[i] = 'refused'
+      else if (lost[i].length >= mostLost && lost[i].length > costs[i].size) places[i] = 'not-counted'
+    }
+  }
+
+  let used = 0
+  let round = 0
+  /** @type {number[]} */
+  let order = []
+  while (round < rounds && left().length > 0) {
+    if (round >= leastRounds && used + left().length > mostRuns) break
+    round++
+    // Mirrored, so that what drifts over two rounds weighs on all alike.
+    order = round % 2 === 1 ? shuffle(left(), uniform) : order.filter((i) => places[i] === 'left').reverse()
+    used += order.length
+    const outcomes = yield { round, order }
+    for (const [at, i] of order.entries()) note(i, outcomes[at], round)
+    if (!plan.looks.includes(round)) continue
+    leaveWorse()
+    if (left().length <= 1 || isDecided()) break
+    if (halvedAfter.includes(round)) halve()
+  }
+  const isSure = (/** @type {number} */ i) => places[i] === 'worse'
+  leaveWorse()
+  const ranked = all.filter((i) => ['left', 'halved'].includes(places[i]) && costs[i].size > 1)
+  const best = lowest(left())
+  const difference = (/** @type {number} */ i) => (best === null || i === best ? null : against(best, i))
+  const unproven = ranked.filter((i) => i === best || difference(i)?.verdict !== 'worse')
+  const change = (/** @type {number} */ i) => difference(i)?.change ?? 0
+  const simplest = (/** @type {number} */ i, /** @type {number} */ j) =>
+    Number(change(i) > effect) - Number(change(j) > effect) ||
+    simplicity[i] - simplicity[j] ||
+    change(i) - change(j)
+  const alike = best === null ? [] : unproven.sort(simplest)
+  const isSame = alike.every((i) => alike.every((j) => i >= j || against(i, j)?.verdict === 'same'))
+  return {
+    state: best === null ? 'none' : alike.length === 1 ? 'best' : isSame ? 'same' : 'unclear',
+    chosen: alike[0] ?? null,
+    alike,
+    standings: all.map((i) => {
+      const found = difference(i)
+      const at = (/** @type {number | null | undefined} */ part) =>
+        i === best ? 1 : part === null || part === undefined ? null : 1 + part
+      return {
+        place: isSure(i) || places[i] !== 'halved' || found?.verdict !== 'worse' ? places[i] : 'worse',
+        rounds: costs[i].size,
+        ratio: at(found?.change),
+        low: at(found?.low),
+        high: at(found?.high),
+        verdict: found?.verdict ?? null,
+        why: lost[i].at(-1) ?? null,
+      }
+    }),
+    rounds: round,
+    runs: used,
+  }
+}
