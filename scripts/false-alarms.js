@@ -11,7 +11,7 @@ import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { clockTime } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { rulingOf } from '../lib/compare/gates.js'
-import { pairedOf } from '../lib/compare/paired.js'
+import { pairedOf } from '../lib/result/paired.js'
 import { thresholdOf } from '../lib/result/thresholds.js'
 
 const usage = `Usage: node scripts/false-alarms.js aa [options]

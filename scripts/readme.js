@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
+import { chooseSchema } from '../lib/answers/choose/document.js'
 import { findSchema } from '../lib/answers/find/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { script } from '../lib/cli/script.js'
@@ -131,6 +132,7 @@ const partsOf = (experiments) => {
     ['README.md', 'sample', samplePart()],
     ['docs/data-models.md', 'strategies', strategiesPart()],
     ['docs/data-models.md', 'needs', needsPart()],
+    ['docs/choosing.md', 'needs', needsPart()],
     ['docs/data-models.md', 'keys', keysPart()],
     ['docs/options.md', 'options', optionsPart()],
     ['docs/experiments.md', 'experiments', experimentsPart()],
@@ -172,10 +174,11 @@ export const generatedFiles = (read = readProjectFile) => {
 /** The schemas of a run's files, as they ship. @returns {Record<string, string>} */
 const schemaFiles = () =>
   Object.fromEntries(
-    Object.entries({ ...publishedSchemas, 'find.schema.json': findSchema }).map(([name, schema]) => [
-      `docs/schemas/${name}`,
-      `${JSON.stringify(schema, null, 2)}\n`,
-    ]),
+    Object.entries({
+      ...publishedSchemas,
+      'find.schema.json': findSchema,
+      'choose.schema.json': chooseSchema,
+    }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )
 
 /** @param {string} file */

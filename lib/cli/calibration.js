@@ -87,14 +87,14 @@ const untilSteady = async (target) => {
   }
 }
 
-/** A target that others may use: what a cell wrote is removed. @param {any} where */
-const remoteBench = async (where) => ({
+/** A target that others may use: what a cell wrote is removed. @param {any} where @param {string} [own] prefix of its keys */
+export const remoteBench = async (where, own = prefix) => ({
   where,
   run: (/** @type {any} */ options, /** @type {any} */ hooks) => run({ ...where, ...options }, hooks),
   close: () =>
     onTarget(where, async (target) => {
       await clearLeavings({
-        ...{ target, prefix, remove: true, nowMs: Date.now(), onProgress: () => {} },
+        ...{ target, prefix: own, remove: true, nowMs: Date.now(), onProgress: () => {} },
         signal: new AbortController().signal,
       }).catch((error) => {
         // A run that was refused has written nothing.

@@ -43,6 +43,10 @@ export const commands = {
     what: 'runs two sides in turn: what differs, and how sure that is',
     load: () => import('./commands/compare.js'),
   },
+  choose: {
+    what: 'chooses the data model that costs least at your load',
+    load: () => import('./commands/choose.js'),
+  },
   diff: { what: 'compares finished runs or experiments', load: () => import('./commands/diff.js') },
   experiment: {
     what: 'runs a published experiment, or one of your own',

@@ -3,8 +3,8 @@
 import { ownOptions } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
-import { smallestEffect } from '../compare/verdict.js'
 import { thresholdOf } from '../result/thresholds.js'
+import { smallestEffect } from '../result/verdict.js'
 
 export const gateOptions = ownOptions('Verdict', [
   {

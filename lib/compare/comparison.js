@@ -1,22 +1,22 @@
 // Two sides, metric by metric, and what thresholds make of them. Pure.
 import { OptionError } from '../base/errors.js'
 import { grossCost, MEASURES, netCost } from '../result/measures.js'
+import { pairedOf } from '../result/paired.js'
+import { smallestEffect } from '../result/verdict.js'
 import { driftIn } from './drift.js'
 import { rulingOf } from './gates.js'
 import { orderWarnings } from './order.js'
-import { pairedOf } from './paired.js'
 import { separateOf } from './separate.js'
 import { settingsThatDiffer } from './sides.js'
-import { smallestEffect } from './verdict.js'
 
 /**
  * @import { MeasureRow } from '../result/measures.js'
  * @import { Threshold } from '../result/thresholds.js'
  * @import { Ruling } from './gates.js'
  * @import { Rank } from './many.js'
- * @import { Criticals } from './sequential.js'
+ * @import { Criticals } from '../result/sequential.js'
  * @import { Series, Side } from './sides.js'
- * @import { Difference } from './verdict.js'
+ * @import { Difference } from '../result/verdict.js'
  *
  * @typedef {MeasureRow} Figure
  *

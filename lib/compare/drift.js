@@ -1,9 +1,9 @@
 // What makes rounds less than repeats of one thing: a slow first one, outliers, a trend, the order. Pure.
 import { mean, median, sampleVariance } from 'simple-statistics'
 import { studentTail } from '../base/distributions.js'
-import { smallestEffect } from './verdict.js'
+import { smallestEffect } from '../result/verdict.js'
 
-/** @import { Pair } from './paired.js' */
+/** @import { Pair } from '../result/paired.js' */
 
 /** Two-sided probability of a mean this far from 0 by chance. @param {number[]} values */
 const chanceOf = (values) => {

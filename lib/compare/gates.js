@@ -6,7 +6,7 @@ import { keeps } from '../result/thresholds.js'
 /**
  * @import { MeasureRow } from '../result/measures.js'
  * @import { Threshold } from '../result/thresholds.js'
- * @import { Difference } from './verdict.js'
+ * @import { Difference } from '../result/verdict.js'
  *
  * @typedef {'strict' | 'lenient'} Gate
  *

@@ -1,8 +1,8 @@
 // More than two sides: each against the first, and which of them are best. Pure.
 import { MEASURES } from '../result/measures.js'
+import { pairedOf } from '../result/paired.js'
 import { comparisonOf, comparisonOfRounds } from './comparison.js'
 import { middleOf } from './gates.js'
-import { pairedOf } from './paired.js'
 import { roundsOf } from './rounds.js'
 import { separateOf } from './separate.js'
 
@@ -10,9 +10,9 @@ import { separateOf } from './separate.js'
  * @import { TurnResult } from '../experiments/summary.js'
  * @import { Threshold } from '../result/thresholds.js'
  * @import { Comparison, Figure, Round } from './comparison.js'
- * @import { RoundsPlan } from './plan.js'
+ * @import { RoundsPlan } from '../result/rounds-plan.js'
  * @import { Side } from './sides.js'
- * @import { Verdict } from './verdict.js'
+ * @import { Verdict } from '../result/verdict.js'
  *
  * @typedef {{ id: string, name: string }} Named a side and its cell
  *

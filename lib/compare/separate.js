@@ -1,9 +1,9 @@
 // Two sets of runs that are no pairs: Welch's t-test, of logarithms. Pure.
 import { mean, sampleVariance } from 'simple-statistics'
 import { studentQuantile } from '../base/distributions.js'
-import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
+import { judged, levelsOf, missed, smallestEffect, unjudged } from '../result/verdict.js'
 
-/** @import { Difference } from './verdict.js' */
+/** @import { Difference } from '../result/verdict.js' */
 
 /**
  * On logarithms the interval is one of the ratio. Rank tests cannot reach 95 % with three runs a side, and a bootstrap of

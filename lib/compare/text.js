@@ -15,7 +15,7 @@ import { rankBlocks, rankConclusion } from './ranked.js'
 /**
  * @import { Comparison, Row } from './comparison.js'
  * @import { Ruling } from './gates.js'
- * @import { Verdict } from './verdict.js'
+ * @import { Verdict } from '../result/verdict.js'
  */
 
 const shownSettings = 6

@@ -1,15 +1,15 @@
 // Ratios of an experiment's rows, beside the published ones.
 import { times } from '../base/units.js'
 import { grossCost, measureNamed, netCost } from '../result/measures.js'
+import { ratioOf, standing } from '../result/ratio.js'
 import { quotable } from '../result/statistics.js'
 import { legsOf } from './matrix.js'
 import { publishedFigures } from './published.js'
-import { ratioOf, standing } from './ratio.js'
 
 /**
  * @import { ExperimentRatio } from '../result/experiment-document.js'
  * @import { Leg } from './matrix.js'
- * @import { Standing } from './ratio.js'
+ * @import { Standing } from '../result/ratio.js'
  * @import { Ratio } from './schema.js'
  * @import { LegTurn, Matrix, TurnResult } from './summary.js'
  */

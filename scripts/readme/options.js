@@ -51,7 +51,17 @@ const commandPart = (program) => {
 }
 
 /** Commands whose options are all their own. */
-const ownCommands = ['compare', 'diff', 'experiment', 'staff', 'calibrate', 'plan', 'report', 'cloudwatch']
+const ownCommands = [
+  'compare',
+  'choose',
+  'diff',
+  'experiment',
+  'staff',
+  'calibrate',
+  'plan',
+  'report',
+  'cloudwatch',
+]
 
 const named = await Promise.all(
   ownCommands.map(async (name) => ({ name, command: await commandNamed(name) })),

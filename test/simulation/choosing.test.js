@@ -12,9 +12,9 @@ const plans = new Map([2, 3, 5].map((count) => [count, roundsPlan(count, runs)])
 /**
  * @param {readonly number[]} costs true ones
  * @param {number} seed
- * @param {{ noise?: number, drift?: number, count?: number }} [world]
+ * @param {{ noise?: number, drift?: number, lose?: (i: number, round: number) => boolean }} [world]
  */
-const play = (costs, seed, { noise = 0.04, drift = 0.1, lose = () => false } = /** @type {any} */ ({})) => {
+const play = (costs, seed, { noise = 0.04, drift = 0.1, lose = () => false } = {}) => {
   const normal = normals(seed)
   const machine = choosing({
     count: costs.length,

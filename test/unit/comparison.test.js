@@ -7,7 +7,6 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { comparisonData } from '../../lib/compare/data.js'
-import { fixedRounds, isDecided, untilSure } from '../../lib/compare/plan.js'
 import {
   cellOf,
   commonRequest,
@@ -19,6 +18,7 @@ import {
 import { roundsOf } from '../../lib/compare/rounds.js'
 import { comparisonSections } from '../../lib/compare/sections.js'
 import { typedLine } from '../../lib/options/command-line.js'
+import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 import { optionsOf } from '../../settings.js'
 

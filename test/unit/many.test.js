@@ -8,11 +8,11 @@ import { junit } from '../../lib/compare/ci.js'
 import { comparisonData } from '../../lib/compare/data.js'
 import { exitCodeOf } from '../../lib/compare/gates.js'
 import { comparisonOfMany } from '../../lib/compare/many.js'
-import { pairedCriticals } from '../../lib/compare/paired.js'
-import { fixedRounds, isDecided, untilSure } from '../../lib/compare/plan.js'
 import { cellIdOf, idOf, requestedDifferences, sideRequests } from '../../lib/compare/request.js'
 import { comparisonPictures, comparisonSections } from '../../lib/compare/sections.js'
 import { comparisonText } from '../../lib/compare/text.js'
+import { pairedCriticals } from '../../lib/result/paired.js'
+import { fixedRounds, isDecided, untilSure } from '../../lib/result/rounds-plan.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 
 const requests = sideRequests(['sorted-set', 'list', 'stream', 'chunks=4'])

@@ -5,13 +5,13 @@ import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { driftIn } from '../../lib/compare/drift.js'
 import { exitCodeOf, rulingOf } from '../../lib/compare/gates.js'
 import { orderWarnings } from '../../lib/compare/order.js'
-import { pairedOf } from '../../lib/compare/paired.js'
 import { separateOf } from '../../lib/compare/separate.js'
-import { criticalsOf, looksBetween } from '../../lib/compare/sequential.js'
 import { conclusionOf } from '../../lib/compare/text.js'
+import { pairedOf } from '../../lib/result/paired.js'
+import { criticalsOf, looksBetween } from '../../lib/result/sequential.js'
 import { thresholdOf } from '../../lib/result/thresholds.js'
 
-/** @typedef {import('../../lib/compare/paired.js').Pair} Pair */
+/** @typedef {import('../../lib/result/paired.js').Pair} Pair */
 
 /** @param {number} at */
 const firstOf = (at) => /** @type {'a' | 'b'} */ (at % 4 === 0 || at % 4 === 3 ? 'a' : 'b')
@@ -89,7 +89,7 @@ test('looks at every second round err together no more often than one look', () 
     const pairs = pairsOf(20, { noise: 0.04, next })
     const bounded = pairs.map((pair) => ({ ...pair, b: pair.b * 1.03 }))
     const at = (/** @type {(rounds: number, look: number) => boolean} */ isWrong) => looks.some(isWrong)
-    const decided = (/** @type {import('../../lib/compare/verdict.js').Difference} */ { low, high }) =>
+    const decided = (/** @type {import('../../lib/result/verdict.js').Difference} */ { low, high }) =>
       low !== null && high !== null && (low > 0 || high < 0)
     if (at((n, look) => decided(pairedOf(pairs.slice(0, n), { criticals: criticals[look] }))))
       wrong.sequential++

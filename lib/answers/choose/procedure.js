@@ -1,9 +1,9 @@
 // Which of several candidates costs least, as a machine without a clock: it yields blocks, in each of which every candidate
 // that is left runs once, and is given what their runs cost. Losers leave early: those that surely cost more at each look, and
 // at two points the half that costs more so far. The intervals allow for all looks and all candidates. Pure, seeded.
-import { pairedOf } from '../../compare/paired.js'
-import { untilSure } from '../../compare/plan.js'
-import { smallestEffect } from '../../compare/verdict.js'
+import { pairedOf } from '../../result/paired.js'
+import { untilSure } from '../../result/rounds-plan.js'
+import { smallestEffect } from '../../result/verdict.js'
 import { shuffle, uniforms } from '../find/random.js'
 
 /**
@@ -23,7 +23,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number | null} ratio of its cost to the lowest; null: it has none
  * @property {number | null} low
  * @property {number | null} high
- * @property {import('../../compare/verdict.js').Verdict | null} verdict of it against the lowest
+ * @property {import('../../result/verdict.js').Verdict | null} verdict of it against the lowest
  * @property {string | null} why it did not count
  *
  * @typedef {object} Decision
@@ -41,7 +41,7 @@ import { shuffle, uniforms } from '../find/random.js'
  * @property {number} runs at most
  * @property {number} [effect] the smallest change that matters
  * @property {number} [seed]
- * @property {import('../../compare/plan.js').RoundsPlan} [plan] of as many candidates and runs
+ * @property {import('../../result/rounds-plan.js').RoundsPlan} [plan] of as many candidates and runs
  */
 
 export const leastRounds = 4

@@ -11,7 +11,6 @@ import { comparisonData } from '../../compare/data.js'
 import { comparisonFiles } from '../../compare/files.js'
 import { exitCodeOf } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
-import { fixedRounds, isDecided, untilSure } from '../../compare/plan.js'
 import {
   cellOf,
   commonOptions,
@@ -33,6 +32,7 @@ import { hardware } from '../../experiments/summary.js'
 import { refuseWords, typedLine } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
+import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
 import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'

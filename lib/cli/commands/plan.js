@@ -141,8 +141,13 @@ const askedOf = (values) => {
   }
 }
 
-/** The load as a run of it would be planned. @param {any} model @param {ReturnType<typeof askedOf>} asked @param {Record<string, any>} values @param {Record<string, string>} files */
-const plannedLoad = ({ strategy, variant }, { rate, items, members }, { valueSize, sortedSets }, files) => {
+/** The load as a run of it would be planned. @param {any} model @param {{ rate: number, items: number, members: number }} asked @param {Record<string, any>} values @param {Record<string, string>} files */
+export const plannedLoad = (
+  { strategy, variant },
+  { rate, items, members },
+  { valueSize, sortedSets },
+  files,
+) => {
   const periodMs = Math.max(tickMs, Math.round((items * 1000) / rate))
   const load = {
     ...modelOption(strategy, files),

@@ -1,5 +1,5 @@
 // Ratios of runs that stand in the same round, and how they stand to what was published.
-import { meanWithin } from '../result/statistics.js'
+import { meanWithin } from './statistics.js'
 
 /** @typedef {{ ratio: number, low: number | null, high: number | null, samples: number[] }} Interval */
 

@@ -3,7 +3,7 @@ import { pairedCriticals } from './paired.js'
 import { criticalsOf, looksBetween } from './sequential.js'
 
 /**
- * @import { Comparison } from './comparison.js'
+ * @import { Comparison } from '../compare/comparison.js'
  * @import { Criticals } from './sequential.js'
  *
  * @typedef {object} RoundsPlan

@@ -1,0 +1,74 @@
+// Which data models are candidates: those that meet the needs, with how simple each is. Pure.
+import { OptionError } from '../../base/errors.js'
+import { nearest } from '../../base/nearest.js'
+import { plainText } from '../../base/units.js'
+import { anyPlan } from '../../workloads/any-plan.js'
+import { familiesOf } from '../../workloads/derive.js'
+import { allStrategies, isStrategy, strategyNamed, strategyNames } from '../../workloads/index.js'
+import { termsOf } from '../../workloads/latest/plan-fields.js'
+import { givenUpBy, needNames, unmetBy } from '../../workloads/needs.js'
+
+/**
+ * @typedef {import('../../workloads/needs.js').NeedName} NeedName
+ * @typedef {import('../../workloads/declare.js').Declaration} Declaration
+ *
+ * @typedef {object} Model
+ * @property {string} name
+ * @property {string} title
+ * @property {number} simplicity commands that store items, and keys, of its declaration: few are simple
+ * @property {string[]} gives_up
+ *
+ * @typedef {{ name: string, unmet: NeedName[] }} Excluded
+ */
+
+/** @param {string} text as --need has it @returns {NeedName[]} */
+export const needsIn = (text) =>
+  text.split(',').map((name) => {
+    const known = needNames.find((one) => one === name.trim())
+    if (known) return known
+    const like = nearest(name, [...needNames])
+    throw new OptionError(
+      `--need ${plainText(name).slice(0, 40)}: must be of ${needNames.join(', ')}${like ? `; did you mean ${like}?` : ''}`,
+    )
+  })
+
+/** What must be understood to run it: its commands and its kinds of keys; a script counts twice. @param {Declaration} declared */
+export const simplicityOf = (declared) => {
+  const t = termsOf(/** @type {any} */ ({ ...anyPlan, sets: [''], extraSets: [] }))
+  const keys = declared.keys(t)
+  const { store } = declared.operations(t, keys)
+  const scripts = store.filter(({ name }) => name === 'EVALSHA' || name === 'FCALL').length
+  return store.length + scripts + familiesOf(keys).length
+}
+
+/** @param {Declaration} declared @returns {Model} */
+const modelOf = (declared) => ({
+  name: declared.name,
+  title: declared.title,
+  simplicity: simplicityOf(declared),
+  gives_up: givenUpBy(declared),
+})
+
+/**
+ * @param {object} asked
+ * @param {readonly NeedName[]} asked.needs
+ * @param {readonly string[] | null} asked.names null: every model that declares what it is chosen by
+ * @returns {{ models: Model[], excluded: Excluded[] }}
+ */
+export const modelsFor = ({ needs, names }) => {
+  for (const name of names ?? [])
+    if (!isStrategy(name) || strategyNamed(name).roles.writer.flow !== 'ticks')
+      throw new OptionError(
+        `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategyNames('ticks').join(', ')}, or the file of an own model`,
+      )
+  const declared = names
+    ? [...new Set(names)].map(strategyNamed)
+    : allStrategies().filter(({ choice, roles }) => choice !== null && roles.writer.flow === 'ticks')
+  const unmet = (/** @type {Declaration} */ one) => unmetBy(one, needs)
+  return {
+    models: declared.filter((one) => unmet(one).length === 0).map(modelOf),
+    excluded: declared.flatMap((one) =>
+      unmet(one).length === 0 ? [] : [{ name: one.name, unmet: unmet(one) }],
+    ),
+  }
+}

@@ -1,0 +1,80 @@
+// What a run of a candidate costs: net of the idle cost of its servers, and weighed into one number. Pure.
+import { OptionError } from '../../base/errors.js'
+import { plainText } from '../../base/units.js'
+
+/**
+ * @typedef {'cpu' | 'memory' | 'network' | 'latency'} Metric
+ * @typedef {Partial<Record<Metric, number>>} Metrics
+ * @typedef {{ cpu_pct: number, net_bytes_per_s: number }} Idle of all nodes without items
+ */
+
+/** Each with its title, a short one, and the unit of its values. @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' }>>} */
+export const metrics = Object.freeze({
+  cpu: { title: 'server CPU of an item, net', short: 'net CPU', unit: 'us' },
+  memory: { title: 'memory of an item', short: 'memory', unit: 'bytes' },
+  network: { title: 'network of an item', short: 'network', unit: 'bytes' },
+  latency: { title: 'p99 from the due time', short: 'p99', unit: 'us' },
+})
+export const metricNames = Object.freeze(/** @type {Metric[]} */ (Object.keys(metrics)))
+
+/** @param {string} text cpu=1,memory=0.5 @returns {Partial<Record<Metric, number>>} */
+export const weightsIn = (text) => {
+  /** @type {Partial<Record<Metric, number>>} */
+  const weights = {}
+  for (const part of text.split(',')) {
+    const [, name, number = '1'] = /^\s*([a-z]+)\s*(?:=\s*(\d+(?:\.\d+)?))?\s*$/.exec(part) ?? []
+    const metric = metricNames.find((one) => one === name)
+    if (!metric || !(Number(number) > 0) || weights[metric] !== undefined)
+      throw new OptionError(
+        `--weigh ${plainText(text).slice(0, 60)}: must be weights above 0 of ${metricNames.join(', ')}, as in cpu=1,memory=0.5`,
+      )
+    weights[metric] = Number(number)
+  }
+  return weights
+}
+
+/** Weights as they are typed. @param {Partial<Record<Metric, number>>} weights */
+export const weightWords = (weights) =>
+  Object.entries(weights)
+    .map(([name, weight]) => `${name}=${weight}`)
+    .join(',')
+
+/** All nodes together, in percent of a core. @param {readonly any[]} nodes */
+const cpuOf = (nodes) => nodes.reduce((sum, { cpu_pct: pct }) => sum + Number(pct ?? Number.NaN), 0)
+
+/** @param {any} run of a few items @returns {Idle} */
+export const idleOf = ({ nodes, server, rate }) => ({
+  cpu_pct: cpuOf(nodes),
+  net_bytes_per_s: (server.net_bytes_per_item ?? 0) * rate.achieved,
+})
+
+/** @param {any} run run.json @param {Idle} idle @returns {Metrics} */
+export const metricsOf = ({ server, rate, latency_us: latency }, idle) => {
+  const found = {
+    cpu: server.cpu_us_per_item - (idle.cpu_pct * 1e4) / rate.achieved,
+    memory: server.memory_bytes_per_item,
+    network: server.net_bytes_per_item - idle.net_bytes_per_s / rate.achieved,
+    latency: latency?.intended?.p99,
+  }
+  return Object.fromEntries(
+    Object.entries(found).filter(([, value]) => typeof value === 'number' && value > 0),
+  )
+}
+
+/**
+ * The weighed geometric mean, so that ratios of it are the weighed means of the ratios of its metrics.
+ * @param {Metrics} values
+ * @param {Partial<Record<Metric, number>>} weights
+ * @returns {{ cost: number } | { missing: Metric }}
+ */
+export const costOf = (values, weights) => {
+  let sum = 0
+  let all = 0
+  for (const [name, weight] of /** @type {[Metric, number][]} */ (Object.entries(weights))) {
+    const value = values[name]
+    if (value === undefined) return { missing: name }
+    sum += weight * Math.log(value)
+    all += weight
+  }
+  return { cost: Math.exp(sum / all) }
+}

@@ -1,0 +1,72 @@
+// At which rates the order of two models by CPU turns over, by a calibration. Pure but for the encoder.
+
+import { memoryOf } from '../plan/memory.js'
+import { demandOf } from '../plan/plan-answer.js'
+import { wireOf } from '../plan/wire.js'
+
+// From a hundredth to a hundred times; between two steps the logarithm of the ratio is a line.
+const steps = 16
+const reach = 100
+
+/**
+ * @typedef {{ model: any, plan: import('../../plan/plan.js').Plan }} Planned of a calibration, at a rate
+ * @typedef {{ other: string, rate: number, cheaper_above: string, cheaper_below: string }} Turnover
+ */
+
+/** @param {number | null} a @param {number | null} b */
+const logOf = (a, b) => (a === null || b === null ? null : Math.log(b / a))
+
+/**
+ * @param {object} asked
+ * @param {string} asked.chosen
+ * @param {readonly string[]} asked.others
+ * @param {number} asked.rate
+ * @param {number} asked.ttlS
+ * @param {any} asked.calibration
+ * @param {(strategy: string, rate: number) => Planned | null} asked.planned null: it is not calibrated, or not at that rate
+ * @returns {Promise<{ turnovers: Turnover[], unknown: string[] }>}
+ */
+export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, planned }) => {
+  const [least, most] = calibration.ranges.items
+  /** @param {string} strategy @param {number} at */
+  const costAt = async (strategy, at) => {
+    const items = Math.round(at * ttlS)
+    const found = items < least || items > most ** 2 ? null : planned(strategy, at)
+    if (!found) return null
+    const whole = {
+      ...found,
+      wire: await wireOf(found.plan),
+      memory: memoryOf(found.plan, calibration.server.allocator),
+    }
+    return demandOf(whole, /** @type {any} */ ({ rate: at, items, members: 1 })).cpu.value
+  }
+  const rates = Array.from({ length: steps + 1 }, (_, i) => (rate / reach) * reach ** ((2 * i) / steps))
+  const costs = async (/** @type {string} */ name) => {
+    const found = []
+    for (const at of rates) found.push(await costAt(name, at))
+    return found
+  }
+  const own = await costs(chosen)
+  /** @type {Turnover[]} */
+  const turnovers = []
+  const unknown = own.every((cost) => cost === null) ? [chosen] : []
+  for (const other of others) {
+    const theirs = await costs(other)
+    if (theirs.every((cost) => cost === null)) unknown.push(other)
+    for (const [i, at] of rates.entries()) {
+      const [a, b] = [own[i], theirs[i]]
+      if (a === null || b === null) continue
+      const before = i > 0 ? logOf(own[i - 1], theirs[i - 1]) : null
+      const after = Math.log(b / a)
+      if (before === null || before * after >= 0) continue
+      const part = before / (before - after)
+      turnovers.push({
+        other,
+        rate: rates[i - 1] * (at / rates[i - 1]) ** part,
+        cheaper_above: after > 0 ? chosen : other,
+        cheaper_below: after > 0 ? other : chosen,
+      })
+    }
+  }
+  return { turnovers, unknown }
+}

@@ -1,0 +1,97 @@
+// The files of a choice: choose.json, its page and its picture.
+import { choosePareto } from '../../charts/choose.js'
+import { metricNames, metrics } from '../answers/choose/cost.js'
+import { askedWords, ratioWords, standingWords, turnoverLines, valueWords } from '../answers/choose/text.js'
+import { plainText, several } from '../base/units.js'
+import { millraceVersion } from '../base/version.js'
+import { cell } from '../report/cells.js'
+import { canDraw, svgOf } from '../report/draw.js'
+import { pageOf } from '../report/page/page.js'
+
+/** @typedef {import('../answers/choose/document.js').ChooseAnswer} ChooseAnswer */
+
+const words = { best: 'Best', same: 'No difference', unclear: 'Cannot tell', none: 'None' }
+
+/** @param {ChooseAnswer} answer @returns {import('../report/sections.js').Sections} */
+const sectionsOf = (answer) => {
+  const { state, sentence, candidates, excluded, gives_up: gives, versions, warnings } = answer
+  return {
+    title: answer.chosen === null ? 'No choice' : `Choice: ${plainText(answer.chosen)}`,
+    question: `Which of ${several(candidates.length, 'candidate')} costs least? ${askedWords(answer)}.`,
+    verdict: {
+      good: state === 'best' || state === 'same',
+      neutral: state === 'unclear',
+      word: words[state],
+      sentence: `${sentence}.`,
+    },
+    highlights: metricNames.flatMap((metric) => {
+      const figure = candidates[0]?.metrics[metric]
+      return answer.chosen === null || !figure
+        ? []
+        : [{ label: metrics[metric].title, text: valueWords(metric, figure.value) }]
+    }),
+    facts: [
+      ...gives.map((text) => ({ label: 'gives up', text: plainText(text) })),
+      ...excluded.map(({ name, unmet }) => ({
+        label: 'not a candidate',
+        text: `${plainText(name)} does not meet ${unmet.join(', ')}`,
+      })),
+      ...turnoverLines(answer).map((text) => ({ label: 'calibration', text })),
+      { label: 'servers', text: versions.servers.map((one) => plainText(one)).join(', ') },
+      { label: 'machine', text: answer.hardware },
+      { label: 'again', text: answer.command_line },
+    ],
+    tables: [
+      {
+        title: 'Candidates',
+        note: 'Costs against the best, with intervals that hold together for all candidates and looks (95 %).',
+        columns: [
+          { title: 'candidate', left: true },
+          { title: 'cost' },
+          ...metricNames.map((metric) => ({ title: metrics[metric].short })),
+          { title: 'standing', left: true },
+        ],
+        rows: candidates.map((one) => [
+          cell(plainText(one.name)),
+          cell(ratioWords(one.cost), one.cost?.ratio ?? null),
+          ...metricNames.map((metric) =>
+            cell(valueWords(metric, one.metrics[metric]?.value), one.metrics[metric]?.value ?? null),
+          ),
+          cell(standingWords(one)),
+        ]),
+      },
+      {
+        title: 'Against the chosen one',
+        note: 'Ratios within the rounds that both have, each with its own 95 % interval.',
+        columns: [
+          { title: 'candidate', left: true },
+          ...metricNames.map((metric) => ({ title: metrics[metric].short })),
+        ],
+        rows: candidates.map((one) => [
+          {
+            text: plainText(one.name),
+            detail: [...(one.dominated ? ['another one costs less CPU and memory'] : []), ...one.gives_up]
+              .map((text) => plainText(text))
+              .join('; '),
+          },
+          ...metricNames.map((metric) => {
+            const found = one.against_chosen?.[metric] ?? null
+            return cell(ratioWords(found), found?.ratio ?? null)
+          }),
+        ]),
+      },
+    ],
+    warnings: warnings.map((text) => ({ text: plainText(text), serious: false })),
+  }
+}
+
+/** By path in the folder of the results. @param {ChooseAnswer} answer @returns {Promise<Record<string, string>>} */
+export const chooseFiles = async (answer) => {
+  const option = choosePareto.option(answer)
+  const pictures = option ? [{ ...choosePareto, option, wide: /** @type {true} */ (true) }] : []
+  return {
+    'choose.json': `${JSON.stringify(answer, null, 2)}\n`,
+    'choose.html': await pageOf(sectionsOf(answer), pictures, millraceVersion()),
+    ...Object.fromEntries((canDraw() ? pictures : []).map((one) => [`charts/${one.name}.svg`, svgOf(one)])),
+  }
+}

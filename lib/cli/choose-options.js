@@ -1,0 +1,314 @@
+// The options of `millrace choose`, and what was asked.
+import { existsSync } from 'node:fs'
+import { ownOptions } from '../../settings.js'
+import { modelsFor, needsIn } from '../answers/choose/candidates.js'
+import { metricNames, weightsIn } from '../answers/choose/cost.js'
+import { OptionError } from '../base/errors.js'
+import { countUnits, scaled } from '../base/scaled.js'
+import { plainText } from '../base/units.js'
+import { findServerBinary } from '../servers/embedded-binary.js'
+import { otherVersions, peerPath, peers } from '../servers/peers.js'
+import { defaultStrategy } from '../workloads/index.js'
+import { needNames } from '../workloads/needs.js'
+import { isModelFile, loadModel } from '../workloads/own/load.js'
+
+/** Options of a run that every candidate has, as they are typed there. */
+const loadNames = /** @type {const} */ ([
+  ['ttl', 'TIME', 'lifetime of an item, or a range as in 30s-90s', '60s'],
+  ['value-size', 'SIZE', 'size of a value: 200B, or lognormal:p50=200B,p99=4kB', '128B'],
+  ['popularity', 'ORDER', 'which items are written: zipf:0.99, as in millrace write', undefined],
+  ['churn', 'PACE', 'how fast items are replaced by new ones: 10%/h', undefined],
+  ['arrivals', 'PATTERN', 'how writes arrive: poisson, bursts, daily', undefined],
+  ['payload', 'KIND', 'random, sparse or zero', undefined],
+  ['max-members', 'N', 'items in a command that takes several', undefined],
+  ['sets', 'N', 'number of sorted sets over which ids are spread', undefined],
+  ['connections', 'N', 'connections to each server', undefined],
+])
+
+const rates = '1 to 10M'
+
+export const chooseOptions = [
+  ...ownOptions('What is asked', [
+    {
+      name: 'need',
+      type: 'text',
+      place: 'NEEDS',
+      repeatable: ',',
+      otherwise: 'none',
+      brief: 'what the model must meet: newest-n,exact-expiry',
+      help: `what the model must meet, of ${needNames.join(', ')}`,
+    },
+    {
+      name: 'rate',
+      key: /** @type {any} */ ('peak'),
+      type: 'text',
+      place: 'RATE',
+      brief: 'items a second: 50k',
+      help: 'items a second, evenly spaced: 50k',
+    },
+    ...loadNames.map(([name, place, help, byDefault]) => ({
+      name,
+      // Not those of a run, by which settings are derived.
+      key: /** @type {any} */ (`load-${name}`),
+      type: /** @type {const} */ ('text'),
+      place,
+      help,
+      ...(byDefault === undefined
+        ? { otherwise: 'as in millrace write' }
+        : { default: byDefault, brief: help }),
+    })),
+    {
+      name: 'items',
+      type: 'integer',
+      range: ['1', '10M'],
+      otherwise: 'those of one second',
+      help: 'items alive in the runs: each is written once before anything is measured, so many take long',
+    },
+    {
+      name: 'reads',
+      key: /** @type {any} */ ('readsPerS'),
+      type: 'integer',
+      range: ['1', '1000'],
+      otherwise: 'no reader',
+      brief: 'reads of the newest items a second, beside the writes',
+      help: 'reads of the newest items a second, beside the writes: their cost is part of the comparison',
+    },
+    {
+      name: 'read-limit',
+      key: /** @type {any} */ ('readLimit'),
+      type: 'integer',
+      range: ['1', '1M'],
+      default: '1000',
+      help: 'items of a read',
+    },
+    {
+      name: 'weigh',
+      type: 'text',
+      place: 'WEIGHTS',
+      default: 'cpu=1',
+      brief: 'what counts: cpu=1,memory=0.5',
+      help: `what counts, of ${metricNames.join(', ')}, as in cpu=1,memory=0.5: the cost is the weighted geometric mean`,
+    },
+    {
+      name: 'file',
+      also: ['workload', 'from'],
+      type: 'path',
+      brief: 'these options from a file (also --workload)',
+      help: 'a YAML or JSON file with these options by their names; also --workload',
+    },
+  ]),
+  ...ownOptions('Candidates', [
+    {
+      name: 'strategy',
+      key: /** @type {any} */ ('models'),
+      type: 'text',
+      place: 'NAMES',
+      repeatable: ',',
+      otherwise: 'all that meet the needs; across servers, sorted-set',
+      brief: 'data models, or files of your own: list,./feed.yaml',
+      help: 'data models, or files of your own (docs/your-own-model.md): list,./feed.yaml',
+    },
+    {
+      name: 'across',
+      type: 'choice',
+      choices: ['models', 'servers'],
+      default: 'models',
+      brief: 'servers: the same models on several server versions',
+      help: 'servers: each model on every server of --servers',
+    },
+    {
+      name: 'servers',
+      type: 'text',
+      place: 'NAMES',
+      repeatable: ',',
+      otherwise: 'that of PATH and all that npm run setup:peers has fetched',
+      help: 'server versions by their names there (redis-7.4,valkey-9.1), installed, or paths of programs',
+    },
+  ]),
+  ...ownOptions('How it is measured', [
+    {
+      name: 'time',
+      key: /** @type {any} */ ('budgetMs'),
+      type: 'duration',
+      unit: 's',
+      range: ['20s', '4h'],
+      default: '225s',
+      brief: 'how long it may take',
+      help: 'how long it may take',
+    },
+    {
+      name: 'seconds',
+      key: /** @type {any} */ ('windowS'),
+      type: 'integer',
+      range: ['1', '600'],
+      default: '2',
+      help: 'measured, of every run',
+    },
+    { name: 'seed', type: 'integer', range: ['0', '2147483648'], default: '1', help: 'seed of the order' },
+    {
+      name: 'calibration',
+      type: 'path',
+      otherwise: 'none',
+      help: 'result of millrace calibrate: at which rates the order turns over',
+    },
+    {
+      name: 'url',
+      type: 'text',
+      place: 'URL',
+      otherwise: 'local servers',
+      help: 'measure on this server; keys get the prefix millrace-choose: and are removed',
+    },
+    { name: 'cluster', type: 'flag', help: 'the server at --url belongs to a cluster' },
+    {
+      name: 'allow',
+      type: 'choices',
+      default: 'none',
+      choices: ['foreign-keys', 'memory', 'clock', 'named-hosts', 'scripts', 'none'],
+      help: 'checks to skip, as in millrace write',
+    },
+    {
+      name: 'server-bin',
+      key: /** @type {any} */ ('serverBin'),
+      type: 'path',
+      help: 'redis-server or valkey-server of local servers',
+    },
+    {
+      name: 'dry-run',
+      key: /** @type {any} */ ('dryRun'),
+      type: 'flag',
+      help: 'print the candidates and how long it takes; run nothing',
+    },
+  ]),
+  ...ownOptions('Output', [
+    { name: 'out', type: 'path', default: 'results', help: 'folder of the results' },
+    { name: 'json', type: 'flag', brief: 'print choose.json', help: 'print choose.json' },
+  ]),
+]
+
+/** @type {Omit<import('../options/help.js').About, 'as'>} */
+export const chooseAbout = {
+  words: '--rate RATE',
+  does: 'Chooses the data model that costs least at your load, of those that meet your needs: candidates run in blocks of random order, losers leave early, until one is best or those that remain cannot be told apart.',
+  examples: [
+    [
+      'of those that keep the newest n and expire exactly',
+      '--need newest-n,exact-expiry --rate 50k --value-size 200B',
+    ],
+    ['with a reader, and memory half as important as CPU', '--rate 20k --reads 10 --weigh cpu=1,memory=0.5'],
+    ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
+    ['one model on several servers', '--across servers --strategy list --rate 50k'],
+  ],
+  more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choosing.md says how it decides, and how sure that is.`,
+}
+
+/** @param {string | undefined} text */
+const rateIn = (text) => {
+  if (text === undefined) throw new OptionError('--rate is missing: items a second, as in --rate 50k')
+  const rate = scaled(text, countUnits)
+  if (rate === undefined || !(rate >= 1 && rate <= 1e7))
+    throw new OptionError(
+      `--rate ${plainText(text).slice(0, 40)}: must be ${rates} items a second, such as 50k`,
+    )
+  return rate
+}
+
+/** Names of models; files of own ones are loaded. @param {string | undefined} text @param {string} across */
+const modelNamesIn = (text, across) => {
+  /** @type {Record<string, string>} */
+  const files = {}
+  if (text === undefined) return { names: across === 'servers' ? [defaultStrategy] : null, files }
+  const names = text.split(',').map((word) => {
+    if (!isModelFile(word)) return word
+    const name = loadModel(word)
+    files[name] = word
+    return name
+  })
+  return { names, files }
+}
+
+/** @param {string | undefined} text @param {NodeJS.ProcessEnv} env @returns {{ name: string, file: string }[]} */
+export const serversIn = (text, env) => {
+  const known = [...peers, ...otherVersions]
+  const installed = () => {
+    const { name, version, file } = findServerBinary()
+    return { name: `${name.replace(/-server$/, '')} ${version}`, file }
+  }
+  const fetched = (/** @type {import('../servers/peers.js').Peer} */ peer) => ({
+    name: peer.name,
+    file: peerPath(peer, env),
+  })
+  if (text === undefined) return [installed(), ...known.map(fetched).filter(({ file }) => existsSync(file))]
+  return text.split(',').map((word) => {
+    if (word === 'installed') return installed()
+    const peer = known.find(({ name }) => name === word)
+    if (peer && !existsSync(peerPath(peer, env)))
+      throw new OptionError(`--servers ${word}: it is not there; npm run setup:peers fetches it`)
+    if (peer) return fetched(peer)
+    if (!word.includes('/'))
+      throw new OptionError(
+        `--servers ${plainText(word).slice(0, 40)}: must be of installed, ${known.map(({ name }) => name).join(', ')}, or the path of a server`,
+      )
+    const { version, file } = findServerBinary(word)
+    return { name: version, file }
+  })
+}
+
+/** @param {Record<string, any>} values @param {NodeJS.ProcessEnv} env */
+export const chooseRequest = (values, env) => {
+  const { across, url, serverBin } = values
+  const rate = rateIn(values.peak)
+  const needs = values.need === undefined ? [] : needsIn(values.need)
+  const { names, files } = modelNamesIn(values.models, across)
+  if (across === 'servers' && (url !== undefined || serverBin !== undefined))
+    throw new OptionError(`--${url ? 'url' : 'server-bin'} and --across servers: give one of them`)
+  if (across !== 'servers' && values.servers !== undefined)
+    throw new OptionError('--servers belongs to --across servers')
+  if (values.cluster && url === undefined) throw new OptionError('--cluster belongs to --url')
+  const { models, excluded } = modelsFor({ needs, names })
+  if (models.length === 0)
+    throw new OptionError(
+      `no data model meets --need ${needs.join(',')}: ${excluded.map(({ name, unmet }) => `${name} does not meet ${unmet.join(', ')}`).join('; ')}`,
+    )
+  const servers = across === 'servers' ? serversIn(values.servers, env) : null
+  const candidates = models.flatMap(({ name, simplicity, gives_up }) =>
+    (servers ?? [null]).map((server) => ({
+      name: server === null ? name : models.length > 1 ? `${name} on ${server.name}` : server.name,
+      model: name,
+      server: server?.name ?? null,
+      ...{ simplicity, gives_up },
+      ...(server !== null ? { serverBin: server.file } : serverBin !== undefined && { serverBin }),
+    })),
+  )
+  const load = Object.fromEntries(
+    loadNames.flatMap(([name]) => {
+      const key = name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase())
+      const value = values[`load-${name}`]
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+  const password = env.REDIS_PASSWORD
+  return {
+    needs,
+    excluded,
+    candidates,
+    asked: {
+      ...{ rate, load, files },
+      items: values.items ?? Math.max(1, Math.round(rate)),
+      reads: values.readsPerS === undefined ? null : { perS: values.readsPerS, limit: values.readLimit },
+      weigh: weightsIn(values.weigh),
+      seconds: values.windowS,
+      budgetS: values.budgetMs / 1000,
+      effect: 0.03,
+      seed: values.seed,
+      where:
+        url === undefined
+          ? null
+          : {
+              url,
+              cluster: values.cluster,
+              ...(password && { password }),
+              ...(values.allow.length > 0 && { allow: values.allow }),
+            },
+    },
+  }
+}

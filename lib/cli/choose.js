@@ -1,0 +1,277 @@
+// Blocks of a choice as runs in this process: servers for each run, a reader beside it, and what they measured.
+import { costOf, idleOf, metrics, metricsOf, weightWords } from '../answers/choose/cost.js'
+import { choosing, leastRounds, roundsPlan } from '../answers/choose/procedure.js'
+import { InterruptedError, MillraceError } from '../base/errors.js'
+import { rate as perSecond, several } from '../base/units.js'
+import { clientWasTheLimit } from '../experiments/runner.js'
+import { localBench, modelOption, remoteBench } from './calibration.js'
+
+/**
+ * @typedef {import('../answers/choose/answer.js').RunRecord} RunRecord
+ * @typedef {import('../answers/choose/procedure.js').Outcome} Outcome
+ * @typedef {import('../answers/choose/cost.js').Idle} Idle
+ *
+ * @typedef {object} Asked
+ * @property {number} rate
+ * @property {number} items
+ * @property {Record<string, string | number>} load further options of a run
+ * @property {{ perS: number, limit: number } | null} reads
+ * @property {Partial<Record<import('../answers/choose/cost.js').Metric, number>>} weigh
+ * @property {number} seconds measured
+ * @property {number} budgetS
+ * @property {number} effect
+ * @property {number} seed
+ * @property {any} where url and cluster; null: local servers
+ * @property {Record<string, string>} files of own models
+ *
+ * @typedef {import('../answers/choose/answer.js').Candidate & { serverBin?: string }} Candidate
+ */
+
+export const prefix = 'millrace-choose:'
+// Servers start, are asked what they have, and end.
+const besideS = 1.2
+const settleS = 0.5
+const idleS = 3
+const slowerBy = 0.6
+const slowerAttempts = 3
+
+/** @param {Asked} asked */
+export const secondsOfRun = ({ items, rate, seconds }) => warmUpOf({ items, rate }) + seconds + besideS
+
+/** Every item is written once, and then again. @param {{ items: number, rate: number }} load */
+const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) / 10
+
+/** @param {Asked} asked @param {number} servers */
+export const runsOf = (asked, servers) =>
+  Math.floor((asked.budgetS - servers * (idleS + besideS)) / secondsOfRun(asked))
+
+/** What the fewest rounds take. @param {Asked} asked @param {number} candidates @param {number} servers */
+export const leastSecondsOf = (asked, candidates, servers) =>
+  leastRounds * candidates * secondsOfRun(asked) + servers * (idleS + besideS)
+
+/** @param {any} run */
+const reasonsOf = (run) =>
+  run.warnings
+    .filter((/** @type {any} */ { invalidates }) => invalidates)
+    .map((/** @type {any} */ { code }) => String(code))
+
+/** @param {Asked} asked @param {Candidate} candidate */
+const openFor = ({ where }, { serverBin }) => (where === null ? localBench(serverBin) : remoteBench(where, prefix))
+
+/** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop */
+const measuredIdle = async (asked, candidate, stop) => {
+  const bench = await openFor(asked, candidate)
+  try {
+    const load = {
+      items: 2,
+      rate: 2,
+      ttl: '30s',
+      valueSize: '16',
+      duration: `${idleS}s`,
+      prefix,
+      idleCost: 'never',
+    }
+    const run = await bench.run(
+      { ...modelOption(candidate.model, asked.files), ...load },
+      { signal: stop, onProgress: () => {} },
+    )
+    return { idle: idleOf(run), version: String(run.versions.servers[0]) }
+  } finally {
+    await bench.close()
+  }
+}
+
+/**
+ * A run, with a reader beside it from before its measured seconds to their end.
+ * @param {Asked} asked
+ * @param {Candidate} candidate
+ * @param {AbortSignal} stop
+ * @returns {Promise<{ run: any, reader: any }>}
+ */
+const playOf = async (asked, candidate, stop) => {
+  const { rate, items, load, reads, seconds, files } = asked
+  const model = modelOption(candidate.model, files)
+  const warmUpS = warmUpOf(asked)
+  const bench = await openFor(asked, candidate)
+  const ends = new AbortController()
+  const signal = AbortSignal.any([stop, ends.signal])
+  /** @type {Promise<any> | null} */
+  let reading = null
+  const read = () =>
+    bench.run(
+      {
+        ...{
+          command: 'read',
+          ...model,
+          prefix,
+          limit: reads?.limit,
+          period: `${Math.round(1000 / (reads?.perS ?? 1))}ms`,
+        },
+        duration: `${Math.ceil(warmUpS + seconds)}s`,
+      },
+      { signal, onProgress: () => {} },
+    )
+  try {
+    const run = await bench.run(
+      {
+        ...{ ...model, ...load, prefix, items, rate, idleCost: 'never' },
+        ...{ warmUp: `${warmUpS}s`, duration: `${warmUpS + seconds}s` },
+      },
+      {
+        signal: stop,
+        onProgress: (/** @type {any} */ event) => {
+          if (reads === null || reading !== null || event.type !== 'second') return
+          reading = read()
+          reading.catch(() => {})
+        },
+      },
+    )
+    ends.abort()
+    return { run, reader: await reading }
+  } finally {
+    ends.abort()
+    await Promise.resolve(reading).catch(() => {})
+    await bench.close()
+  }
+}
+
+/**
+ * @param {object} needs
+ * @param {Asked} needs.asked
+ * @param {readonly Candidate[]} needs.candidates
+ * @param {(line: string) => void} needs.say
+ * @param {AbortSignal} needs.stop
+ * @param {() => number} needs.clock ms
+ */
+export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }) => {
+  const startedMs = clock()
+  /** @type {Map<string, { idle: Idle, version: string } | { refused: string }>} */
+  const known = new Map()
+  const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
+  for (const candidate of candidates) {
+    if (known.has(serverOf(candidate))) continue
+    // A model that one server has not may be there on another, and the next candidate of this one is asked.
+    const found = await unlessRefused(() => measuredIdle(wanted, candidate, stop), stop)
+    if (!('refused' in found)) known.set(serverOf(candidate), found)
+  }
+  const servers = known.size
+  const plan = roundsPlan(candidates.length, runsOf(wanted, servers))
+  let asked = wanted
+  for (let attempt = 0; ; attempt++) {
+    const mayBeSlower = attempt < slowerAttempts
+    const found = await blocksOf({
+      asked,
+      candidates,
+      known,
+      serverOf,
+      plan,
+      servers,
+      mayBeSlower,
+      say,
+      stop,
+    })
+    if (!('limited' in found))
+      return { ...found, rate: asked.rate, versions: versionsIn(known), tookS: (clock() - startedMs) / 1000 }
+    const slower = Math.max(1, Math.round(asked.rate * slowerBy))
+    say(
+      `the client was the limit at ${perSecond(asked.rate)} items/s: all candidates again at ${perSecond(slower)}`,
+    )
+    asked = { ...asked, rate: slower, items: Math.max(1, Math.round((asked.items * slower) / asked.rate)) }
+  }
+}
+
+/** @param {Map<string, any>} known */
+const versionsIn = (known) => [...new Set([...known.values()].map(({ version }) => version))]
+
+/** @template T @param {() => Promise<T>} work @param {AbortSignal} stop @returns {Promise<T | { refused: string }>} */
+const unlessRefused = async (work, stop) => {
+  if (stop.aborted) throw new InterruptedError()
+  try {
+    return await work()
+  } catch (error) {
+    if (stop.aborted) throw new InterruptedError()
+    if (error instanceof MillraceError) return { refused: error.message }
+    throw error
+  }
+}
+
+/** @param {any} run @param {number} rate */
+const isUnsustained = (run, rate) => run.rate.achieved < 0.99 * rate
+
+/**
+ * @param {object} needs
+ * @param {Asked} needs.asked
+ * @param {readonly Candidate[]} needs.candidates
+ * @param {Map<string, any>} needs.known
+ * @param {(candidate: Candidate) => string} needs.serverOf
+ * @param {import('../result/rounds-plan.js').RoundsPlan} needs.plan
+ * @param {number} needs.servers
+ * @param {boolean} needs.mayBeSlower
+ * @param {(line: string) => void} needs.say
+ * @param {AbortSignal} needs.stop
+ */
+const blocksOf = async ({ asked, candidates, known, serverOf, plan, servers, mayBeSlower, say, stop }) => {
+  const machine = choosing({
+    count: candidates.length,
+    simplicity: candidates.map(({ simplicity }) => simplicity),
+    runs: runsOf(asked, servers),
+    effect: asked.effect,
+    seed: asked.seed,
+    plan,
+  })
+  /** @type {RunRecord[]} */
+  const runs = []
+  let step = machine.next()
+  while (!step.done) {
+    const { round, order } = step.value
+    /** @type {Outcome[]} */
+    const outcomes = []
+    for (const at of order) {
+      const candidate = candidates[at]
+      const idle = known.get(serverOf(candidate))?.idle
+      const found = await unlessRefused(() => playOf(asked, candidate, stop), stop)
+      if ('refused' in found || idle === undefined) {
+        const why = 'refused' in found ? found.refused : 'its server does not start'
+        say(`round ${round}: ${candidate.name} cannot run here: ${why}`)
+        outcomes.push({ cost: null, why, final: true })
+        continue
+      }
+      const { run, reader } = found
+      if (mayBeSlower && clientWasTheLimit(run)) return { limited: true }
+      const { record, outcome, words } = recordOf({ asked, at, round, run, reader, idle })
+      runs.push(record)
+      outcomes.push(outcome)
+      say(`round ${round}: ${candidate.name}: ${words}`)
+    }
+    step = machine.next(outcomes)
+  }
+  return { decision: step.value, runs }
+}
+
+/** @param {{ asked: Asked, at: number, round: number, run: any, reader: any, idle: Idle }} played */
+const recordOf = ({ asked, at, round, run, reader, idle }) => {
+  const values = metricsOf(run, idle)
+  const reasons = [
+    ...reasonsOf(run),
+    ...(reader ? reasonsOf(reader).map((/** @type {string} */ code) => `reader: ${code}`) : []),
+  ]
+  const cost = costOf(values, asked.weigh)
+  const why =
+    reasons.length === 0
+      ? 'missing' in cost
+        ? `no ${metrics[cost.missing].title} could be told: ${weightWords(asked.weigh)} needs it`
+        : null
+      : isUnsustained(run, asked.rate)
+        ? `it sustained ${perSecond(run.rate.achieved)} of ${perSecond(asked.rate)} items/s`
+        : `its runs are not valid (${reasons.join(', ')})`
+  const counts = why === null && 'cost' in cost
+  return {
+    record: { candidate: at, round, metrics: values, counts, reasons, achieved: run.rate?.achieved ?? null },
+    outcome: { cost: counts ? cost.cost : null, why, final: false },
+    words: why ?? `${values.cpu?.toFixed(2) ?? '?'} µs, ${Math.round(values.memory ?? 0)} B an item`,
+  }
+}
+
+/** @param {number} left s @param {number} candidates */
+export const promiseWords = (left, candidates) =>
+  `${several(candidates, 'candidate')}: about ${several(Math.max(1, Math.round(left / 60)), 'minute')} at most`

@@ -1,0 +1,172 @@
+// `millrace choose`: the data model, or the server version, that costs least at a load.
+import { join } from 'node:path'
+import { candidatesAnswer } from '../../answers/choose/answer.js'
+import { chooseDocument } from '../../answers/choose/document.js'
+import { leastRounds } from '../../answers/choose/procedure.js'
+import { chooseText } from '../../answers/choose/text.js'
+import { turnoversOf } from '../../answers/choose/turnover.js'
+import { readCalibration } from '../../answers/plan/calibration-file.js'
+import { ExitCode, OptionError } from '../../base/errors.js'
+import { count, rate as perSecond, plainData, plainText, several } from '../../base/units.js'
+import { millraceVersion } from '../../base/version.js'
+import { hardware } from '../../experiments/summary.js'
+import { writeFiles } from '../../report/write-report.js'
+import { madeWithParents, runName } from '../../result/files.js'
+import { strategyNames } from '../../workloads/index.js'
+import { commandLineOf } from '../again.js'
+import { printAnswer } from '../answer.js'
+import { modelOption } from '../calibration.js'
+import { leastSecondsOf, playChoice, promiseWords, runsOf } from '../choose.js'
+import { chooseFiles } from '../choose-files.js'
+import { chooseAbout, chooseOptions, chooseRequest } from '../choose-options.js'
+import { settingsOfRun } from '../run-options.js'
+import { screenSay } from '../say.js'
+import { interruptsOfSeries } from '../signals.js'
+import { plannedLoad } from './plan.js'
+
+const tickMs = 100
+const usualMembers = 1000
+
+/**
+ * @param {any} calibration
+ * @param {ReturnType<typeof chooseRequest>['asked']} asked
+ * @param {number} ttlS
+ * @param {readonly { model: string }[]} candidates the chosen one first
+ */
+const turnoversIn = async (calibration, { rate, load, files }, ttlS, candidates) => {
+  const [first, ...others] = candidates
+  const { turnovers: found, unknown } = await turnoversOf({
+    ...{ chosen: first.model, others: others.map(({ model }) => model), rate, ttlS, calibration },
+    planned: (strategy, at) => {
+      const model = calibration.models.find((/** @type {any} */ one) => one.strategy === strategy)
+      if (!model) return null
+      const members = Math.max(1, Math.min(usualMembers, Math.ceil((at * tickMs) / 1000)))
+      const items = Math.max(1, Math.round(at * ttlS))
+      return {
+        model,
+        plan: plannedLoad(
+          model,
+          { rate: at, items, members },
+          { valueSize: load.valueSize, sortedSets: 1 },
+          files,
+        ),
+      }
+    },
+  })
+  return { found, unknown }
+}
+
+/** The settings of a run of a candidate: options that are wrong are refused before anything starts. @param {ReturnType<typeof chooseRequest>} request */
+const checkedLoad = ({ candidates, asked }) => {
+  const { rate, items, load, files } = asked
+  const all = candidates.map(({ model }) =>
+    settingsOfRun(
+      /** @type {any} */ ({
+        host: '127.0.0.1',
+        ...modelOption(model, files),
+        ...load,
+        items,
+        rate: Math.round(rate),
+      }),
+    ),
+  )
+  return all[0].settings
+}
+
+/** @param {import('../../answers/choose/document.js').ChooseAnswer} answer */
+const exitCodeOf = ({ state, candidates }) => {
+  if (state === 'best' || state === 'same') return ExitCode.done
+  if (state === 'unclear') return ExitCode.unclear
+  return candidates.every(({ place }) => place === 'refused') ? ExitCode.target : ExitCode.invalid
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: chooseAbout,
+  options: chooseOptions,
+  isPrivate: true,
+  words: () => strategyNames('ticks'),
+  work: async ({ settings, env, as }) => {
+    const values = /** @type {Record<string, any>} */ (settings)
+    const request = chooseRequest(values, env)
+    const { needs, excluded, candidates, asked } = request
+    const { ttlS } = checkedLoad(request)
+    const calibration = values.calibration === undefined ? null : readCalibration(values.calibration)
+    const servers = new Set(candidates.map(({ server }) => server)).size
+    if (runsOf(asked, servers) < leastRounds * candidates.length)
+      throw new OptionError(
+        `--time ${asked.budgetS}s is too short for ${several(candidates.length, 'candidate')}: ${leastRounds} rounds take ${Math.ceil(leastSecondsOf(asked, candidates.length, servers))} s; give more time, fewer candidates or a lower --items`,
+      )
+    const promise = promiseWords(asked.budgetS, candidates.length)
+    if (values.dryRun) {
+      const names = candidates.map(({ name }) => plainText(name)).join(', ')
+      process.stdout.write(
+        `${names}\n${excluded.map(({ name, unmet }) => `not a candidate: ${plainText(name)} does not meet ${unmet.join(', ')}\n`).join('')}${promise}\n`,
+      )
+      return ExitCode.done
+    }
+    const startedMs = Date.now()
+    const folder = join(values.out, runName(startedMs, 'choose'))
+    await madeWithParents(folder)
+    screenSay(promise)
+    const played = await playChoice({
+      ...{ asked, candidates, say: screenSay, stop: interruptsOfSeries() },
+      clock: () => performance.now(),
+    })
+    const { decision, runs, rate, versions, tookS } = played
+    const found = { candidates, decision, runs }
+    const ranked = candidatesAnswer(found).filter(({ place }) => place !== 'refused')
+    const answer = chooseDocument(
+      {
+        started: new Date(startedMs).toISOString(),
+        duration_s: Math.round(tookS * 10) / 10,
+        command_line: commandLineOf(as, process.argv),
+        versions: { millrace: millraceVersion(), node: process.versions.node, servers: versions },
+        hardware: hardware(),
+        asked: {
+          ...{ needs, rate, items: Math.round((asked.items * rate) / asked.rate) },
+          ttl: String(asked.load.ttl),
+          value_size: String(asked.load.valueSize),
+          reads: asked.reads && { per_s: asked.reads.perS, limit: asked.reads.limit },
+          ...{ weigh: asked.weigh, across: values.across },
+        },
+        excluded,
+        turnovers:
+          calibration && decision.chosen !== null && values.across === 'models'
+            ? await turnoversIn(calibration, asked, ttlS, ranked)
+            : null,
+        warnings: warningsOf(asked, played, ttlS),
+      },
+      found,
+    )
+    const plain = plainData(answer)
+    await writeFiles(folder, await chooseFiles(plain))
+    printAnswer(plain, values.json, chooseText)
+    screenSay(`page: ${folder}/choose.html`)
+    return exitCodeOf(plain)
+  },
+}
+
+/** @param {ReturnType<typeof chooseRequest>['asked']} asked @param {Awaited<ReturnType<typeof playChoice>>} played @param {number} ttlS */
+const warningsOf = (asked, { rate, runs }, ttlS) => {
+  const alive = Math.round(asked.rate * ttlS)
+  const lost = runs.filter(({ counts }) => !counts).length
+  return [
+    ...(rate < asked.rate
+      ? [
+          `the client was the limit: all candidates ran at ${perSecond(rate)} of ${perSecond(asked.rate)} items/s`,
+        ]
+      : []),
+    ...(alive > 2 * asked.items
+      ? [
+          `${count(asked.items)} items were alive in the runs, and ${count(alive)} are at this rate and ttl: --items measures with more, --calibration predicts`,
+        ]
+      : []),
+    ...(lost > 0 ? [`${lost} of ${several(runs.length, 'run')} did not count`] : []),
+    ...(asked.where === null
+      ? [
+          'local servers share the cores with the writer: ratios carry over to other machines, absolute numbers do not',
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,42 @@
+// `millrace choose` as a user starts it, on local servers.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { chooseSchema } from '../../lib/answers/choose/document.js'
+import { firstFault } from '../../lib/base/json-schema.js'
+import { startProgram } from '../helpers/programs.js'
+
+const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
+
+test('two models with a reader beside: an answer, its page, and an exit code that says how sure it is', async (t) => {
+  const line =
+    'choose --rate 2k --items 500 --seconds 1 --time 60s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --reads 5 --read-limit 10 --json'
+  const program = startProgram(t, 'lib/cli/millrace.js', line)
+  const { code, stdout, stderr } = await program.ended
+  const answer = JSON.parse(stdout)
+  assert.equal(firstFault(answer, chooseSchema), null)
+  // Beside heavy load a rate may not be sustained: then it says that.
+  assert.ok(
+    codes[/** @type {'best'} */ (answer.state)].includes(Number(code)),
+    `${code}: ${stdout}\n${stderr}`,
+  )
+  assert.deepEqual(answer.excluded, [{ name: 'hash-ttl', unmet: ['newest-n'] }])
+  assert.deepEqual(answer.candidates.map((/** @type {any} */ { name }) => name).sort(), ['list', 'stream'])
+  if (answer.state === 'best') assert.ok(answer.candidates[1].cost.low > 1, stdout)
+  const [folder] = readdirSync(program.out)
+  assert.equal(JSON.parse(readFileSync(join(program.out, folder, 'choose.json'), 'utf8')).state, answer.state)
+  assert.ok(existsSync(join(program.out, folder, 'choose.html')))
+})
+
+test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async (t) => {
+  const [wrong, short] = await Promise.all(
+    ['choose --rate 1k --popularity often', 'choose --rate 1k --time 20s --need newest-n'].map(
+      (line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended,
+    ),
+  )
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /^--popularity must be/)
+  assert.equal(short.code, 2)
+  assert.match(short.stderr, /^--time 20s is too short for 7 candidates/)
+})

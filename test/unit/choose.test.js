@@ -1,0 +1,221 @@
+// What `millrace choose` is asked and what it answers, without a server.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { choosePareto } from '../../charts/choose.js'
+import { modelsFor, needsIn, simplicityOf } from '../../lib/answers/choose/candidates.js'
+import { costOf, idleOf, metricsOf, weightsIn } from '../../lib/answers/choose/cost.js'
+import { chooseDocument, chooseSchema } from '../../lib/answers/choose/document.js'
+import { chooseText } from '../../lib/answers/choose/text.js'
+import { firstFault } from '../../lib/base/json-schema.js'
+import { chooseFiles } from '../../lib/cli/choose-files.js'
+import { chooseOptions, chooseRequest } from '../../lib/cli/choose-options.js'
+import { typedLine } from '../../lib/options/command-line.js'
+import { settingsOf } from '../../lib/options/read-settings.js'
+import { strategyNamed } from '../../lib/workloads/index.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-choose-'))
+test.after(() => rmSync(folder, { recursive: true }))
+
+/** @param {string} line */
+const asked = (line, env = {}) =>
+  chooseRequest(
+    settingsOf(typedLine(line.split(' ').filter(Boolean), chooseOptions), chooseOptions, { env: {} }),
+    env,
+  )
+
+test('candidates meet the needs, and the others are named with those that they do not meet', () => {
+  const { candidates, excluded } = asked('--rate 50k --need newest-n,exact-expiry')
+  assert.deepEqual(
+    candidates.map(({ name }) => name),
+    ['sorted-set', 'actual-value', 'script-batch', 'script-item', 'hash'],
+  )
+  assert.deepEqual(excluded.find(({ name }) => name === 'list')?.unmet, ['exact-expiry'])
+  assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
+})
+
+test('simple models have few commands and keys', () => {
+  const of = (/** @type {string} */ name) => simplicityOf(strategyNamed(name))
+  assert.ok(of('stream') < of('list') && of('list') <= of('sorted-set') && of('sorted-set') < of('hash'))
+})
+
+test('a workload file, own models and a reader', () => {
+  const workload = join(folder, 'workload.yaml')
+  writeFileSync(
+    workload,
+    'rate: 20k\nttl: 30s-90s\npopularity: zipf:0.99\nreads: 10\nweigh: cpu=1,memory=0.5\n',
+  )
+  const model = join(folder, 'feed.yaml')
+  writeFileSync(model, 'meets: [newest-n]\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n')
+  const found = asked(`--workload ${workload} --strategy list,${model} --need newest-n`)
+  assert.deepEqual(
+    found.candidates.map(({ name }) => name),
+    ['list', 'feed'],
+  )
+  const { rate, load, reads, weigh, files } = found.asked
+  assert.deepEqual(
+    [rate, load.popularity, load.ttl, reads],
+    [20_000, 'zipf:0.99', '30s-90s', { perS: 10, limit: 1000 }],
+  )
+  assert.deepEqual([weigh, files], [{ cpu: 1, memory: 0.5 }, { feed: model }])
+})
+
+test('values that are none are refused, with the option that has them', () => {
+  for (const [line, sentence] of /** @type {[string, RegExp][]} */ ([
+    ['', /^--rate is missing/],
+    ['--rate fast', /^--rate fast: must be/],
+    ['--rate 0', /^--rate 0: must be/],
+    ['--rate 1k --need newest', /^--need newest: must be of newest-n, .*did you mean newest-n/],
+    [
+      '--rate 1k --need expiry-by-length,exact-expiry',
+      /^no data model meets --need .*list does not meet exact-expiry/,
+    ],
+    ['--rate 1k --weigh cpu=0', /^--weigh cpu=0: must be weights above 0/],
+    ['--rate 1k --weigh speed=1', /^--weigh speed=1: must be weights/],
+    ['--rate 1k --weigh cpu=1,cpu=2', /^--weigh/],
+    ['--rate 1k --strategy lookup-get', /^--strategy lookup-get: must be of sorted-set/],
+    ['--rate 1k --strategy lits', /^--strategy lits: must be of/],
+    ['--rate 1k --across hosts', /^--across must be/],
+    ['--rate 1k --servers redis-7.4', /^--servers belongs to --across/],
+    ['--rate 1k --across servers --servers redis-9', /^--servers redis-9: must be of installed, redis-6\.2/],
+    ['--rate 1k --across servers --url redis://h', /^--url and --across servers/],
+    ['--rate 1k --cluster', /^--cluster belongs to --url/],
+    ['--rate 1k --reads 0', /^--reads must be/],
+    ['--rate 1k --time 1s', /^--time must be/],
+  ]))
+    assert.throws(
+      () => asked(line),
+      (/** @type {Error} */ { message }) => sentence.test(message),
+      line,
+    )
+})
+
+test('a cost is net of the idle servers, and weighed as a geometric mean', () => {
+  const run = (/** @type {number} */ rate, /** @type {number} */ cpuPct) => ({
+    rate: { achieved: rate },
+    nodes: [{ cpu_pct: cpuPct }],
+    server: { cpu_us_per_item: (cpuPct * 1e4) / rate, memory_bytes_per_item: 400, net_bytes_per_item: 250 },
+    latency_us: { intended: { p99: 900 } },
+  })
+  const values = metricsOf(run(10_000, 3.5), idleOf(run(2, 0.5)))
+  assert.ok(Math.abs(Number(values.cpu) - 3) < 1e-9)
+  assert.equal(values.memory, 400)
+  const weights = weightsIn('cpu=1,memory=0.5')
+  assert.deepEqual(costOf({ cpu: 8, memory: 1 }, weights), { cost: 4 })
+  assert.deepEqual(costOf({ cpu: 8 }, weights), { missing: 'memory' })
+})
+
+const record = (
+  /** @type {number} */ candidate,
+  /** @type {number} */ round,
+  /** @type {[number, number]} */ [cpu, memory],
+) => ({
+  ...{ candidate, round, counts: true, reasons: [], achieved: 1000 },
+  metrics: { cpu: cpu * (1 + round / 100), memory: memory + round },
+})
+const standing = { rounds: 3, ratio: 1, low: 1, high: 1, verdict: null, why: null }
+
+/** @param {Partial<import('../../lib/answers/choose/procedure.js').Decision>} [more] */
+const answer = (more = {}) =>
+  chooseDocument(
+    {
+      ...{
+        started: '2026-11-25T00:00:00Z',
+        duration_s: 60,
+        command_line: 'millrace choose',
+        hardware: 'a box',
+      },
+      versions: { millrace: '0.1.0', node: '22', servers: ['7.0.15'] },
+      asked: {
+        ...{ needs: [], rate: 1000, items: 1000, ttl: '60s', value_size: '128B', reads: null },
+        ...{ weigh: { cpu: 1 }, across: 'models' },
+      },
+      excluded: [{ name: 'set', unmet: ['newest-n'] }],
+      turnovers: {
+        found: [{ other: 'list', rate: 5000, cheaper_above: 'stream', cheaper_below: 'list' }],
+        unknown: ['hash'],
+      },
+      warnings: ['a warning'],
+    },
+    {
+      candidates: ['list', 'stream', 'hash'].map((name) => ({
+        ...{ name, model: name, server: null, simplicity: 3, gives_up: [`what ${name} gives up`] },
+      })),
+      decision: {
+        ...{ state: 'best', chosen: 1, alike: [1], rounds: 3, runs: 9 },
+        standings: [
+          { ...standing, place: 'worse', ratio: 1.2, low: 1.1, high: 1.3, verdict: 'worse' },
+          { ...standing, place: 'left' },
+          {
+            ...standing,
+            place: 'refused',
+            rounds: 0,
+            ratio: null,
+            low: null,
+            high: null,
+            why: 'it has no such command',
+          },
+        ],
+        ...more,
+      },
+      runs: [1, 2, 3].flatMap((round) => [record(0, round, [2.4, 300]), record(1, round, [2, 200])]),
+    },
+  )
+
+test('the answer names the best, what the next costs, what is given up, and why others are none', async () => {
+  const found = answer()
+  assert.equal(firstFault(JSON.parse(JSON.stringify(found)), chooseSchema), null)
+  assert.deepEqual(
+    [found.chosen, found.candidates.map(({ place }) => place)],
+    ['stream', ['chosen', 'worse', 'refused']],
+  )
+  assert.ok(Math.abs(Number(found.candidates[1].against_chosen?.cpu?.ratio) - 1.2) < 1e-9)
+  const text = chooseText(found, { columns: 100 })
+  assert.match(text, /^stream is best by net server CPU: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./)
+  for (const part of [
+    'gives up: what stream gives up',
+    'hash cannot run here: it has no such command',
+    'not a candidate: set does not meet newest-n',
+    'turns over at about 5,000 items/s: below it list is cheaper, above it stream',
+    'the calibration does not know hash',
+    '! a warning',
+  ])
+    assert.ok(text.replace(/\s+/g, ' ').includes(part), `${part} in:\n${text}`)
+  for (const line of text.split('\n')) assert.ok(line.length <= 100, line)
+  const files = await chooseFiles(found)
+  assert.ok(files['choose.html'].includes('list costs 1.20 (1.10 to 1.30) times as much'))
+  assert.equal(JSON.parse(files['choose.json']).chosen, 'stream')
+})
+
+test('what cannot be told apart is said so, the simplest first', () => {
+  const unclear = answer({ state: 'unclear', chosen: 0, alike: [0, 1] })
+  assert.equal(
+    unclear.sentence,
+    'Cannot tell which is best by net server CPU: list, stream, the simplest first',
+  )
+  const same = answer({ state: 'same', chosen: 0, alike: [0, 1] })
+  assert.match(same.sentence, /^list is chosen, the simplest of those that differ by less than 3 %/)
+  const none = answer({ state: 'none', chosen: null, alike: [] })
+  assert.match(none.sentence, /^No candidate can be chosen: .*hash it has no such command/)
+  for (const each of [unclear, same, none])
+    assert.equal(firstFault(JSON.parse(JSON.stringify(each)), chooseSchema), null)
+})
+
+test('the picture has a point a candidate with both intervals, and dominated ones are pale', () => {
+  const { candidates } = answer()
+  assert.deepEqual(
+    candidates.map(({ dominated }) => dominated),
+    [false, true, false],
+  )
+  const { series } = /** @type {any} */ (choosePareto.option({ candidates }))
+  assert.deepEqual(
+    series.map((/** @type {any} */ one) => [one.name, one.itemStyle.opacity, one.markLine.data.length]),
+    [
+      ['stream', 1, 2],
+      ['list', 0.4, 2],
+    ],
+  )
+  assert.equal(choosePareto.option({ candidates: [] }), null)
+})
