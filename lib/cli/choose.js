@@ -56,7 +56,8 @@ const reasonsOf = (run) =>
     .map((/** @type {any} */ { code }) => String(code))
 
 /** @param {Asked} asked @param {Candidate} candidate */
-const openFor = ({ where }, { serverBin }) => (where === null ? localBench(serverBin) : remoteBench(where, prefix))
+const openFor = ({ where }, { serverBin }) =>
+  where === null ? localBench(serverBin) : remoteBench(where, prefix)
 
 /** The servers without items, but for two a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop */
 const measuredIdle = async (asked, candidate, stop) => {
