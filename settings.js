@@ -177,7 +177,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [place] of its value in the help, where that of its type says too little
  * @property {true} [secret] its value is never shown
  * @property {',' | '\n'} [repeatable] given more than once, or once with such between
- * @property {true} [hidden] experiments set it, and nobody else has a use for it
+ * @property {true} [hidden] for experiments only
  * @property {Program[]} [for] default: the producer
  * @property {AnyKey} key
  * @property {string} [on] what a flag stands for, when it is a name for one value of its key

@@ -1,7 +1,7 @@
 -- Filters all documents, decoded by cjson, sorts what matches and returns a page of it.
 -- KEYS none: the documents are found by their names
 -- ARGV pattern of the keys, status, lowest price, highest price, field to sort by, 1 = highest first, offset, limit
--- Returns keys of documents. O(documents): nobody else is served meanwhile
+-- Returns keys of documents. O(documents): no other client is served meanwhile
 local low, high = tonumber(ARGV[3]), tonumber(ARGV[4])
 local sign = ARGV[6] == '1' and -1 or 1
 local rows = {}

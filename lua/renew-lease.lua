@@ -1,6 +1,6 @@
 -- Renews a lease while it is still its holder's.
 -- KEYS[1] lease, ARGV[1] what the holder's text ends with, ARGV[2] milliseconds, ARGV[3] a text in its place, or none
--- Returns 1 when it was renewed, 0 when it is somebody else's or gone. O(1).
+-- Returns 1 when it was renewed, 0 when another has it or it is gone. O(1).
 -- GETRANGE: what commandstats tells of GET is then about items alone.
 if string.sub(redis.call('GETRANGE', KEYS[1], 0, -1), -#ARGV[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] then

@@ -38,7 +38,7 @@ const isAlive = (owner) => {
 /**
  * What the file holds, when its owner is alive; a stale one is removed.
  * @param {string} file
- * @returns {any} null: nobody owns it
+ * @returns {any} null: it has no owner
  */
 export const ownedContent = (file) => {
   let text = ''
@@ -98,7 +98,7 @@ const removeStale = (file, text) => {
     renameSync(file, aside)
     if (readFileSync(aside, 'utf8') !== text) linkSync(aside, file)
   } catch {
-    // Somebody else was quicker.
+    // Another process was faster.
   }
   rmSync(aside, { force: true })
 }

@@ -146,7 +146,7 @@ export const placedLabels = (option, plotPx) => {
   return { ...option, series }
 }
 
-// Only these hold names of ours: a series or a row may be called '@us' by somebody else.
+// Only these hold names of ours: a series or a row may be called '@us' by a user.
 const resolved = new Set(['color', 'borderColor', 'backgroundColor', 'formatter', 'valueFormatter'])
 
 /**

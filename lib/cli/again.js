@@ -1,4 +1,4 @@
-// The command line that repeats a run, as somebody would type it: without passwords, and without the name of the run.
+// The command line that repeats a run, as a user would type it: without passwords, and without the name of the run.
 import { OPTIONS } from '../../settings.js'
 import { namesOf } from '../options/command-line.js'
 

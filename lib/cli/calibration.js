@@ -26,7 +26,7 @@ const nowhere = '127.0.0.1'
 export const usualStrategies = 'sorted-set,list,stream'
 
 /**
- * A plan that nobody runs.
+ * A plan that is never run.
  * @param {object} options of a run
  * @param {string | null} variant
  * @param {Partial<import('../../settings.js').Settings>} [more]

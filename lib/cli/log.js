@@ -30,7 +30,7 @@ export const terminalText = (text, { isTTY, columns }) =>
  */
 export const logTo = ({ level, isTTY, stream }) => {
   if (!isTTY) return pino({ level, base: undefined }, stream)
-  // Loaded where somebody looks: a run without a terminal starts 10 ms sooner.
+  // Loaded for a terminal only: a run without one starts 10 ms sooner.
   const { build } = /** @type {typeof import('pino-pretty')} */ (
     createRequire(import.meta.url)('pino-pretty')
   )

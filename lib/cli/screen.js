@@ -62,7 +62,7 @@ export const screenOf = ({ logLevel, quiet, json, verbose, report = true }, { st
     /** What is found at the end of a run, whose result is about to say it. @param {Warning} warning */
     remark: (warning) => (isText ? void warnings.push(warning) : warn(warning)),
     say: (/** @type {string} */ line) => log.info(shown(line)),
-    /** Nobody is there to stop it without a terminal. */
+    /** Without a terminal the user cannot stop it. */
     mayStop: async () => {
       if (!isTTY || quiet) return
       log.info(`begins in ${period(stopMs)}; Ctrl-C ends it`)

@@ -27,7 +27,7 @@ setFlagsFromString('--no-memory-reducer')
 // What a program may take to end in order when its parent has gone.
 const orphanLimitMs = 1000
 
-/** Nobody is left to read the result: as if it was interrupted twice. */
+/** The parent has ended, so the result has no reader: as two interrupts. */
 const endWithParent = () => {
   setTimeout(() => process.exit(ExitCode.interrupted), orphanLimitMs)
   if (process.listenerCount('SIGTERM') === 0) process.exit(ExitCode.interrupted)

@@ -19,7 +19,7 @@ import { historyOf, pointOf } from './history.js'
  * @property {string} question what was asked, in a sentence
  * @property {Record<string, any>} plan what the charts need of it
  * @property {number | null} nominal items or operations a second
- * @property {number | null} totalMs null: until somebody ends it
+ * @property {number | null} totalMs null: until it is stopped
  * @property {number} warmUpS
  * @property {string} box this process
  *

@@ -111,7 +111,7 @@ const steady = async (needs) => {
   const times = passes
     ? ['--idle-cost', 'never']
     : ['--warm-up', `${warmUpS}s`, '--duration', `${durationS}s`]
-  // Nobody knows how long a fill or a snapshot takes.
+  // How long a fill or a snapshot takes is unknown.
   const isOpen = passes || options.fill || options.snapshot
   // Boxes wait for each other before, and for the result of all after it.
   const limitMs = durationS * 1000 + (isOpen || part ? openLimitMs : 0)

@@ -22,7 +22,7 @@ import { argumentsOf } from './options.js'
  * @property {NodeJS.ProcessEnv} secrets variables that no process list may show
  * @property {() => Promise<void>} empty
  * @property {() => Promise<string>} removeShard says in words what was done
- * @property {boolean} mayFlush nobody else has data there
+ * @property {boolean} mayFlush only we have data there
  * @property {() => Promise<void>} close
  */
 
@@ -170,7 +170,7 @@ const settingsFor = (target, env) => {
 }
 
 /**
- * Somebody's servers, which are not ours to empty or to change: what lies there lives out its time.
+ * Servers of others, which are neither emptied nor changed: items expire by themselves.
  * @param {Options} target options as typed
  * @param {NodeJS.ProcessEnv} env
  * @param {number} restMs
@@ -253,12 +253,12 @@ export const placesOf = ({ target, env, serverFile, log, clock }) => {
       }
     },
 
-    /** Throws a TargetError where no cell can be run, since the target does not answer or lets nobody in. */
+    /** Throws a TargetError where no cell can be run, since the target does not answer or refuses us. */
     check: async () => {
       if (target) await checkTarget(target, env)
     },
 
-    /** A cell has left them in a state that nobody knows. @param {Place} place */
+    /** A cell has left them in an unknown state. @param {Place} place */
     async drop(place) {
       const servers = open.get(keyOf(place))
       open.delete(keyOf(place))

@@ -87,7 +87,7 @@ export const startProgram = (program, { args, outDir, name, env, secrets, home =
       }
     })
   })
-  ended.catch(() => {}) // told to whoever waits for it
+  ended.catch(() => {}) // reported to the caller that waits for it
   return { folder, ended, interrupt, isOver: () => child.exitCode !== null || child.signalCode !== null }
 }
 

@@ -55,7 +55,7 @@ const wideInterval =
   'nothing can be told from these rounds: more of them (--repeat) or longer ones (--seconds) narrow the interval'
 
 /**
- * What explains a ratio that stands apart from the published one; null: nothing needs to, or nobody knows.
+ * What explains a ratio that differs from the published one; null: no difference, or no known reason.
  * @param {Standing} stands
  * @param {Ratio} ratio
  * @param {Leg} of

@@ -1,4 +1,4 @@
-// A matrix from its first turn to its last, or to where somebody stops it.
+// A matrix from its first turn to its last, or until it is interrupted.
 import { relative } from 'node:path'
 import { MillraceError } from '../base/errors.js'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'

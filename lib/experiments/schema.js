@@ -122,7 +122,7 @@ const objectOf = (keys, needed) => (value, path, tell) => {
   for (const key of needed) if (!Object.hasOwn(value, key)) tell(path, `needs "${key}"`)
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(keys, key)) keys[key](value[key], [...path, key], tell)
-    else tell([...path, key], `is not known; here stand ${Object.keys(keys).join(', ')}`)
+    else tell([...path, key], `is not known; known here: ${Object.keys(keys).join(', ')}`)
   }
 }
 
@@ -214,12 +214,12 @@ const experiment = objectOf(
 const distinct = (list, path, tell) => {
   const seen = new Set()
   list.forEach((each, i) => {
-    if (seen.has(each.name)) tell([...path, i, 'name'], `"${each.name}" stands twice`)
+    if (seen.has(each.name)) tell([...path, i, 'name'], `"${each.name}" is used twice`)
     seen.add(each.name)
   })
 }
 
-/** Their results stand in folders. @param {readonly { name: string }[]} list @param {Path} path @param {Tell} tell */
+/** Their results are in folders of these names. @param {readonly { name: string }[]} list @param {Path} path @param {Tell} tell */
 const distinctFolders = (list, path, tell) => {
   distinct(list, path, tell)
   /** @type {Map<string, string>} */
@@ -353,7 +353,7 @@ export const experimentIn = (text, source) => {
   const read = readJson(text)
   if (read.fault !== null) throw new OptionError(`${source}, line ${read.faultLine}: ${read.fault}`)
   /** @type {string[]} */
-  const complaints = read.twice.map((key) => `${source}: "${key}" stands twice in one object`)
+  const complaints = read.twice.map((key) => `${source}: "${key}" is used twice in one object`)
   /** @type {Tell} */
   const tell = (path, complaint) => {
     const line = `${source}, line ${read.line(path)}: ${shown(path)} ${complaint}`

@@ -30,7 +30,7 @@ const settled = ({ acked, failed, uncertain, dropped }) => acked + failed + unce
 
 /**
  * What each writer's boxes have counted, and what is missing of its part. What a box that died had under way is missing
- * too: nobody knows what became of it.
+ * too: its outcome is unknown.
  * @param {object} known
  * @param {Plan} known.plan of all writers
  * @param {number} known.ticks that the run had

@@ -156,7 +156,7 @@ export const clientConnection = ({ client, address, room, tally, reads = false, 
       }
       return Number.POSITIVE_INFINITY
     },
-    /** Gives up what is in flight: nobody waits for it any more. */
+    /** Gives up the operations in flight: their replies are no longer waited for. */
     giveUp() {
       isGivenUp = true
       link.cut()

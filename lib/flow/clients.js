@@ -32,7 +32,7 @@ import { sendingOf } from './clients-sending.js'
  * @property {number} maxBehindMs
  * @property {readonly string[]} [waitsFor] causes of refusals that an operation waits for, at most so long
  * @property {number | null} [reconnectHz] connections a second that are closed and opened anew
- * @property {number | null} [timeoutMs] after which nobody waits for a reply any more
+ * @property {number | null} [timeoutMs] after which a reply is no longer waited for
  *
  * @typedef {{ due: (i: number, elapsedMs: number) => number, isOver: (i: number) => boolean, isLeft?: (elapsedMs: number) => boolean } | null}
  *   Schedule when operation i is due, in milliseconds after the start, whether it is due after the end, and whether the

@@ -18,7 +18,7 @@ const compute = (steps) => {
  */
 export const stepsPerUs = (clock) => {
   let best = 0
-  // What nobody needs, an optimising compiler leaves out.
+  // An optimising compiler removes work whose result is not used.
   let kept = 0
   for (let i = 0; i < trials; i++) {
     const fromMs = clock()

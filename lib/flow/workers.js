@@ -89,7 +89,7 @@ export const workersFlow = async (needs) => {
     waitMs: blockMs,
   })
 
-  /** Until it has been done, or nobody waits any more. What may not be repeated is given up where it may have been done. @template T @param {WorkerConnection} connection @param {'confirm' | 'other'} what @param {() => Promise<T>} once */
+  /** Until it has been done, or the limit has passed. What may not be repeated is given up where it may have been done. @template T @param {WorkerConnection} connection @param {'confirm' | 'other'} what @param {() => Promise<T>} once */
   const untilDone = async (connection, what, once) => {
     while (!atOnce) {
       try {

@@ -1,4 +1,4 @@
-// Which items of a --once run were acknowledged, for whoever looks later whether they are still there. Nearly all
+// Which items of a --once run were acknowledged, so that a later check can find out whether they are still there. Nearly all
 // are, so what is kept is how many ticks each agent offered, and the ranges that were not acknowledged.
 
 /**

@@ -14,7 +14,7 @@ import { replyCounter } from '../wire/decode.js'
 
 const ping = Buffer.from('*1\r\n$4\r\nPING\r\n')
 const followMs = 1000
-// A timer wakes up to 1.3 ms beside its moment on an idle machine (measured): that is the clock's, nobody's latency.
+// A timer wakes up to 1.3 ms beside its moment on an idle machine (measured): that is of the clock, and no latency.
 export const grainMs = 1.5
 const maxWaiting = 15_000 // 5 minutes of outage at 20 ms; what is due later adds nothing to the picture
 const firstBackOffMs = 50
@@ -44,7 +44,7 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   let current = null
   /** @type {Socket | null} */
   let socket = null
-  let reached = false // before the first connection nobody was served, so nothing is due
+  let reached = false // before the first connection nothing is due
   let retryAtMs = Number.NEGATIVE_INFINITY
   let backOffMs = firstBackOffMs
 

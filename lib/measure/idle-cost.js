@@ -15,7 +15,7 @@ import { addCommands, known } from './node-figures.js'
  *   grows with the commands that were run: our PINGs, replication, other clients
  * @property {Record<string, number>} by_node cpu_pct of each
  *
- * @typedef {{ why: string, net_bytes_per_s?: number | null }} Unknown the idle cost was not measured, or nobody can tell it; what is on
+ * @typedef {{ why: string, net_bytes_per_s?: number | null }} Unknown the idle cost was not measured, or is not known; what is on
  *   the network may be known all the same
  */
 

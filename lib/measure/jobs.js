@@ -8,7 +8,7 @@ import { bitsOf, common, numbersIn, onesIn, unionOf, without } from './bits.js'
  *
  * @typedef {Record<string, Uint8Array>} Sets numbers by maker
  *
- * @typedef {object} Standing what is known of the queue when nobody takes from it
+ * @typedef {object} Standing what is known of the queue when no worker takes from it
  * @property {Sets} acked that the makers know to be stored
  * @property {Sets[]} others done by other boxes and earlier runs
  * @property {Sets} queued

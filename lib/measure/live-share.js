@@ -29,7 +29,7 @@ export const liveShareOf = ({ card, limit, dated, now }) => {
   const plan = card && { ...card, ttlS: dated ? card.ttlS : shortestS(card) }
   const alive = plan ? leastAlive(plan) : 0
   const expected = limit > 0 ? Math.min(limit, alive) : alive
-  // Without a schedule nobody knows how many there are.
+  // Without a schedule their number is unknown.
   const isTold = card?.paced === true && expected > 0 && (dated || limit === 0)
   const fullMs = card
     ? card.startedMs + Math.max(card.ttlS * 1000, card.periodMs) + card.periodMs / card.chunks

@@ -4,7 +4,7 @@ import { addressOf } from '../servers/address.js'
 /** @import { CommandUse, Info } from '../wire/info.js' */
 
 /**
- * @typedef {object} Counters they only rise while the server lives and nobody resets its statistics
+ * @typedef {object} Counters they only rise until the server restarts or its statistics are reset
  * @property {number} engineCpuS the main thread
  * @property {number} cpuS all threads; forked children are not in it
  * @property {number} processed commands

@@ -19,7 +19,7 @@ import { strategyOf } from '../workloads/strategy-of-plan.js'
  * long, on its master either. expired: an id whose item has outlived its ttl since the id was read. lagging: not there on the replica,
  * or older there than its id, but right on the master when asked again: shards replicate by themselves. stale:
  * older than its id, on the master too (needs --stamp). corrupt: other bytes. unexpected: no item of the plan.
- * unjudged: could not be asked again, or nobody knows whether it should be there.
+ * unjudged: could not be asked again, or whether it should be there is unknown.
  * @typedef {{ checked: number, missing: number, expired: number, lagging: number, stale: number, corrupt: number, unexpected: number, unjudged: number }} VerifyCounts
  *
  * @typedef {object} Suspect an id to be asked for again

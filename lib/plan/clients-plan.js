@@ -117,7 +117,7 @@ export const jobsPart = (settings, facts) => {
     queue: {
       /** Of this run: jobs of another have other names. */
       maker: makerName(startedMs, agents[0] ?? 1),
-      /** Jobs that are in the queue at the end where nobody takes them. */
+      /** Jobs in the queue at the end of a run without workers. */
       most: Math.ceil(((nominalHz ?? 0) * (durationMs ?? 0)) / 1000),
       /** From when a job is made to when it may begin. */
       delayMs,

@@ -236,7 +236,7 @@ const objectIn = (text) => {
 }
 
 /**
- * Why a card cannot be read by; null: it can. A text that is no card at all is nobody's fault.
+ * Why a card cannot be read by; null: it can. A text that is no card at all is no reason.
  * @param {string} text
  * @returns {string | null}
  */

@@ -187,7 +187,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     churn: written.churn ?? null,
     prefix: settings.prefix,
     startedMs: written.startedMs,
-    /** Without a plan or an option that says so, nobody knows what the bytes or the numbers must be. */
+    /** Unknown without a plan or an option: what the bytes and the numbers must be. */
     knowsBytes: card !== null || givenAny(settings, ['valueBytes', 'payload', 'seed', 'stamp']),
     knowsItems: card !== null || givenAny(settings, ['quantity']),
     periodMs: settings.periodMs,

@@ -32,7 +32,7 @@ const readLines = ({ second, readers, fetches, boxes }) => {
   const { duration_us: time, items_per_s: read, freshness_us: age } = second ?? {}
   const numbersOf = (/** @type {string} */ state) =>
     boxes.filter((box) => box.state === state).flatMap((box) => box.readers).length
-  // What was read in the last second is not nobody's once all have ended.
+  // The last second still belongs to a box when all boxes have ended.
   const there = numbersOf('reading') || numbersOf('done')
   const lost = ['failed', 'overrun'].flatMap((name) =>
     fetches[name] > 0 ? [`${count(fetches[name])} ${name === 'overrun' ? 'missed' : name}`] : [],
@@ -119,7 +119,7 @@ export const fleetScreen = (
   ].slice(0, rows - 1)
 }
 
-/** One line, where nobody redraws a screen. @param {Status} status @param {number} [silentMs] */
+/** One line, for output that is no terminal. @param {Status} status @param {number} [silentMs] */
 export const fleetLine = (status, silentMs = 0) => {
   if (silentMs > 0) return silence(silentMs)
   const { second, elapsed_s: elapsedS, boxes, items } = status

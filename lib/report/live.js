@@ -134,7 +134,7 @@ const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading,
  */
 
 /**
- * Where nobody watches: a log line every 10 s, and log lines as they come.
+ * Without a terminal: a log line every 10 s, and log lines as they come.
  * @param {(fields: Record<string, unknown>) => void} log
  * @returns {LiveView}
  */

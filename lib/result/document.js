@@ -126,7 +126,7 @@ const shapes = /** @type {const} */ ({
   },
 })
 
-/** Nobody reads the ninth digit of a measurement. @param {any} data @returns {any} */
+/** Numbers have at most nine significant digits. @param {any} data @returns {any} */
 const readable = (data) => {
   if (typeof data === 'number') return Number.isInteger(data) ? data : Number(data.toPrecision(6))
   if (Array.isArray(data)) return data.map(readable)

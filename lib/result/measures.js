@@ -264,7 +264,7 @@ const rows = [
   ['jobs.account.in_flight', 'jobs in flight', 'count', 'less'],
   ['jobs.account.passed', 'jobs between the stages', 'count', 'less'],
   ['jobs.account.lost', 'jobs lost', 'count', 'less'],
-  ['jobs.account.unknown', 'jobs of which nobody knows whether they are done', 'count', 'less'],
+  ['jobs.account.unknown', 'jobs whose outcome is unknown', 'count', 'less'],
   ['jobs.account.duplicates', 'jobs done again', 'count', 'less'],
   ['backlog.max', 'longest queue', 'count', 'less'],
   ['backlog.last', 'queue at the end', 'count', 'less'],

@@ -21,7 +21,7 @@ export const ratioOf = (pairs) => {
   }
 }
 
-// A published figure has two digits; nearer than this nobody could tell it from ours.
+// A published figure has two digits; a smaller difference is not visible in it.
 const sameWithin = 0.1
 // A ratio this near to 1 concludes nothing.
 const oneWithin = 0.05

@@ -35,7 +35,7 @@ export const wantedAgents = ({ agent, totalAgents }, origin) => {
  * @property {AbortSignal} signal
  * @property {string} [token] whose leases they are
  * @property {() => Promise<boolean>} [isLast] of the writers of the plan to be released
- * @property {number} [lastMs] how long a lease lasts that nobody renews
+ * @property {number} [lastMs] how long a lease lasts that is not renewed
  */
 
 /** @param {(warning: Warning) => void} warn @returns {Pick<Claim, 'onLost' | 'onRival'>} */
@@ -94,7 +94,7 @@ export const claimReaders = async ({ settings, strategy, ...needs }) => {
 }
 
 /**
- * Why a process that nobody told which writers it is will end as PARTIAL; null where all are there, or it was told.
+ * Why a process without -a will end as PARTIAL; null: all writers are there, or -a was given.
  * @param {Pick<Settings, 'given'>} settings
  * @param {Pick<Plan, 'agents' | 'totalAgents'>} plan
  * @param {number} others writers at work elsewhere

@@ -93,7 +93,7 @@ export const conductorOf = ({
   let lastWaitMs = 0
   /** When the run began, by the clock. */
   let originMs = 0
-  /** Somebody stopped it, or a guard did. */
+  /** It was interrupted, or a guard ended it. */
   let isOver = stop.aborted
 
   /** @param {number} dueMs after the start */

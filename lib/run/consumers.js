@@ -48,7 +48,7 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
   const timers = new Set()
   /** @type {() => void} */
   let finish = () => {}
-  /** The time is over, or somebody stopped it; fetches may still be under way. */
+  /** The time is over, or it was stopped; fetches may still be under way. */
   const over = new Promise((resolve) => {
     finish = () => resolve(undefined)
   })

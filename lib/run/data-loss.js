@@ -172,7 +172,7 @@ const keySum = ({ elapsed, created, onLoss }) => {
       if (!hasIncident && serving.some(({ loading }) => loading)) return
       const keys = serving.reduce((sum, { keys: some = 0 }) => sum + some, 0)
       if (expected === null) others = keys
-      // Of a first answer, and of counters that began anew, nobody knows what expired.
+      // After a first answer, and after counters were reset, the number of expired keys is unknown.
       const isKnown = serving.every(({ expired, evicted }) => expired != null && evicted != null)
       if (expected === null || hasIncident || !isKnown) return beginAnew(keys)
       const isSettling = nowMs < settledFromMs

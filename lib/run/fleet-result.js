@@ -153,7 +153,7 @@ const namesOf = (cards) =>
     .join(', ')
 
 /**
- * Of the box that leads: makes the result once nobody is waited for.
+ * Of the box that leads: makes the result once no box is waited for.
  * @param {Member} fleet
  * @param {any} parts
  * @param {(line: string) => void} say

@@ -77,7 +77,7 @@ const itemsThere = async (target, strategy) => {
 }
 
 /**
- * Keys that have expired are there until somebody looks, and the tables that held them until the server has time.
+ * Keys that have expired are there until they are accessed, and the tables that held them until the server has time.
  * @param {Target} target
  * @param {number} own keys that are no items
  */

@@ -29,7 +29,7 @@ export const withoutRepeats = (event, elapsed) => {
  * @param {object} needs
  * @param {() => number} needs.elapsed
  * @param {(line: object) => void} needs.write
- * @param {(kind: string, text: string) => void} needs.tell whoever looks on
+ * @param {(kind: string, text: string) => void} needs.tell the screen
  */
 export const journalOf = ({ elapsed, write, tell }) => {
   /** @type {{ at_ms: number, kind: string, text: string }[]} */

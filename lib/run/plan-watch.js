@@ -17,7 +17,7 @@ export const isLive = ({ ended, renewedMs }, nowMs) => !ended && nowMs - renewed
  * @param {() => Promise<readonly PlanCard[]>} needs.read
  * @param {() => number} needs.now by the clock of the server that holds it
  * @param {() => void} needs.onChanged another plan has taken its place: its bytes may be others
- * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and somebody writes now
+ * @param {(card: PlanCard) => void} needs.onAppeared there was none at the start, and a writer has started since
  * @param {(live: boolean) => void} [needs.onLook] the card was read: whether its writers are at work
  * @param {(ms: number) => Promise<void>} needs.sleep
  */

@@ -17,7 +17,7 @@ import { backlogOf } from './work-contents.js'
  */
 
 const everyMs = 1000
-// A server that is silent at the end holds nobody up.
+// A server that is silent at the end does not delay the end.
 const endLimitMs = 4000
 // Workers of an empty queue read its account, and end; others wait for jobs that do not come.
 const idleLimitMs = 10_000
@@ -26,7 +26,7 @@ export const noRoom = Object.freeze(['FULL', 'OOM'])
 
 /**
  * A local server stays for the workers that take from the queue in it: until they have ended, the queue has been empty for a
- * while, or somebody stops it.
+ * while, or it is stopped.
  * @param {Target} target
  * @param {Plan} plan
  * @param {{ say: (line: string) => void, stop: AbortSignal }} needs

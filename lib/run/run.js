@@ -54,7 +54,7 @@ import { writeRun } from './write-run.js'
  * @property {(warning: Warning) => void} warn
  * @property {(warning: Warning) => void} [remark] at the end of a run: its result has it; without this it is warned of
  * @property {readonly Warning[]} warnings all so far
- * @property {() => Promise<void>} mayStop a moment in which somebody at a terminal can end a run that is not the one they meant
+ * @property {() => Promise<void>} mayStop a moment in which the user at a terminal can end a run that was not intended
  * @property {Pick<WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run

@@ -54,7 +54,7 @@ export const onceASecond = (second, elapsed) => {
   }
   return {
     start: arm,
-    /** A server that is silent at the end holds nobody up. */
+    /** A server that is silent at the end does not delay the end. */
     async stop() {
       clearTimeout(timer)
       await atMost(endLimitMs, underWay)

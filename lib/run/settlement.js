@@ -1,6 +1,6 @@
-// How a load ends: by itself or because somebody stops it; then what is under way is settled, but not for ever.
+// How a load ends: by itself or by an interrupt; then operations under way settle, within a limit.
 
-/** Of a run that nobody interrupts. */
+/** The limit of a run that is not interrupted. */
 export const settleLimitMs = 10_000
 const interruptedLimitMs = 3000
 
@@ -12,7 +12,7 @@ export const longestTimerMs = 2 ** 30
 export const sleep = (/** @type {number} */ ms) =>
   new Promise((/** @type {(value: void) => void} */ resolve) => setTimeout(resolve, ms))
 
-/** @param {AbortSignal} stop @param {number} [limitMs] of a run that nobody interrupts */
+/** @param {AbortSignal} stop @param {number} [limitMs] of a run that is not interrupted */
 export const patienceMs = (stop, limitMs = settleLimitMs) => (stop.aborted ? interruptedLimitMs : limitMs)
 
 /**

@@ -31,7 +31,7 @@ const pollMs = 10
 const settleMs = 100
 
 /**
- * A server that is emptied may have data of somebody else, unless the run has started it.
+ * A server that is emptied may have data of others, unless the run has started it.
  * @param {{ snapshot: boolean, allow: readonly string[] }} settings
  * @param {Target} target
  */

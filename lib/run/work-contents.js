@@ -1,4 +1,4 @@
-// What a queue holds, job by job, while nobody takes from it: which jobs wait, and which were given to workers.
+// What a queue holds, job by job, while no worker takes from it: which jobs wait, and which were given to workers.
 import { bitsOf } from '../measure/bits.js'
 import { jobIn } from '../workloads/queue/job.js'
 import { jobsIn } from '../workloads/queue/replies.js'

@@ -36,7 +36,7 @@ import { openStages } from './work-stages.js'
  */
 
 const clockEveryMs = 10_000
-// Nobody waits for ever for a server that does not come back.
+// How long a server that is away is waited for.
 const goneMs = 60_000
 // Boxes that drain a queue see within about a second of each other that it is empty.
 const othersEndMs = 5000
@@ -224,7 +224,7 @@ const accountNow = async ({ client, strategy, last, crew, box }) => {
 }
 
 /**
- * The same, read when nobody of ours takes any more. Boxes that end together wait for each other's last account.
+ * The same, read when none of our workers takes jobs any more. Boxes that end together wait for each other's last account.
  * @param {WorkRun} run
  * @param {AbortSignal} atOnce
  */

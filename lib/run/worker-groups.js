@@ -1,4 +1,4 @@
-// Workers in several processes. What each has done is in a file of its own, so a process that is killed is forgotten by nobody,
+// Workers in several processes. What each has done is in a file of its own, so a process that is killed is still counted,
 // and another takes its place.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -92,7 +92,7 @@ const begin = async (run, needs, fleet) => {
 }
 
 /**
- * Until every tick was offered, or somebody stopped it, and what is under way has an outcome.
+ * Until every tick was offered, or the run was stopped, and operations under way have an outcome.
  * @param {WriteRun} run
  * @param {Signals} signals
  * @returns when offering ended
@@ -143,7 +143,7 @@ export const writeRun = async ({ announce, stop, stopNow, fleet = null, ...needs
     throw error
   })
   const conducted = needs.conductor?.conduct(run)
-  // Whoever waits for the end of the run is told first.
+  // The caller that waits for the end of the run gets the error first.
   conducted?.catch(() => {})
   const offeredMs = await runOut(run, { stop, stopNow })
   await conducted

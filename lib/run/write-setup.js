@@ -70,7 +70,7 @@ const clearLeftovers = async (plan, { purgedKeys }, target, nowMs, event) => {
   if (removed > 0) event('leftovers', `${removed} ids that an earlier run left were taken out`)
 }
 
-/** Of what is written once somebody may ask later whether its time is over. @param {Target} target */
+/** Items of --once may be verified later, when some have expired. @param {Target} target */
 const aheadOf = (target) =>
   serversAheadMs({
     servers: target.topology.masters,

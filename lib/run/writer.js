@@ -1,4 +1,4 @@
-// Offers the plan's ticks to a driver, as its pacing asks, until the time is over or somebody stops it.
+// Offers the plan's ticks to a driver, as its pacing asks, until the time is over or it is stopped.
 
 import { chunkRange } from '../base/ranges.js'
 import { systemTimers } from '../base/timers.js'

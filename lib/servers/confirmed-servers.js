@@ -12,7 +12,7 @@ import { addressOf, endpointOf } from './address.js'
  * @typedef {ReturnType<typeof admissionOf>} Admission
  */
 
-/** Redirects to one address that nobody confirms for so long end the run. */
+/** Redirects to an address that stays unconfirmed for so long end the run. */
 export const strayLimitMs = 5000
 // Without one for so long, the next is counted from anew.
 const forgottenMs = 1000

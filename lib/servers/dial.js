@@ -79,7 +79,7 @@ export const dial = (
       done: (count) => {
         for (let i = 0; i < count; i++) welcome()
       },
-      // A server may refuse to be told a client's name; that harms nobody.
+      // A server may refuse CLIENT SETNAME; the connection works without a name.
       failed: (line) =>
         /setname|unknown (sub)?command|NOPERM.*client/i.test(line)
           ? welcome()

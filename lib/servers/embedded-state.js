@@ -99,7 +99,7 @@ function stateFile(folder, cluster) {
 }
 
 /**
- * A folder (no link) of this user that nobody else can look into.
+ * A folder (no link) of this user that no other user can read.
  * @param {string} folder
  */
 function isPrivate(folder) {

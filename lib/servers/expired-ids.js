@@ -6,7 +6,7 @@ import { ownerOf } from './topology.js'
 const atOnce = 1000
 
 /**
- * Takes them out a thousand at a time, so that nobody on the server waits. Returns how many.
+ * Takes them out a thousand at a time, so that no other client waits long. Returns how many.
  * @param {Pick<Target, 'topology' | 'control'>} target
  * @param {readonly string[]} sets
  * @param {number} deadBeforeMs epoch
@@ -19,7 +19,7 @@ export const removeLeftovers = async ({ topology, control }, sets, deadBeforeMs)
       const dead = await client.zrangebyscoreBuffer(set, '-inf', `(${deadBeforeMs}`, 'LIMIT', 0, atOnce)
       if (!Array.isArray(dead) || dead.length === 0) break
       const gone = Number(await client.zrem(set, ...dead))
-      // Somebody else is at it, or the answers make no sense.
+      // Another client removes them too, or the answers are not usable.
       if (!(gone > 0)) break
       removed += gone
     }

@@ -1,4 +1,4 @@
-// What lies in a target, by SCAN and the plans that stand there: ours or somebody else's. Reads only.
+// What lies in a target, by SCAN and the plans that are there: our keys or those of others. Reads only.
 import { isGenuine, isLease, prefixOfPlan, prefixReader, typesOf } from '../plan/ownership.js'
 import { planKey, plansIn } from './plan-key.js'
 import { ownerOf } from './topology.js'

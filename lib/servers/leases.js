@@ -32,7 +32,7 @@ import { reasonFor } from './reason.js'
  */
 
 const retryMs = 500
-// At the end of a run a server may be away, and nobody waits for it; one that stands still for a second is there.
+// At the end of a run a server may be away, and is not waited for; one that stands still for a second is there.
 const answerLimitMs = 5000
 
 const readyLimitMs = 10_000
@@ -109,7 +109,7 @@ const listed = (list, who) =>
  * @param {boolean} [options.here] all who may hold leases are processes of this host, as on embedded servers
  * @param {string} [options.token] whose leases they are
  * @param {() => Promise<boolean>} [options.isLast] of the writers of the plan to be released
- * @param {number} [options.lastMs] how long a lease lasts that nobody renews
+ * @param {number} [options.lastMs] how long a lease lasts that is not renewed
  */
 export const leases = ({
   target,
@@ -133,7 +133,7 @@ export const leases = ({
   client.on('error', (error) => {
     lastError = error
   })
-  /** What the text of each of our leases ends with, and of nobody else's. */
+  /** What the text of each of our leases ends with, and of no other's. */
   const own = JSON.stringify({
     token,
     host: hostname(),
@@ -215,7 +215,7 @@ export const leases = ({
       try {
         const kept = await client.eval(scriptBody('renew-lease'), 1, leaseKey(terms, agent), own, lastMs)
         if (kept === 1) continue
-        // It may only have run out while nobody could reach the server.
+        // It may have run out while the server could not be reached.
         if (await claim(agent)) continue
         asked.delete(agent)
         // On a slow server renewals may overlap.

@@ -111,7 +111,7 @@ const whyNot = (addresses, fault) => {
 }
 
 /**
- * Asks all at once and takes what has come shortly after the first answer; a node that is away holds up nobody, and
+ * Asks all at once and takes what has come shortly after the first answer; a node that is away delays nothing, and
  * is not asked again before it has answered.
  * @template T
  * @param {(address: string) => Promise<T>} ask

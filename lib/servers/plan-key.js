@@ -1,4 +1,4 @@
-// millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and whoever finds
+// millrace:plan: what is being written under a prefix, so that a reader needs no options repeated and a program that finds
 // the keys knows whose they are.
 
 import { TargetError } from '../base/errors.js'

@@ -96,7 +96,7 @@ export const boxAccount = (client, keys, box, done) => {
       await storeAll()
       await sign(false, { host, most: renewals > 1 ? most : null })
     },
-    /** Nobody of it takes any more. */
+    /** None of its workers takes jobs any more. */
     async settle() {
       await storeAll()
       await sign(false, { host, settled: true })

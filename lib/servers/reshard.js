@@ -150,7 +150,7 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
   return {
     view,
 
-    /** Fails with RefusedChange where clients may not change the cluster. The port is none: nobody is met. */
+    /** Fails with RefusedChange where clients may not change the cluster. The port is not one of a server: no node joins. */
     mayChange: async () => {
       const [first] = cluster.addresses()
       await ask(first, 'CLUSTER', 'MEET', endpointOf(first).host, 0).catch((error) => {
@@ -246,8 +246,8 @@ export const resharding = ({ cluster, clock, onProgress = () => {}, signal }) =>
   }
 
   /**
-   * The cluster forgets a node. One that has lost its slots has become a replica of whoever got the last of them,
-   * and nobody forgets his master, so this may take some rounds.
+   * The cluster forgets a node. One that has lost its slots has become a replica of the node that got the last of them,
+   * and a replica does not forget its master, so this may take some rounds.
    * @param {ClusterNode} node
    * @param {ClusterNode[]} rest
    */

@@ -98,7 +98,7 @@ export const slotMover = ({ control, access, ask }) => {
         ? error
         : new RefusedChange(from.address, /** @type {Error} */ (error))
     }
-    // The new owner first: from then on somebody answers for the slot, whatever happens to us.
+    // The new owner first: from then on a node serves the slot, even if this program ends.
     await ask(to.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
     // With its last slot gone it may have become a replica of the new owner by itself.
     await ask(from.address, 'CLUSTER', 'SETSLOT', slot, 'NODE', to.id).catch((error) => {

@@ -4,7 +4,7 @@ import { slotCount } from '../wire/slot.js'
 /** @import { ClusterNode } from './cluster-nodes.js' */
 
 /**
- * Slots for each target so that all own as many in the end: taken from whoever has most.
+ * Slots for each target so that all own as many in the end: taken from the nodes that have most.
  * @param {{ id: string, numbers: number[] }[]} owners
  * @param {string[]} receivers ids
  * @param {boolean} empty owners that are no receivers give away everything

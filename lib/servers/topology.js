@@ -18,7 +18,7 @@ import { addressOf, endpointOf, isDialable } from './address.js'
  * @typedef {{ nodes: TargetNode[], masters: string[], owners: Uint16Array | null }} Layout
  */
 
-const nobody = 0xffff
+const noOwner = 0xffff
 
 /** The master that owns a key. @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {string | Buffer} key */
 export const ownerOf = ({ masters, owners }, key) => masters[owners ? owners[slotOf(key)] : 0]
@@ -59,7 +59,7 @@ export const slotRanges = (reply, asked) => {
  * @returns {Layout}
  */
 export const clusterLayout = (reply, asked) => {
-  const owners = new Uint16Array(slotCount).fill(nobody)
+  const owners = new Uint16Array(slotCount).fill(noOwner)
   const masters = /** @type {string[]} */ ([])
   const nodes = /** @type {TargetNode[]} */ ([])
   const ranges = [...slotRanges(reply, asked)].sort((a, b) => a[0] - b[0])
@@ -113,6 +113,6 @@ export const singleLayout = (endpoint, replicas) => {
   }
 }
 
-/** Slots that nobody serves. @param {Uint16Array | null} owners */
+/** Slots without an owner. @param {Uint16Array | null} owners */
 export const orphanSlots = (owners) =>
-  owners ? owners.reduce((sum, owner) => sum + Number(owner === nobody), 0) : 0
+  owners ? owners.reduce((sum, owner) => sum + Number(owner === noOwner), 0) : 0

@@ -16,7 +16,7 @@ while read -r word rest; do
   esac
 done
 
-# Servers that joined later, whoever started them.
+# Servers that joined later, whichever program started them.
 if [ -r "$folder/pids" ]; then
   while read -r late; do pids="$pids $late"; done <"$folder/pids"
 fi

@@ -43,7 +43,7 @@ export const keptItems = (plan) => {
 export const leastAlive = (plan) => {
   const { quantity, periodMs = 1000, chunks = 1, ttlS, once } = plan
   if (!hasDead(plan)) return quantity
-  // Nobody knows which were drawn.
+  // Which were drawn is not known.
   if (isDrawn(plan)) return 0
   const alive = (Math.floor((ttlS * 1000 * chunks) / periodMs) * quantity) / chunks
   return once ? alive : Math.min(quantity, alive)

@@ -43,7 +43,7 @@ import { fifo } from './fifo.js'
  * @property {(entry: Entry, commands: number) => void} onAnswered
  * @property {(entry: Entry, command: number, line: string) => void} onRefused
  * @property {((step: Step, reply: number | string | null | undefined) => void) | null} [onReply]
- *   of a command that was answered, before that is known; null: nobody asks what the replies are
+ *   of a command that was answered, before that is known; null: replies are not looked at
  */
 
 // A number in a text is no longer than this.

@@ -7,7 +7,7 @@ import { addressOf } from '../servers/address.js'
 import { replyCounter } from '../wire/decode.js'
 
 /** @import { DriverTarget } from './socket.js' */
-/** @typedef {(host: string, port: number) => void} Gate throws for a server that nobody confirmed */
+/** @typedef {(host: string, port: number) => void} Gate throws for a server that is not confirmed */
 
 const deaf = { done() {}, failed() {} }
 

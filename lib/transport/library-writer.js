@@ -76,7 +76,7 @@ export const libraryDriver = async (options) => {
         patience.disturbed()
         story.down(address, reason)
       },
-      // Whoever waits for the server need not wait longer than it is away.
+      // Commands that wait for the server go out as soon as it is back.
       ready: () => {
         for (const [one, timer] of postponed) {
           if (timer === null) continue
@@ -210,7 +210,7 @@ export const libraryDriver = async (options) => {
         (error) => rejected(one, error),
       )
     } catch (error) {
-      // A library throws at once for a slot that nobody owns just now.
+      // A library throws at once for a slot that has no owner now.
       queueMicrotask(() => rejected(one, error))
     }
   }

@@ -48,7 +48,7 @@ export const policyOf = ({ maxBehindMs, clock, follows }) => {
      */
     refused(line, from, dueMs, attempts) {
       const { action: asked, cause, address = null, slot = null } = verdictOf(line, from)
-      // Nobody has confirmed that server: the owner of the slot may name another by and by.
+      // That server is not confirmed: the owner of the slot may name another later.
       const isStray = address !== null && !follows(from, address)
       const action = isStray ? 'later' : asked
       const lost = action === 'give-up' || isLate(dueMs, attempts) ? 'failed' : null

@@ -1,5 +1,5 @@
 // The values of ids as a job for one server: each command written straight from the ids' bytes, each reply handed
-// to whoever takes values, with the place of its id.
+// to the taker of the values, with the place of its id.
 import { sizeOf } from '../wire/encode.js'
 
 /**
@@ -24,7 +24,7 @@ import { sizeOf } from '../wire/encode.js'
 
 const asking = Buffer.from('*1\r\n$6\r\nASKING\r\n')
 const bulk = (/** @type {string} */ text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
-// Nobody has seen a value yet: a few at first, for each may be of 1 MB.
+// The size of values is not known yet: a few at first, since each may have 1 MB.
 const unknownBytes = 32_768
 
 const digitsOf = (/** @type {number} */ n) => (n < 10 ? 1 : n < 100 ? 2 : n < 1000 ? 3 : String(n).length)

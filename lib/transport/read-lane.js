@@ -168,7 +168,7 @@ export const readLaneOf = ({ address, readOnly, windowBytes, open, clock, random
     /** @param {ReadJob} job */
     submit(job) {
       if (closed || (!link.isUp() && !link.isOpening())) {
-        // Nobody waits for a server that is away: the caller tries again, elsewhere perhaps.
+        // Commands do not wait for a server that is away: the caller retries, perhaps on another node.
         queueMicrotask(() => job.closed())
         return
       }

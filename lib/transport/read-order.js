@@ -7,7 +7,7 @@ import { slotCount, slotOfBytes } from '../wire/slot.js'
  * @typedef {{ places: Uint32Array, cuts: Uint32Array | null }} Share
  */
 
-/** MGETs are cut here: a server answers nobody else while it works on one. */
+/** MGETs are cut here: a server answers no other client while it works on one. */
 const mgetIds = 1000
 
 /**

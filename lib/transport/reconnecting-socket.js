@@ -77,7 +77,7 @@ export const linkOf = ({
         onBytes,
         onClose: (error) => {
           isLost = true
-          // One that was let go has ended for nobody.
+          // The end of a connection that was given up is not reported.
           if (own === null || own === socket) down(error)
         },
       })

@@ -4,7 +4,7 @@ import { addressOf, endpointOf } from '../servers/address.js'
 /**
  * there: the slot has moved, send it to `address` and learn the new map
  * asking: send it once to `address` with ASKING
- * later: the server cannot now; wait and send it again to whoever owns the slot then
+ * later: the server cannot now; wait and retry at the owner of the slot
  * load: the script is not there; load it and send it again
  * give-up: it will not work; count the cause
  * @typedef {'there' | 'asking' | 'later' | 'load' | 'give-up'} Action

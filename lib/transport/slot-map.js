@@ -104,7 +104,7 @@ export const slotMapOf = (topology) => {
         const was = ownerOf(slot)
         if (was === now) continue
         if (now === undefined) {
-          // Nobody claims the slot just now: whoever had it is the best guess.
+          // No node claims the slot now: its last owner is the best guess.
           const index = names.indexOf(was)
           const kept = index < 0 ? names.push(was) - 1 : index
           if (indices) indices[slot] = kept

@@ -12,7 +12,7 @@
  */
 
 /**
- * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to whoever owns the slot
+ * @param {{ send: (slot: number, entries: Entry[]) => void }} options sends entries to the owner of the slot
  */
 export const holdsOf = ({ send }) => {
   /** @type {Map<number, Hold>} */

@@ -114,7 +114,7 @@ export const storyOf = ({ onEvent, clock }) => {
     /** @param {string} address */
     isDown: (address) => down.has(address),
 
-    /** Nobody connects to it any more. @param {string} address */
+    /** No connection to it is opened any more. @param {string} address */
     forget: (address) => down.delete(address),
 
     /** Once a second. */

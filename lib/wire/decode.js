@@ -15,7 +15,7 @@ const newline = 10
 const carriage = 13
 
 /**
- * Replies by class, where somebody wants to know: strings and those that are not there, 0 and 1.
+ * Replies by class, where they are counted: strings and those that are not there, 0 and 1.
  * @typedef {{ bulk: number, nil: number, zero: number, one: number }} Tally
  */
 
@@ -117,7 +117,7 @@ export const replyCounter = ({ done, failed }, tally = noTally()) => {
       case 37: // % map
         open(2 * lengthIn(bytes, from + 1, to, longestArray))
         return 0
-      case 62: // > push: answers nobody, so it adds its own element
+      case 62: // > push: answers no command, so it adds its own element
         left += Math.max(0, lengthIn(bytes, from + 1, to, longestArray))
         return 0
       case 124: // | attribute: comes in front of the element it describes

@@ -92,7 +92,7 @@ const countedBy = /** @type {Record<string, string>} */ ({
 const isOfItem = (family) => varies(family, 'n') && !varies(family, 'minute')
 
 /**
- * Whether nobody knows how many of its keys there are, where it is not a few. @param {Family} family @param {number} quantity
+ * Whether the number of its keys is unknown and may be large. @param {Family} family @param {number} quantity
  */
 const isUncounted = (family, quantity) => {
   if (isOfItem(family)) return false
@@ -307,7 +307,7 @@ export const commandNames = (commands) =>
 
 const scriptCalls = /^(eval|evalsha|eval_ro|evalsha_ro|fcall|fcall_ro)$/i
 
-/** Whether a script runs commands that nobody declared. @param {readonly Command[]} commands */
+/** Whether a script runs commands that are not declared. @param {readonly Command[]} commands */
 export const runsUnknown = (commands) =>
   commands.some((command) => scriptCalls.test(command.name) && !scriptIn(command)?.calls.length)
 

@@ -174,7 +174,7 @@ export const newestOf = (list, limit) => {
   const { count } = list
   if (limit === 0 || count <= limit) return null
   const places = Uint32Array.from({ length: count }, (_, i) => i)
-  // Without scores whoever came first: a set has no order.
+  // Without scores those that came first: a set has no order.
   places.sort((a, b) => list.scoreOf(b) - list.scoreOf(a) || a - b)
   return places.subarray(0, limit)
 }

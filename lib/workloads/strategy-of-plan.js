@@ -298,7 +298,7 @@ export const strategyOf = (plan) => {
     commandNames: commandNames(stored),
     /** What it may show of all that the run's writers send, scripts that go with each call too. */
     runCommands,
-    /** A script of a user's own may run what nobody declared. */
+    /** A script of the user may run commands that are not declared. */
     runsUnknown: runsUnknown(sent),
     consumerCommands: consumerNames(declared, terms, runCommands),
     mostMembers: mostMembers(stored),

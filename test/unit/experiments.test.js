@@ -103,7 +103,7 @@ describe('definitions', () => {
       `${head}\n"cells": [\n{ "nam": "a" }] }`,
       /line 3: cells\[0\] needs "name"; .*line 3: cells\[0\]\.nam is not known/,
     ],
-    [`${head} "cells": [{ "name": "a" },\n{ "name": "a" }] }`, /line 2: cells\[1\]\.name "a" stands twice/],
+    [`${head} "cells": [{ "name": "a" },\n{ "name": "a" }] }`, /line 2: cells\[1\]\.name "a" is used twice/],
     [
       `${head} "cells": [{ "name": "a",\n"options": {\n"quantiti": 5 } }] }`,
       /line 3: cells\[0\]\.options\.quantiti is no option that an experiment may set/,
@@ -132,7 +132,7 @@ describe('definitions', () => {
       `${head} "cells": [{ "name": "a", "variants": ["b"] }] }`,
       /cells\[0\]\.variants\[0\] "b" is no variant/,
     ],
-    [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" stands twice in one object/],
+    [`${head} "id": "y", "cells": [{ "name": "a" }] }`, /"id" is used twice in one object/],
     [`${head} "cells": [{ "name": "a" }],\n"__proto__": {} }`, /line 2: __proto__ is not known/],
     [`${head} "cells": [{ "name": "a",\n"toString": 1 }] }`, /line 2: cells\[0\]\.toString is not known/],
     [

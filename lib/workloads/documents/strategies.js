@@ -81,7 +81,7 @@ export const updateGetSet = strategy({
 export const updateWatch = strategy({
   ...texts,
   name: 'update-watch',
-  title: 'the same under WATCH, with SET in a transaction, again until nobody wrote in between',
+  title: 'the same under WATCH, with SET in a transaction, again until no other client wrote in between',
   operations: (/** @type {Terms} */ t, k) => {
     const joined = { joined: true }
     const own = textOperations(t, k)

@@ -30,7 +30,7 @@ const typeBy = new Map(
   Object.entries(byType).flatMap(([type, names]) => names.split(' ').map((name) => [name, type])),
 )
 
-// What is done twice by them is not what was asked; of a command that is not known nobody can say.
+// A second execution of these changes the result; of a command that is not known this is not known either.
 const once = new Set(
   (
     'INCR INCRBY INCRBYFLOAT DECR DECRBY APPEND HINCRBY HINCRBYFLOAT ZINCRBY RPUSH LPUSH RPUSHX LPUSHX LINSERT XADD ' +
@@ -40,7 +40,7 @@ const once = new Set(
 
 const refusedFlags = ['blocking', 'admin', 'pubsub']
 
-// What is stored elsewhere nobody accounts for, nor removes.
+// What these store elsewhere is neither counted nor removed.
 const elsewhere = /** @type {Record<string, string>} */ ({
   MOVE: 'moves keys to another database',
   MIGRATE: 'moves keys to another server',

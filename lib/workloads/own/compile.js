@@ -293,7 +293,7 @@ export const compile = (model) => {
       read
         .find(({ patterns, indexes }) => new Set(indexes.map((i) => tagIn(patterns[i]))).size > 1)
         ?.place() ?? null,
-    /** A script of which nobody can say what it calls. */
+    /** A script whose commands are not known. */
     unread: read.find(({ unread }) => unread)?.unread ?? null,
   }
 }

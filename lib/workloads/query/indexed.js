@@ -77,7 +77,7 @@ export const queryIndex = strategy({
         ]),
       ),
       drop: [ask('UNLINK', [k.price, k.sort, ...statuses.map((name) => head + name)])],
-      // Nobody sees the keys in between.
+      // No other client sees the keys in between.
       query: [
         ask('MULTI', [], joined),
         ask('ZRANGESTORE', [k.found, k.price, min, max, 'BYSCORE'], joined),

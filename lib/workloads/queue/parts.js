@@ -71,7 +71,7 @@ export const byWorker = (head, type) =>
     shape: { head, rest: anyName },
   })
 
-/** Jobs in a queue that nobody empties. @param {Terms} t @param {number} bytes beside the job */
+/** Jobs in a queue without workers. @param {Terms} t @param {number} bytes beside the job */
 export const holding = (t, bytes) => ({ holds: t.most, bytesAnItem: t.jobBytes + bytes })
 
 /**

@@ -15,7 +15,7 @@ export const termsOf = (plan) => {
     valueBytes: Math.max(1, plan.valueBytes - headBytes(maker)),
     valueSizes: null,
     jobBytes: plan.valueBytes,
-    /** Jobs that wait at most, where nobody takes them. */
+    /** Most jobs that wait when there are no workers. */
     most: Math.min(most, limit ?? Number.POSITIVE_INFINITY),
     /** Of the queue; null: there is none. */
     limit,

@@ -135,7 +135,7 @@ export const chartIn = (echarts, figure, first) => {
   new ResizeObserver(() => {
     if (place.clientWidth !== chart?.getWidth()) draw()
   }).observe(place)
-  // The picture stands still while somebody points at it.
+  // The chart does not move while the pointer is on it.
   place.addEventListener('pointerleave', () => {
     if (raw === drawnFrom) return
     drawnFrom = raw
