@@ -9,6 +9,9 @@ import { chart, colour, legendOf, lyingAxis, uprightAxis } from '../lib/chart/pa
  * @typedef {{ models: readonly { strategy: string, proof: readonly any[] }[] }} Proofs
  */
 
+/** @param {number} base @param {number} value */
+const powerBelow = (base, value) => base ** Math.floor(Math.log(value) / Math.log(base))
+
 /** Rates at which another shard is due. @param {readonly CurvePoint[]} curve */
 const shardSteps = (curve) =>
   curve.filter(
@@ -57,10 +60,14 @@ export const planCost = {
       ]
     })
     if (curves.length === 0) return null
+    const lowest = Math.min(...models.flatMap(({ curve }) => curve.flatMap(({ low }) => low ?? [])))
     return chart({
       legend: legendOf(curves.filter(({ name }) => models.some(({ strategy }) => strategy === name))),
       xAxis: lyingAxis('items/s, log scale', 'rate', { type: 'log', min: 'dataMin', max: 'dataMax' }),
-      yAxis: uprightAxis(`${currency} a month`, 'count', { min: 0 }),
+      yAxis: uprightAxis(`${currency} a month, log scale`, 'count', {
+        type: 'log',
+        min: powerBelow(10, lowest),
+      }),
       series: curves,
     })
   },
@@ -70,32 +77,38 @@ export const planCost = {
 export const planProof = {
   name: 'plan-proof',
   title: 'Predicted against measured',
-  note: 'CPU of an item in cells that were predicted before they were measured. On the line the prediction is exact.',
+  note: 'CPU of an item in cells that were predicted before they were measured, on log scales. On the line the prediction is exact.',
   option: ({ models }) => {
     const series = models.slice(0, 6).flatMap(({ strategy, proof }, i) => {
       const points = proof
         .filter(({ measured }) => measured !== null)
         .map(({ predicted, measured }) => [measured.cpu_us.master, predicted.cpu_us.master.value])
-      return line(strategy, points, { color: colour(i), unit: 'us' }).map((one) => ({
-        ...one,
-        lineStyle: { width: 0 },
-        showSymbol: true,
-        symbol: 'circle',
+      const color = colour(i)
+      const dots = {
+        type: 'scatter',
+        name: strategy,
+        data: points,
         symbolSize: 8,
-      }))
+        itemStyle: { color },
+        color,
+      }
+      return points.length > 0 ? [{ ...dots, tooltip: { valueFormatter: '@us' } }] : []
     })
     if (series.length === 0) return null
-    const most = Math.max(...series.flatMap((/** @type {any} */ { data }) => data.flat()))
+    const all = series.flatMap((/** @type {any} */ { data }) => data.flat())
+    const [least, most] = [powerBelow(2, Math.min(...all)), 2 * powerBelow(2, Math.max(...all))]
+    const scale = { type: 'log', logBase: 2, min: least, max: most }
     return chart({
-      legend: legendOf(series),
-      xAxis: lyingAxis('measured', 'us', { min: 0, max: most }),
-      yAxis: uprightAxis('predicted', 'us', { min: 0, max: most }),
+      legend: { ...chart({}).legend, data: series.map(({ name }) => name) },
+      tooltip: { trigger: 'item' },
+      xAxis: lyingAxis('measured', 'us', scale),
+      yAxis: uprightAxis('predicted', 'us', scale),
       series: [
         ...series,
         ...line(
           'exact',
           [
-            [0, 0],
+            [least, least],
             [most, most],
           ],
           { color: '@muted', dashed: true, width: 1, unit: 'us' },

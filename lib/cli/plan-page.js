@@ -1,9 +1,9 @@
 // A plan as a page that needs nothing else.
 import { writeFile } from 'node:fs/promises'
 import { planCost, planProof } from '../../charts/plan.js'
-import { proofWords } from '../answers/plan/plan-text.js'
+import { nextWords, proofWords } from '../answers/plan/plan-text.js'
 import { OptionError } from '../base/errors.js'
-import { bytes, count, micros, percent, rate as perSecond, plainText } from '../base/units.js'
+import { bytes, count, micros, percent, rate as perSecond, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { pageOf } from '../report/page/page.js'
 
@@ -11,18 +11,19 @@ import { pageOf } from '../report/page/page.js'
 const cell = (text, sort) => ({ text, ...(sort !== undefined && { sort }) })
 
 /** @param {import('../answers/plan/plan-answer.js').PlanAnswer} answer @returns {import('../report/sections.js').Table[]} */
-const tablesOf = ({ models, currency }) =>
-  models.map(({ strategy, candidates, proof }) => ({
+const tablesOf = ({ models, currency, asked }) =>
+  models.map(({ strategy, best, candidates, proof }) => ({
     title: plainText(strategy),
-    note: `${proofWords(proof)}.`,
+    note: `${best === null ? `No node: ${candidates[0].why}; ` : ''}${proofWords(proof)}.`,
     columns: [
       { title: 'node', left: /** @type {true} */ (true) },
       ...['shards', 'nodes', 'main thread', 'memory', 'network', `${currency} a month`].map((title) => ({
         title,
       })),
       { title: 'binds', left: /** @type {true} */ (true) },
+      ...(asked.growth > 0 ? [{ title: 'next size', left: /** @type {true} */ (true) }] : []),
     ],
-    rows: candidates.map(({ node, shards, nodes, used, monthly, binds, why }) => [
+    rows: candidates.map(({ node, shards, nodes, used, monthly, binds, next }) => [
       cell(plainText(node)),
       cell(shards === null ? 'none' : count(shards), shards),
       cell(count(nodes), nodes),
@@ -30,7 +31,8 @@ const tablesOf = ({ models, currency }) =>
         cell(part === undefined ? '' : percent(100 * part), part ?? null),
       ),
       cell(monthly === null ? '' : monthly.toFixed(2), monthly),
-      cell(why ?? binds),
+      cell(binds),
+      ...(asked.growth > 0 ? [cell(nextWords(next), next?.months ?? null)] : []),
     ]),
   }))
 
@@ -40,7 +42,7 @@ export const writePlanPage = async (answer, calibration, path) => {
   const [{ best, strategy }] = models
   const sections = {
     title: `Plan for ${perSecond(asked.rate)} items/s`,
-    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${asked.replicas} replicas per shard; ${region}, ${currency}.`,
+    question: `${bytes(asked.value_bytes)} a value, ${count(asked.items)} items alive, ${percent(asked.headroom * 100)} headroom, ${several(asked.replicas, 'replica')} per shard; ${region}, ${currency}.`,
     verdict: {
       good: best !== null,
       neutral: true,

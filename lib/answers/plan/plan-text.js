@@ -91,48 +91,47 @@ const bestWords = ({ strategy, best, candidates }, currency) => {
   return `${plainText(strategy)} on ${best.nodes} x ${plainText(best.node)}${shards}, ${busy} of the busiest main thread, ${money}`
 }
 
-/** 'in 14 months: 3 shards' @param {Candidate['next']} next */
-const nextWords = (next) => {
+/** @param {Candidate['next']} next */
+export const nextWords = (next) => {
   if (next === null) return ''
   if (next.months === null) return '> 10 years'
-  const when = next.months === 0 ? 'within a month' : `after ${several(next.months, 'month')}`
-  return `${when}: ${next.shards === null ? 'a larger node' : several(next.shards, 'shard')}`
+  const size = next.shards === null ? 'none' : several(next.shards, 'shard')
+  return `${next.months === 0 ? 'now' : several(next.months, 'month')}: ${size}`
 }
 
 const mostRows = 8
 
+/** @param {readonly Candidate[]} candidates */
+const listed = (candidates) =>
+  candidates
+    .filter(({ shards }) => shards !== null)
+    .toSorted((a, b) => (a.monthly ?? Number.POSITIVE_INFINITY) - (b.monthly ?? Number.POSITIVE_INFINITY))
+    .slice(0, mostRows)
+
+/** @param {PlanAnswer['asked']} asked @returns {import('../../base/layout.js').Column<Candidate>[]} */
+const columnsOf = ({ growth }) => {
+  const part = (/** @type {number | undefined} */ used) => (used === undefined ? '' : percent(100 * used))
+  return [
+    { title: 'node', left: true, whole: true, cell: ({ node }) => plainText(node) },
+    { title: 'shards', cell: ({ shards }) => count(Number(shards)) },
+    { title: 'nodes', cell: ({ nodes }) => count(nodes) },
+    { title: 'main thread', rank: 1, cell: ({ used }) => part(used['main thread']) },
+    { title: 'memory', rank: 2, cell: ({ used }) => part(used.memory) },
+    { title: 'network', rank: 3, cell: ({ used }) => part(used.network) },
+    { title: 'a month', cell: ({ monthly }) => (monthly === null ? '' : monthly.toFixed(2)) },
+    { title: 'binds', left: true, cell: ({ binds }) => binds },
+    ...(growth > 0
+      ? [{ title: 'next size', left: true, cell: (/** @type {Candidate} */ { next }) => nextWords(next) }]
+      : []),
+  ]
+}
+
 /** @param {PlanAnswer} answer @param {number} columns */
 const tableOf = ({ models, currency, region, asked }, columns) =>
-  models.flatMap(({ strategy, candidates, serverless }) => [
+  models.flatMap(({ strategy, best, candidates, serverless }) => [
     '',
     `${plainText(strategy).toUpperCase()}, ${region}, ${currency}`,
-    ...alignedTable(
-      [
-        { title: 'node', left: true, cell: ({ node }) => plainText(node) },
-        { title: 'shards', cell: ({ shards }) => (shards === null ? 'none' : count(shards)) },
-        { title: 'nodes', cell: ({ nodes }) => (nodes === 0 ? '' : count(nodes)) },
-        { title: 'main thread', cell: ({ used }) => percent(100 * Number(used['main thread'])) },
-        { title: 'memory', cell: ({ used }) => percent(100 * Number(used.memory)) },
-        {
-          title: 'network',
-          cell: ({ used }) => (used.network === undefined ? '' : percent(100 * used.network)),
-        },
-        { title: 'a month', cell: ({ monthly }) => (monthly === null ? '' : monthly.toFixed(2)) },
-        ...(asked.growth > 0
-          ? [
-              {
-                title: 'next size',
-                cell: (/** @type {Candidate} */ { next }) => nextWords(next),
-              },
-            ]
-          : []),
-        { title: 'binds', left: true, cell: ({ binds, why }) => why ?? binds },
-      ],
-      candidates
-        .toSorted((a, b) => (a.monthly ?? Number.POSITIVE_INFINITY) - (b.monthly ?? Number.POSITIVE_INFINITY))
-        .slice(0, mostRows),
-      columns,
-    ),
+    ...(best === null ? [] : alignedTable(columnsOf(asked), listed(candidates), columns)),
     ...serverless.flatMap(({ engine, monthly, ecpu_per_s: ecpu, gb, why, note }) =>
       wrapped(
         `serverless ${engine}: ${why ?? `${moneyWords(Number(monthly), currency)}, ${perSecond(ecpu)} ECPU/s and ${three(gb)} GB${note ? `; ${note}` : ''}`}`,
