@@ -1,0 +1,60 @@
+// What CONTRIBUTING.md says about the modules is so.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { flows } from '../../lib/workloads/flows.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const text = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8')
+const codeOf = (/** @type {string} */ path) => text(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '')
+const page = text('CONTRIBUTING.md')
+
+/** Paths between backquotes. @param {string} words */
+const pathsIn = (words) =>
+  [...words.matchAll(/`((?:lib|charts|lua|scripts|test|docs)(?:\/[\w.-]+)*|\w+\.js)`/g)].map(
+    ([, path]) => path,
+  )
+
+const rows = page
+  .slice(page.indexOf('## How to add'), page.indexOf('## Add an option'))
+  .split('\n')
+  .filter((line) => /^\| an? /.test(line))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .map(([, what, write, names]) => ({ what, write: pathsIn(write)[0], lists: pathsIn(names) }))
+
+test('the modules that it names exist', () => {
+  const paths = pathsIn(page).filter((path) => !path.includes('NAME'))
+  assert.ok(paths.length > 50)
+  assert.deepEqual(
+    paths.filter((path) => path.includes('/') && !existsSync(join(root, path))),
+    [],
+  )
+})
+
+test('what is a file of a folder is imported by the list that the table names', () => {
+  assert.equal(rows.length, 6)
+  for (const { what, write, lists } of rows.filter(({ write }) => write.endsWith('/NAME.js'))) {
+    const folder = write.slice(0, -'/NAME.js'.length)
+    const list = codeOf(lists[0])
+    const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.js'))
+    const imported = names.filter((name) => list.includes(`/${name}'`))
+    assert.ok(imported.length > 0, `${lists[0]} imports nothing of ${folder}: ${what}`)
+    const isTable = !['a driver', 'a chart of runs'].includes(what)
+    if (isTable)
+      assert.ok(imported.length > names.length / 2, `${lists[0]} has ${imported.length} of ${names.length}`)
+  }
+})
+
+test('tables by kind of load are those that the table names', () => {
+  const kinds = Object.keys(flows)
+  const found = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join('lib', name).replaceAll('\\', '/'))
+    .filter((path) =>
+      new RegExp(kinds.map((kind) => `\\b${kind}[,:]`).join('[\\s\\S]{0,1500}?')).test(codeOf(path)),
+    )
+  const { lists } = rows.find(({ what }) => what === 'a kind of load') ?? { lists: [] }
+  assert.deepEqual(found.sort(), [...lists].sort())
+})
