@@ -1,12 +1,13 @@
 // A search as a program: one run whose rate the search decides, its folder, its screen and its exit code.
 import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { findAnswer } from '../answers/find/answer.js'
 import { behindOf, graceOf, judgeOf } from '../answers/find/objectives.js'
 import { search } from '../answers/find/search.js'
 import { findSentence, findText, rounded } from '../answers/find/text.js'
 import { ExitCode, OptionError } from '../base/errors.js'
 import { withUndo } from '../base/undo.js'
-import { plainData, several } from '../base/units.js'
+import { plainData, plainText, several } from '../base/units.js'
 import { writeFiles } from '../report/write-report.js'
 import { openResults } from '../result/files.js'
 import { conductorOf } from '../run/conductor.js'
@@ -25,12 +26,24 @@ import { screenOf } from './screen.js'
 const isThisBox = (/** @type {string | undefined} */ host) =>
   host === undefined || /^(localhost|127(\.\d+){3}|::1)$/.test(host)
 
-/** @param {Request} request */
-const refuseOverload = ({ settings: { host }, mayOverload }) => {
-  if (mayOverload || isThisBox(host)) return
-  throw new OptionError(
-    `millrace find overloads its target again and again, and ${host} is not local: give --within MIN..MAX, which it never exceeds, or --yes`,
-  )
+/**
+ * A search overloads its target: without --within or --yes somebody says so on the terminal, unless it is this box.
+ * @param {Request} request
+ * @param {AbortSignal} stop
+ */
+const confirmOverload = async ({ settings: { host, sentinel }, mayOverload }, stop) => {
+  if (mayOverload || (isThisBox(host) && !sentinel)) return
+  const words = `millrace find overloads its target again and again, and ${plainText(host ?? 'the target')} is not local`
+  const { stdin: input, stderr: output } = process
+  const refused = () => new OptionError(`${words}: give --within MIN..MAX, which it never exceeds, or --yes`)
+  if (!input.isTTY || !output.isTTY) throw refused()
+  const asking = createInterface({ input, output })
+  try {
+    const typed = await unlessInterrupted(stop, asking.question(`${words}. Type yes to go on: `))
+    if (!/^\s*y(es)?\s*$/i.test(typed)) throw refused()
+  } finally {
+    asking.close()
+  }
 }
 
 /** Shorter searches have shorter parts. @param {Request} request @returns {import('../answers/find/search.js').Terms} */
@@ -130,7 +143,7 @@ const searching = (snapshot, step) => {
  */
 export const findProgram = (request, { stop, stopNow, redact, as }) =>
   withUndo(async (undo) => {
-    refuseOverload(request)
+    await confirmOverload(request, stop)
     const { settings, objectives, slos, share, within, thresholds } = request
     const screen = screenOf(settings)
     undo(screen.done)

@@ -2,10 +2,13 @@
 // what was due in it, and the document is about the last stretch.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { behindOf, graceOf, judgeOf, missedIn, objectivesOf } from '../../lib/answers/find/objectives.js'
+import { search } from '../../lib/answers/find/search.js'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
 import { conductorOf } from '../../lib/run/conductor.js'
 import { runOn } from '../../lib/run/run.js'
 import { openTarget } from '../../lib/servers/open.js'
+import { limitedServer, limitsOf } from '../helpers/limited-server.js'
 import { startServer } from '../helpers/servers.js'
 
 const open = Number.POSITIVE_INFINITY
@@ -21,10 +24,14 @@ function* scripted() {
   return passed ? 'passed' : 'failed'
 }
 
-/** @param {import('node:test').TestContext} t @param {Record<string, unknown>} options */
-const conducted = async (t, options) => {
-  const { host, port, password } = await startServer(t)
-  const { settings } = settingsOfRun({ host, port, password, idleCost: 'never', ...options })
+/**
+ * @template Answer
+ * @param {import('node:test').TestContext} t
+ * @param {Record<string, unknown>} options
+ * @param {Pick<Parameters<typeof conductorOf<Answer>>[0], 'machine' | 'judge' | 'graceMs' | 'behindMs'>} playing
+ */
+const conducted = async (t, options, playing) => {
+  const { settings } = settingsOfRun({ idleCost: 'never', ...options })
   const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer: false })
   t.after(target.close)
   /** @type {import('../../lib/result/warnings.js').Warning[]} */
@@ -32,12 +39,11 @@ const conducted = async (t, options) => {
   const nothing = () => {}
   const { signal } = new AbortController()
   const conductor = conductorOf({
-    machine: scripted(),
-    judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, achieved }),
+    ...playing,
     stop: signal,
     onStep: nothing,
   })
-  let answer = /** @type {string | null} */ (null)
+  let answer = /** @type {Answer | null} */ (null)
   const document = await runOn(settings, {
     program: 'producer',
     target,
@@ -68,7 +74,16 @@ for (const [name, options, tick] of /** @type {const} */ ([
   ['clients', { strategy: 'lookup-get', items: 500, connections: 5 }, 1],
 ]))
   test(`${name}: each second of a changing rate is accounted for by when it was due`, async (t) => {
-    const { answer, seconds, document } = await conducted(t, options)
+    const { host, port, password } = await startServer(t)
+    const at = { host, port, password }
+    const { answer, seconds, document } = await conducted(
+      t,
+      { ...at, ...options },
+      {
+        machine: scripted(),
+        judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, achieved }),
+      },
+    )
     assert.ok(answer === 'passed' || answer === 'failed')
     assert.deepEqual(
       seconds.map(({ rate, phase }) => [rate, phase]),
@@ -103,3 +118,41 @@ for (const [name, options, tick] of /** @type {const} */ ([
     assert.ok(document.measured_s >= 2 && document.measured_s < document.duration_s)
     assert.ok(document.rate.achieved <= 2000 * 1.05, `${document.rate.achieved} items/s`)
   })
+
+test('searches of half a minute in real time answer with no more than servers of a known limit can do', async (t) => {
+  const real = await startServer(t)
+  await real.redis.config('SET', 'requirepass', '')
+  const objectives = objectivesOf(['latency.p99<200ms'])
+  const searched = async (/** @type {number} */ seed) => {
+    const limit = { seed, hz: 400, sd: 0.01 }
+    const { port } = await limitedServer(t, { ...limit, behind: real.port })
+    const { answer, seconds } = await conducted(
+      t,
+      {
+        host: '127.0.0.1',
+        port,
+        prefix: `${seed}:`,
+        strategy: 'lookup-get',
+        items: 50,
+        connections: 4,
+        pipeline: 8,
+      },
+      {
+        machine: search({ max: open, warmUpRate: open, seed, seconds: 30, warmUp: 2, confirm: 5 }),
+        judge: judgeOf(objectives),
+        graceMs: graceOf(objectives),
+        behindMs: behindOf(objectives),
+      },
+    )
+    assert.ok(answer)
+    assert.equal(seconds.length, answer.seconds)
+    // Beside other tests it may be less, or not steady.
+    const most = Math.max(...limitsOf(limit).subarray(0, 60))
+    assert.ok(answer.state !== 'at-least' && answer.state !== 'none', answer.state)
+    assert.ok(!(answer.low > most), `${answer.low}/s of ${most}`)
+    const over = seconds.filter(({ rate, phase }) => phase === 'measure' && Number(rate) > 1.25 * most)
+    assert.ok(over.every((second) => missedIn(second, objectives) !== null))
+  }
+  const all = await Promise.allSettled([searched(1), searched(2), searched(3)])
+  for (const one of all) if (one.status === 'rejected') throw one.reason
+})

@@ -11,6 +11,7 @@ import { endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
+import { limitsOf } from '../helpers/limited-server.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { virtualClock } from './clock.js'
@@ -19,17 +20,6 @@ import { networkOf } from './network.js'
 
 const address = '127.0.0.1:7001'
 const share = 0.9
-const most = 600
-
-/** Capacities of the seconds of load: spread, drift and a change. @param {number} seed @param {{ hz: number, sd: number, stepAt?: number, stepTo?: number }} terms */
-const capacitiesOf = (seed, { hz, sd, stepAt = most, stepTo = 1 }) => {
-  const { next } = seeded(seed * 31 + 5)
-  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
-  return Float64Array.from(
-    { length: most },
-    (_, t) => hz * (t < stepAt ? 1 : stepTo) * Math.exp(sd * normal()),
-  )
-}
 
 /** One thread that answers commands at the capacity of the moment. @param {ReturnType<typeof virtualClock>} clock @param {import('../helpers/random.js').Random} random @param {() => number} capacityHz */
 const serverOf = (clock, random, capacityHz) => {
@@ -62,7 +52,7 @@ const serverOf = (clock, random, capacityHz) => {
  * @param {Float64Array} played capacities
  * @param {number} limitMs of the backlog
  */
-const sustainedIn = (played, limitMs) => {
+export const sustainedIn = (played, limitMs) => {
   /** @param {number} rate */
   const passes = (rate) => {
     let backlogMs = 0
@@ -88,7 +78,7 @@ const sustainedIn = (played, limitMs) => {
 export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
   const random = seeded(seed + 0xf1)
   const clock = virtualClock({ random })
-  const capacities = capacitiesOf(seed, terms)
+  const capacities = limitsOf({ seed, ...terms })
   const { signal } = new AbortController()
   const objectives = objectivesOf([`latency.p99<${limitMs}ms`])
   const conductor = conductorOf({
@@ -114,7 +104,7 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
     }
     return before
   }
-  const { connect } = serverOf(clock, random, () => capacities[Math.min(most - 1, secondAt(clock.now()))])
+  const { connect } = serverOf(clock, random, () => capacities[secondAt(clock.now())])
   const ledger = operationsOf({ isMeasured: () => true })
   const topology = { masters: [address], owners: null, epoch: 1, others: [] }
   const flow = await clock.runUntil(
