@@ -1,5 +1,5 @@
 // Searches in real time against a server of a known limit: in how many the true rate is inside the interval.
-// node scripts/bench-find.js [searches] [at the same time] [seconds of load]
+// node scripts/bench-find.js [searches] [at the same time] [seconds of load] [the first seed]
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,9 @@ import { limitedServer, limitsOf } from '../test/helpers/limited-server.js'
 import { startServer } from '../test/helpers/servers.js'
 import { sustainedIn } from '../test/simulation/play-find.js'
 
-const [searches = 50, together = 8, seconds = 60] = process.argv.slice(2).map(Number)
+const [searches = 50, together = 4, seconds = 60, first = 1] = process.argv.slice(2).map(Number)
 const program = fileURLToPath(new URL('../lib/cli/millrace.js', import.meta.url))
-const limitMs = 50
+const limitMs = 250
 
 /** @type {(() => unknown)[]} */
 const ends = []
@@ -48,9 +48,9 @@ const real = await startServer(t)
 await real.redis.config('SET', 'requirepass', '')
 /** @type {Awaited<ReturnType<typeof played>>[]} */
 const all = []
-let next = 1
+let next = first
 const work = async () => {
-  while (next <= searches) all.push(await played(next++, real.port))
+  while (next < first + searches) all.push(await played(next++, real.port))
 }
 await Promise.all(Array.from({ length: together }, work))
 const widths = all.map(({ width }) => width).sort((a, b) => a - b)

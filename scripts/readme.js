@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
 import { chooseSchema } from '../lib/answers/choose/document.js'
-import { findSchema } from '../lib/answers/find/schema.js'
+import { compareFindSchema, findSchema } from '../lib/answers/find/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
@@ -178,6 +178,7 @@ const schemaFiles = () =>
       ...publishedSchemas,
       'find.schema.json': findSchema,
       'choose.schema.json': chooseSchema,
+      'compare-find.schema.json': compareFindSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )
 

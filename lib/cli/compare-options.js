@@ -85,6 +85,6 @@ export const compareAbout = {
   default                    nothing of its own
 All other options of millrace write are those of both sides; behind -- also those that have a name of an option above.
 Without an address servers are started here; between runs they are emptied, and those of a target are waited for until the items of the last run have expired. The password is REDIS_PASSWORD in the environment, or --password-file.
-With more than two sides a round has its runs in random order (the next one in the reverse of it); all are compared with A, and the table names the side that is best, or those of which it may be one. The intervals of a metric hold together for all sides.
+With more than two sides a round has its runs in random order (the next one in the reverse of it); all are compared with A, and the table names the side that is best. The intervals of a metric hold together for all sides.
 Exit code 4: fewer than two rounds of a side are valid.`,
 }

@@ -184,7 +184,7 @@ const refuseOthers = ({ strategy }) => {
 
 /**
  * The terms of the search, and the settings of the run it is played in.
- * @param {import('./commands.js').Asked} asked
+ * @param {Pick<import('./commands.js').Asked, 'settings' | 'typed' | 'env' | 'dotenvText'>} asked
  */
 export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => {
   const { slo, within, share, time, yes, threshold, seed } = own

@@ -72,3 +72,33 @@ export const findSchema = {
     confirmation: { type: ['object', 'null'] },
   }),
 }
+
+const searched = object({
+  state: { enum: ['found', 'at-least', 'none', 'changed', 'unsteady', 'stopped'] },
+  find: object({ low: figure, middle: figure, high: figure }),
+  sentence: text,
+  folder: text,
+})
+
+export const compareFindSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'compare.json of millrace compare A B --find',
+  ...object({
+    schema: { const: 1 },
+    kind: { const: 'compare-find' },
+    started: text,
+    duration_s: number,
+    command: text,
+    versions: object({ millrace: text, node: text }),
+    hardware: text,
+    baseline: text,
+    other: text,
+    sentence: text,
+    ratio: {
+      ...object({ rounds: number, a: figure, b: figure, ratio: figure, low: figure, high: figure }),
+      description:
+        'of the most likely rates, b to a, with a 95 % interval over the rounds in which both were found',
+    },
+    rounds: list(object({ round: number, first: { enum: ['a', 'b'] }, a: searched, b: searched })),
+  }),
+}

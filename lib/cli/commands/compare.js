@@ -34,6 +34,7 @@ import { missingFor } from '../../report/draw.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
+import { compareFindNames, compareFindOptions, compareFinds } from '../compare-find.js'
 import { compareAbout, compareOptions } from '../compare-options.js'
 import { gateOptions, readGate } from '../gate-options.js'
 import { terminalText } from '../log.js'
@@ -190,6 +191,11 @@ const compare = async ({ settings: values, typed, env }) => {
   const { seconds, 'warm-up': warmUpS, seed, out: outDir } = values
   const request = requestOf(typed)
   const { sides, common, given, cells } = request
+  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
+  if (values.find)
+    return compareFinds({ values, sides, common, given, env, say, interrupts: interruptsOfSeries })
+  const ofFind = compareFindNames.find((name) => typed.options.has(name))
+  if (ofFind) throw new OptionError(`--${ofFind} belongs to --find`)
   const plan = planOf(values, sides.length)
   const { target } = placeOf(common.where)
   const shown = target ? shownTarget(target, env) : null
@@ -197,7 +203,6 @@ const compare = async ({ settings: values, typed, env }) => {
   const [baseline, ...others] = sides.map(({ name }) => name)
   const question = `${others.join(', ')} against ${baseline}.`
   const timing = { seconds, warmUpS, repeat: plan.rounds }
-  const say = (/** @type {string} */ line) => process.stderr.write(`${terminalText(line, process.stderr)}\n`)
   const clock = () => performance.now()
   const progress = progressOf({
     plan: [{ experiment: { id }, cells }],
@@ -287,7 +292,7 @@ const compare = async ({ settings: values, typed, env }) => {
 /** @type {import('../commands.js').Command} */
 export const command = {
   about: compareAbout,
-  options: [...compareOptions, ...gateOptions],
+  options: [...compareOptions, ...compareFindOptions, ...gateOptions],
   passed,
   isPrivate: true,
   takesWords: true,

@@ -1,0 +1,64 @@
+// The ratio of the rates that two sides sustain, from searches in paired, alternating rounds. Pure.
+
+import { rounded } from '../answers/find/text.js'
+import { several } from '../base/units.js'
+import { pairedOf } from '../result/paired.js'
+
+/**
+ * @typedef {object} Searched what a search of a side came to
+ * @property {import('../answers/find/answer.js').State} state
+ * @property {{ low: number | null, middle: number | null, high: number | null }} find
+ * @property {string} sentence
+ * @property {string} folder
+ *
+ * @typedef {{ round: number, first: 'a' | 'b', a: Searched, b: Searched }} FindRound
+ * @typedef {ReturnType<typeof ratioOf>} FindRatio
+ * @typedef {{ a: string, b: string }} Names
+ */
+
+/** Rates that the client limited, or that no search found, have no ratio. @param {FindRound} round */
+const counts = ({ a, b }) => a.state === 'found' && b.state === 'found'
+
+/**
+ * Of the most likely rates: the ends of an interval lie the further apart the noisier its search was.
+ * @param {readonly FindRound[]} rounds
+ */
+export const ratioOf = (rounds) => {
+  const pairs = rounds.filter(counts).map(({ first, a, b }) => ({
+    first,
+    a: Number(a.find.middle),
+    b: Number(b.find.middle),
+  }))
+  if (pairs.length === 0) return { rounds: 0, a: null, b: null, ratio: null, low: null, high: null }
+  const { centreA, centreB, change, low, high } = pairedOf(pairs, { better: 'more' })
+  const end = (/** @type {number | null} */ value) => (value === null ? null : 1 + value)
+  return { rounds: pairs.length, a: centreA, b: centreB, ratio: 1 + change, low: end(low), high: end(high) }
+}
+
+const shown = (/** @type {number | null} */ ratio) => Number(ratio).toFixed(3)
+
+/** One sentence. @param {FindRatio} found @param {Names} names @param {number} played rounds */
+export const ratioSentence = ({ rounds, ratio, low, high, a, b }, names, played) => {
+  const counted = `${rounds === played ? several(rounds, 'round') : `${rounds} of ${several(played, 'round')}`}`
+  if (low === null || high === null)
+    return `cannot tell: both searches found a rate in ${counted}, and an interval takes two`
+  const rates = `${names.b} ${rounded(b)}, ${names.a} ${rounded(a)} items/s; ${counted}`
+  const interval = `95 % sure between ${shown(low)} and ${shown(high)}`
+  return low <= 1 && high >= 1
+    ? `no clear difference: ${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (${interval}; ${rates})`
+    : `${names.b} sustains ${shown(ratio)} times the rate of ${names.a} (${interval}; ${rates})`
+}
+
+/** As compare.json has it. @param {readonly FindRound[]} rounds @param {Names} names @param {number} played rounds */
+export const ratioAnswer = (rounds, names, played) => {
+  const ratio = ratioOf(rounds)
+  return {
+    schema: 1,
+    kind: 'compare-find',
+    baseline: names.a,
+    other: names.b,
+    sentence: ratioSentence(ratio, names, played),
+    ratio,
+    rounds,
+  }
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import { compareFindSchema } from '../../lib/answers/find/schema.js'
+import { compareFinds } from '../../lib/cli/compare-find.js'
+import { ratioAnswer, ratioOf } from '../../lib/compare/find-ratio.js'
+import { sideRequests } from '../../lib/compare/request.js'
+
+/** @param {number} middle @param {import('../../lib/compare/find-ratio.js').Searched['state']} [state] @returns {import('../../lib/compare/find-ratio.js').Searched} */
+const found = (middle, state = 'found') => ({
+  state,
+  find: { low: middle * 0.98, middle, high: middle * 1.02 },
+  sentence: '',
+  folder: 'f',
+})
+
+/** @param {readonly [number, number][]} rates @returns {import('../../lib/compare/find-ratio.js').FindRound[]} */
+const roundsOf = (rates) =>
+  rates.map(([a, b], i) => ({ round: i + 1, first: i % 2 === 0 ? 'a' : 'b', a: found(a), b: found(b) }))
+
+const names = { a: 'sorted-set', b: 'list' }
+
+test('the ratio of the most likely rates has an interval over the rounds, and a machine that slows down cancels out', () => {
+  const { ratio, low, high, rounds } = ratioOf(
+    roundsOf([
+      [100_000, 131_000],
+      [80_000, 104_000],
+      [60_000, 77_400],
+    ]),
+  )
+  assert.equal(rounds, 3)
+  assert.ok(Math.abs(Number(ratio) - 1.3) < 0.005, `${ratio}`)
+  assert.ok(Number(low) > 1.25 && Number(high) < 1.35, `${low} to ${high}`)
+})
+
+test('a rate that the client limited has no ratio, and one round no interval', () => {
+  const rounds = roundsOf([
+    [100, 130],
+    [100, 131],
+  ])
+  rounds[1].b.state = 'at-least'
+  const { ratio, sentence } = ratioAnswer(rounds, names, 2)
+  assert.deepEqual([ratio.rounds, ratio.low], [1, null])
+  assert.equal(
+    sentence,
+    'cannot tell: both searches found a rate in 1 of 2 rounds, and an interval takes two',
+  )
+  assert.equal(ratioOf([]).ratio, null)
+})
+
+test('an interval that includes 1 shows no clear difference; the document is as its schema says', () => {
+  const unclear = ratioAnswer(
+    roundsOf([
+      [100_000, 104_000],
+      [100_000, 97_000],
+      [100_000, 101_000],
+    ]),
+    names,
+    3,
+  )
+  assert.match(
+    unclear.sentence,
+    /^no clear difference: list sustains 1\.00\d times the rate of sorted-set \(95 % sure between 0\.9\d+ and 1\.0\d+; list 100,6\d\d, sorted-set 100,000 items\/s; 3 rounds\)$/,
+  )
+  const clear = ratioAnswer(
+    roundsOf([
+      [100_000, 131_000],
+      [80_000, 104_000],
+    ]),
+    names,
+    2,
+  )
+  assert.match(clear.sentence, /^list sustains 1\.305 times the rate of sorted-set/)
+  const facts = {
+    ...{ started: '', duration_s: 1, command: '', hardware: '' },
+    versions: { millrace: '0', node: '20' },
+  }
+  const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false })
+  assert.ok(ajv.validate(compareFindSchema, { ...clear, ...facts }), ajv.errorsText())
+  assert.ok(!ajv.validate(compareFindSchema, { ...clear, ...facts, ratio: undefined }))
+})
+
+test('what does not go together with --find is refused before a search', async () => {
+  const slo = 'latency.p99<20ms'
+  const load = /** @type {import('../../lib/experiments/schema.js').Options} */ ({})
+  for (const [given, values, more, words] of /** @type {const} */ ([
+    [['list', 'set', 'stream'], { slo }, load, /^--find compares two sides, not 3$/],
+    [['list', 'set'], {}, load, /^--slo is missing/],
+    [['list', 'set'], { slo, 'until-sure': true }, load, /^--until-sure does not go together with --find$/],
+    [['list', 'set'], { slo, resume: true }, load, /^--resume does not go together with --find$/],
+    [
+      ['list', 'set config.appendonly=yes'],
+      { slo },
+      load,
+      /config\. and millrace= do not go together with --find$/,
+    ],
+    [['list', 'set'], { slo }, { rate: '5k' }, /^unknown option --rate/],
+    [['list', 'set'], { slo, within: '9..1' }, load, /^--within 9\.\.1: must be two rates/],
+  ]))
+    await assert.rejects(
+      compareFinds({
+        values: { find: true, seed: 1, out: 'nowhere', ...values },
+        sides: sideRequests(given),
+        common: { load: more, where: {} },
+        given,
+        env: {},
+        say: assert.fail,
+        interrupts: () => assert.fail('a search began'),
+      }),
+      (/** @type {Error} */ { message }) => words.test(message) || assert.fail(message),
+    )
+})
