@@ -16,7 +16,7 @@ import {
   countersParts,
   countersPictures,
 } from './readme/counters.js'
-import { dataFolder, dataOf, documents, runDocumentNamed, runNamed } from './readme/data.js'
+import { dataFolder, dataOf, documents, runDocumentNamed, runNamed, turnsNamed } from './readme/data.js'
 import { gatePart } from './readme/gate.js'
 import { between } from './readme/marks.js'
 import { measuredFiles, measuredPart } from './readme/measured.js'
@@ -39,6 +39,7 @@ import {
   strategiesPart,
 } from './readme/reference.js'
 import { typesFile } from './readme/types.js'
+import { versionsTables, versionsTurnovers } from './readme/versions.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -69,6 +70,7 @@ const partsOf = (experiments) => {
   const shardAdded = runNamed('add-shard')
   const membership = experiments.get('membership')
   const counters = experiments.get('counters')
+  const versions = experiments.get('versions')
   const results = 'docs/results.md'
   const ownModel = 'docs/your-own-model.md'
   return [
@@ -123,6 +125,12 @@ const partsOf = (experiments) => {
           ['docs/counters.md', 'parts', countersParts(counters)],
           ['docs/counters.md', 'sizes', countersBySize(counters)],
           ['docs/counters.md', 'balance', countersBalance(counters)],
+        ])
+      : []),
+    ...(versions
+      ? /** @type {[string, string, string][]} */ ([
+          ['docs/versions.md', 'tables', versionsTables(versions, turnsNamed('versions'))],
+          ['docs/versions.md', 'turnovers', versionsTurnovers(versions, turnsNamed('versions'))],
         ])
       : []),
     ...queriesParts(experiments, pictureMarkup),

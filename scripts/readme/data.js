@@ -161,6 +161,9 @@ export const documents = (folder = dataFolder) =>
       }),
   )
 
+/** The turns of an experiment of docs/data. @param {string} id @returns {TurnResult[]} */
+export const turnsNamed = (id) => linesIn(join(dataFolder, `${id}.ndjson`)).slice(1)
+
 /** @param {string} name of a run of docs/data @returns {RunData | null} null: it was not taken */
 export const runNamed = (name) => {
   const file = join(dataFolder, `${name}.ndjson`)
