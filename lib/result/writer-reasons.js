@@ -68,7 +68,7 @@ const behindAdvice = (run) => {
     ? `; the main thread of the busiest master was ${percent(busiestPct(run))} of a core busy on average, and more in a burst: take more shards, or a lower rate`
     : plan.clients
       ? '; neither a sending thread, a connection nor a master was at its limit: look at the network'
-      : `; neither a sending thread nor a master was at its limit: look at the network, ${plan.pacing === 'smooth' ? 'or raise --window' : 'raise --window, or spread the load with -c'}`
+      : `; neither a sending thread nor a master was at its limit: look at the network, or ${plan.windowCommands ? 'raise --pipeline' : 'raise --window'}`
 }
 
 /** @param {Evidence} run @returns {Warning[]} */

@@ -75,8 +75,9 @@ const advice = {
     ['lower --reconnects', 'read --strategy queue-stream --workers 4 --reconnects 50', '--reconnects 5'],
   ],
   'result/writer-reasons.js': [
-    ['raise --window, or spread the load with -c', 'write -q 50000', '--window 8MB', '-c 10'],
-    ["'or raise --window'", 'write --rate 50000', '--window 8MB'],
+    ["'raise --window'", 'write -q 50000', '--window 8MB'],
+    ["'raise --window'", 'write --rate 50000', '--window 8MB'],
+    ["'raise --pipeline'", 'write -q 50000 --pipeline 10', '--pipeline 1000'],
     [
       '(--duration, --warm-up)',
       'write --period 5s --duration 6s --warm-up 5s',
