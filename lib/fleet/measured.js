@@ -1,6 +1,6 @@
 // The sections of run.json that measures make, of one box and of all of a fleet.
 import { histogramSum } from '../measure/latency.js'
-import { sumOfSources } from '../measures/fold.js'
+import { foldOf, sumOfSources } from '../measures/fold.js'
 import { factsBeside, ownOfBoxes, recordOf, summaryOf, sumsWith } from '../measures/index.js'
 
 /**
@@ -17,37 +17,62 @@ const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measu
 
 /** Of one box. @param {Box} box @param {readonly Measure[]} measures @returns {any} */
 export const withMeasured = (box, measures) => {
-  const none = Object.fromEntries(Object.keys(recordOf(measures)).map((path) => [path, null]))
+  const none = foldOf(recordOf(measures)).sum
   const { window, whole, facts } = sumsOf(box)
   const sums = { window: { ...none, ...window }, whole: { ...none, ...whole }, facts, stored: 0, plan: {} }
   return summaryOf(sums, measures)
 }
 
 /**
- * Of all boxes: histograms are added up second by second, everything else box by box.
- * @param {{ boxes: readonly Box[], checkpoint: import('./fold.js').Checkpoint, stored: number, plan: any, overS?: number }} known
- * @param {readonly Measure[]} measures
+ * A box of run.json, of writers or of readers.
+ * @param {{ card: import('./gather.js').Card, folded: import('./fold.js').BoxFold | null, end: { interrupted: boolean } | null }} box
+ * @param {Record<string, any>} client what its process took
+ * @param {{ box: number, fromMs: number, toMs: number, counted: object, uses: string[], more?: object, writers?: readonly number[], readers?: readonly number[] }} row
  */
-export const measuredOfBoxes = ({ boxes, checkpoint, stored, plan, overS }, measures) => {
+export const boxRow = (
+  { card, folded, end },
+  client,
+  { box, fromMs, toMs, counted, uses, more, ...shares },
+) => ({
+  ...{ box, host: card.host, pid: card.pid, ...shares },
+  state: end === null ? 'lost' : end.interrupted ? 'interrupted' : 'done',
+  ...{ version: card.version, cores: card.cores },
+  clock: { offset_ms: card.offset_ms, uncertainty_ms: card.uncertainty_ms },
+  ...{ from_s: fromMs / 1000, to_s: toMs / 1000, ...counted },
+  ...Object.fromEntries(uses.map((name) => [name, client[name] ?? null])),
+  stopped_ms: client.stopped_ms ?? 0,
+  ...more,
+  ...{ intervals: folded?.seq ?? 0, intervals_lost: folded?.skipped ?? 0 },
+})
+
+/** What the boxes added up by themselves, as of one. @param {readonly Box[]} boxes */
+export const sumOfSeconds = (boxes) => {
   const all = boxes.map(sumsOf)
-  const times = Object.fromEntries(
-    Object.keys(recordOf(measures)).flatMap((path) => {
-      const known = checkpoint.sums[path]
-      return known?.hdr ? [[path, { buckets: histogramSum(known.hdr), samples: known.samples }]] : []
-    }),
-  )
-  const [window, whole] = /** @type {const} */ (['window', 'whole']).map((name) =>
+  const of = (/** @type {'window' | 'whole'} */ name) =>
     sumOfSources(
       ownOfBoxes,
       all.map((sums) => sums[name]),
-    ),
+    )
+  return { window: of('window'), whole: of('whole') }
+}
+
+/**
+ * Of all boxes: histograms are added up second by second, everything else box by box.
+ * @param {{ boxes: readonly Box[], checkpoint: import('./fold.js').Checkpoint, own?: ReturnType<typeof sumOfSeconds> } & Pick<import('../measures/measure.js').Summing, 'stored' | 'plan' | 'overS' | 'costed'>} known
+ * @param {readonly Measure[]} measures
+ */
+export const measuredOfBoxes = (
+  { boxes, checkpoint, plan, own = sumOfSeconds(boxes), ...known },
+  measures,
+) => {
+  const times = Object.fromEntries(
+    Object.keys(recordOf(measures)).flatMap((path) => {
+      const sum = checkpoint.sums[path]
+      return sum?.hdr ? [[path, { buckets: histogramSum(sum.hdr), samples: sum.samples }]] : []
+    }),
   )
-  const sums = {
-    ...{ stored, overS },
-    facts: factsBeside(all.map(({ facts }) => facts)),
-    fromMs: 0,
-    own: { window, whole },
-  }
+  const facts = factsBeside(boxes.map((box) => sumsOf(box).facts))
+  const sums = { ...known, facts, fromMs: 0, own }
   const sections = summaryOf(sumsWith(sums, times, plan, measures), measures)
   for (const { buckets } of Object.values(times)) buckets.close()
   return { sections, sums }

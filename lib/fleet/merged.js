@@ -7,7 +7,7 @@ import { ofWriters } from '../measures/index.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { absentOf } from './absent.js'
 import { sumOfBoxes } from './fold.js'
-import { measuredOfBoxes, withMeasured } from './measured.js'
+import { boxRow, measuredOfBoxes, sumOfSeconds, withMeasured } from './measured.js'
 
 /**
  * @typedef {import('./gather.js').Card} Card
@@ -65,35 +65,20 @@ const boxesOf = ({ cards, ends, checkpoint }) =>
 const nameOf = ({ host }, at) => `box ${at + 1} (${host})`
 
 /** @param {Box} box @param {number} at @param {number} runMs */
-const rowOf = ({ card, folded, end, sums, isLost }, at, runMs) => {
-  const { client } = withMeasured({ end, folded }, ofWriters)
+const rowOf = (box, at, runMs) => {
+  const { card, folded, end, sums, isLost } = box
   const { offered = 0, acked = 0 } = sums?.whole ?? {}
-  const fromMs = folded?.from_ms ?? 0
-  const toMs = isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)
-  return {
-    box: at + 1,
-    host: card.host,
-    pid: card.pid,
-    writers: card.agents,
-    state: isLost ? 'lost' : end?.interrupted ? 'interrupted' : 'done',
-    version: card.version,
-    cores: card.cores,
-    clock: { offset_ms: card.offset_ms, uncertainty_ms: card.uncertainty_ms },
-    from_s: fromMs / 1000,
-    to_s: toMs / 1000,
-    offered,
-    acked,
-    achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null,
-    latency_us: { p50: end?.latency_us.intended?.p50 ?? null, p99: end?.latency_us.intended?.p99 ?? null },
-    busy_pct: client.busy_pct ?? null,
-    cpu_pct: client.cpu_pct ?? null,
-    rss_mb_max: client.rss_mb_max ?? null,
-    loop_delay_ms_p99: client.loop_delay_ms_p99 ?? null,
-    stopped_ms: client.stopped_ms ?? 0,
-    behind_ms: end?.behind_ms ?? null,
-    intervals: folded?.seq ?? 0,
-    intervals_lost: folded?.skipped ?? 0,
-  }
+  const [fromMs, toMs] = [folded?.from_ms ?? 0, isLost ? (folded?.at_ms ?? 0) : (end?.end_ms ?? runMs)]
+  const { intended } = end?.latency_us ?? {}
+  return boxRow(box, withMeasured(box, ofWriters).client, {
+    ...{ box: at + 1, writers: card.agents, fromMs, toMs },
+    counted: {
+      ...{ offered, acked, achieved: toMs > fromMs ? (acked * 1000) / (toMs - fromMs) : null },
+      latency_us: { p50: intended?.p50 ?? null, p99: intended?.p99 ?? null },
+    },
+    uses: ['busy_pct', 'cpu_pct', 'rss_mb_max', 'loop_delay_ms_p99'],
+    more: { behind_ms: end?.behind_ms ?? null },
+  })
 }
 
 /** What boxes noticed, once each, with the boxes that did. @param {readonly Box[]} boxes */
@@ -187,8 +172,6 @@ export const partsOfFleet = (known) => {
   const measured = { ...noCounts(), ...all.measured }
   const stored = storedOf(plan, measured, answered)
   const unsure = unsureOf({ measured, commands: { repeated: 0, ...all.commands } }, answered - stored)
-  const sections = measuredOfBoxes({ boxes, checkpoint, stored, plan }, ofWriters)
-  const { own } = sections.sums
   const steady = writers.steady && absent.absent === 0
   const memory = memoryCost({
     plan,
@@ -198,6 +181,11 @@ export const partsOfFleet = (known) => {
     elapsedMs: runMs,
     slotTable: known.slotTable,
     writersBefore: 0,
+  })
+  const own = sumOfSeconds(boxes)
+  const { server, costed } = serverCosts({
+    ...{ plan, strategy, stored, unsure, idle, memory },
+    ...{ totals: nodeTotals(own.window, own.whole), writers: { ...writers, steady } },
   })
   return {
     startedEpochMs: startMs,
@@ -236,13 +224,10 @@ export const partsOfFleet = (known) => {
       count: Math.max(0, ...counted.map(({ sums }) => sums.ticks.count)),
       late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),
     },
-    server: serverCosts({
-      ...{ plan, strategy, stored, unsure, idle, memory },
-      ...{ totals: nodeTotals(own.window, own.whole), writers: { ...writers, steady } },
-    }),
+    server,
     events: eventsOf(boxes),
     warnings: warningsOf(boxes),
-    ...sections,
+    ...measuredOfBoxes({ boxes, checkpoint, own, stored, costed, plan }, ofWriters),
     fleet: {
       control: known.control,
       boxes: boxes.map((box, at) => rowOf(box, at, runMs)),

@@ -1,7 +1,7 @@
 // What the readers of a fleet's run came to: the sections of a consumer's result, of all of them, from what their boxes
 // sent. They are no part of the accounting of items. Pure.
 import { ofReaders } from '../measures/index.js'
-import { measuredOfBoxes, withMeasured } from './measured.js'
+import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
  * @import { LiveShare } from '../measure/live-share.js'
@@ -24,40 +24,34 @@ import { measuredOfBoxes, withMeasured } from './measured.js'
  * @typedef {{ card: Card, folded: BoxFold | null, end: ReaderEnd | null }} ReaderBox
  */
 
+/** When it read, after the run's start. @param {ReaderBox} box */
+const spanOf = ({ end, folded }) => ({
+  fromMs: end?.from_ms ?? folded?.from_ms ?? 0,
+  toMs: end?.end_ms ?? folded?.at_ms ?? 0,
+})
+
 /** @param {ReaderBox} box @param {number} at */
-const rowOf = ({ card, folded, end }, at) => {
-  const { client, fetches } = withMeasured({ end, folded }, ofReaders)
-  const [fromMs, toMs] = [end?.from_ms ?? folded?.from_ms ?? 0, end?.end_ms ?? folded?.at_ms ?? 0]
+const rowOf = (box, at) => {
+  const { client, fetches } = withMeasured(box, ofReaders)
+  const { fromMs, toMs } = spanOf(box)
   const { count, items } = fetches
-  return {
-    box: at + 1,
-    host: card.host,
-    pid: card.pid,
-    readers: card.agents,
-    state: end === null ? 'lost' : end.interrupted ? 'interrupted' : 'done',
-    version: card.version,
-    cores: card.cores,
-    clock: { offset_ms: card.offset_ms, uncertainty_ms: card.uncertainty_ms },
-    from_s: fromMs / 1000,
-    to_s: toMs / 1000,
-    fetches: count,
-    items,
-    items_per_s: toMs > fromMs ? (items * 1000) / (toMs - fromMs) : null,
-    duration_ms: { p50: end?.fetches.duration_ms?.p50 ?? null, p99: end?.fetches.duration_ms?.p99 ?? null },
-    busy_pct: client.busy_pct ?? null,
-    thread_cpu_pct: client.thread_cpu_pct ?? null,
-    cpu_pct: client.cpu_pct ?? null,
-    stopped_ms: client.stopped_ms ?? 0,
-    intervals: folded?.seq ?? 0,
-    intervals_lost: folded?.skipped ?? 0,
-  }
+  const { duration_ms: duration } = box.end?.fetches ?? {}
+  return boxRow(box, client, {
+    ...{ box: at + 1, readers: box.card.agents, fromMs, toMs },
+    counted: {
+      ...{ fetches: count, items, items_per_s: toMs > fromMs ? (items * 1000) / (toMs - fromMs) : null },
+      duration_ms: { p50: duration?.p50 ?? null, p99: duration?.p99 ?? null },
+    },
+    uses: ['busy_pct', 'thread_cpu_pct', 'cpu_pct'],
+  })
 }
 
 /** How long they read, from the first to the last. @param {readonly ReaderBox[]} boxes */
 const lengthS = (boxes) => {
-  const from = boxes.map(({ end, folded }) => end?.from_ms ?? folded?.from_ms ?? 0)
-  const to = boxes.map(({ end, folded }) => end?.end_ms ?? folded?.at_ms ?? 0)
-  return (Math.max(0, ...to) - Math.min(...from)) / 1000
+  const spans = boxes.map(spanOf)
+  return (
+    (Math.max(0, ...spans.map(({ toMs }) => toMs)) - Math.min(...spans.map(({ fromMs }) => fromMs))) / 1000
+  )
 }
 
 /** The reader that found the least of what is alive. @param {readonly ReaderBox[]} boxes */
@@ -82,7 +76,7 @@ export const readersOfFleet = ({ cards, ends, checkpoint, plan }) => {
   if (boxes.length === 0 || plan === null) return null
   const rows = boxes.map(rowOf)
   const ended = boxes.flatMap(({ end }) => end ?? [])
-  const there = new Set(rows.flatMap(({ readers }) => readers))
+  const there = new Set(boxes.flatMap(({ card }) => card.agents))
   const all = { ...plan, agents: [...there].sort((a, b) => a - b) }
   return {
     kind: /** @type {const} */ ('consumer'),

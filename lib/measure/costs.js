@@ -1,7 +1,6 @@
 // What an item cost the servers: their figures divided by what all writers stored.
 
 import { isScheduled } from '../plan/pacer.js'
-import { netBytesBeside, netCost } from './idle-cost.js'
 
 /**
  * @typedef {import('../plan/plan.js').Plan} Plan
@@ -10,7 +9,6 @@ import { netBytesBeside, netCost } from './idle-cost.js'
  * @typedef {import('./idle-cost.js').Unknown} Unknown
  */
 
-const disturbed = { why: 'the servers used more while idle than while items were written' }
 // What others may run of our commands before it is worth a word.
 const foreignPart = 0.05
 
@@ -134,42 +132,28 @@ export const shareOf = ({ plan, strategy, stored, unsure, commands, writers }) =
 }
 
 /**
+ * What is known of the servers beside what their work is divided by.
  * @param {object} known
  * @param {Plan} known.plan
  * @param {ReturnType<typeof import('../workloads/strategy-of-plan.js').strategyOf>} known.strategy
  * @param {number} known.stored
  * @param {number} known.unsure
- * @param {Omit<NodeTotals, 'carried'>} known.totals over the window
+ * @param {Pick<NodeTotals, 'commands' | 'evicted' | 'watched'>} known.totals over the window
  * @param {Idle | Unknown} known.idle
  * @param {ReturnType<typeof import('./memory-cost.js').memoryCost>} known.memory
  * @param {import('./presence.js').Presence} known.writers
  */
 export const serverCosts = ({ plan, strategy, stored, unsure, totals, idle, memory, writers }) => {
-  const { commands, watched } = totals
+  const { commands, evicted, watched } = totals
   const { share, all, foreign } = shareOf({ plan, strategy, stored, unsure, commands, writers })
-  // Of a run that stored nothing the servers' work has no item to be divided by.
-  const per = (/** @type {number | null} */ figure) => (figure === null || stored === 0 ? null : figure / all)
-  const net = netCost({ cpuS: totals.cpu_s, items: stored === 0 ? 0 : all, idle, nodes: watched })
+  const names = Object.entries(commands).filter(([name]) => strategy.commandNames.has(name))
   return {
-    share,
-    cpu_us_per_item: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
-    cpu_us_per_item_net: net?.net ?? null,
-    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
-    fixed_cpu_share: net?.fixed_share ?? null,
-    idle: net === null && stored > 0 && totals.cpu_s !== null && !('why' in idle) ? disturbed : idle,
-    ...memory,
-    net_bytes_per_item: per(totals.net_bytes),
-    net_bytes_per_item_net: netBytesBeside({
-      netBytes: totals.net_bytes,
-      infoBytes: totals.info_bytes,
-      items: stored === 0 ? 0 : all,
-      idle,
-      overS: Math.max(0, ...watched.map(({ overS }) => overS)),
-    }),
-    evicted: totals.evicted,
-    foreign_calls: foreign ?? foreignWork({ plan, strategy, commands, watched }),
-    commands: Object.fromEntries(
-      Object.entries(totals.commands).filter(([name]) => strategy.commandNames.has(name)),
-    ),
+    // Of a run that stored nothing the servers' work has no item to be divided by.
+    costed: { items: stored === 0 ? 0 : all, idle },
+    server: {
+      ...{ share, ...memory, evicted },
+      foreign_calls: foreign ?? foreignWork({ plan, strategy, commands, watched }),
+      commands: Object.fromEntries(names),
+    },
   }
 }

@@ -30,6 +30,15 @@ export const told = ({ topology: { masters } }, bytes) =>
  * What items and the keys that gather them take, each divided by its own count. The two differ where ids of an earlier run
  * were there, or where items have expired and are not collected yet while their ids are gone.
  * @typedef {{ items: number, grown: number, perItem: number }} Apart
+ *
+ * @typedef {object} Known
+ * @property {Plan} plan
+ * @property {Strategy} strategy
+ * @property {Held} before the first write
+ * @property {Held} after the last
+ * @property {number} elapsedMs of the whole run
+ * @property {number | null} [writersBefore] others that were at work before our first item
+ * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
 // More than these shares of what was there before would be in the result.
@@ -101,29 +110,13 @@ const fullS = ({ once, ttlS }, strategy) => (once ? ttlS + strategy.holders().mi
 
 /**
  * Why there is no figure; null where there is one.
- * @param {Plan} plan
- * @param {Strategy} strategy
- * @param {Held} before
- * @param {Held} after
+ * @param {Known} known
  * @param {number | null} stored
  * @param {number | null} grown
- * @param {number} elapsedMs
- * @param {number | null} writersBefore others that were at work before our first item
- * @param {number} slotTable
  * @param {boolean} isApart ids of an earlier run do not matter
  */
-const reasonAgainst = (
-  plan,
-  strategy,
-  before,
-  after,
-  stored,
-  grown,
-  elapsedMs,
-  writersBefore,
-  slotTable,
-  isApart,
-) => {
+const reasonAgainst = (known, stored, grown, isApart) => {
+  const { plan, strategy, before, after, elapsedMs, writersBefore, slotTable } = known
   const { once, periodMs, masters, agents } = plan
   if (strategy.holders().countedBy === null)
     return 'no key of the model stands for an item, and none holds each item once'
@@ -172,36 +165,16 @@ const slotNote = ({ cluster }, strategy, slotTable, stored, perItem) => {
   return `${bytes(share)} of it are tables of ${count(slots)} slots, ${bytes(slotTable)} each, whatever the number of items`
 }
 
-/**
- * @param {object} known
- * @param {Plan} known.plan
- * @param {Strategy} known.strategy
- * @param {Held} known.before the first write
- * @param {Held} known.after the last
- * @param {number} known.elapsedMs of the whole run
- * @param {number | null} [known.writersBefore] others that were at work before our first item
- * @param {number} known.slotTable bytes that a server takes for each slot that holds a key
- * @returns {{ memory_bytes_per_item: number | null, memory_note: string | null }}
- */
-export const memoryCost = ({ plan, strategy, before, after, elapsedMs, slotTable, writersBefore = null }) => {
+/** @param {Known} known @returns {{ memory_bytes_per_item: number | null, memory_note: string | null }} */
+export const memoryCost = (known) => {
+  const { plan, strategy, before, after, elapsedMs, slotTable } = known
   const came = storedItems(strategy, before, after, elapsedMs)
   const more =
     after.dataBytes === null || before.dataBytes === null ? null : after.dataBytes - before.dataBytes
   const apart = apartOf(plan, strategy, before, after, came, more)
   const stored = apart?.items ?? came
   const grown = apart?.grown ?? more
-  const reason = reasonAgainst(
-    plan,
-    strategy,
-    before,
-    after,
-    stored,
-    grown,
-    elapsedMs,
-    writersBefore,
-    slotTable,
-    apart !== null,
-  )
+  const reason = reasonAgainst(known, stored, grown, apart !== null)
   if (reason !== null || stored === null || grown === null)
     return { memory_bytes_per_item: null, memory_note: reason }
   const perItem = apart?.perItem ?? grown / stored

@@ -2,6 +2,7 @@
 import { bystander } from './bystander.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
+import { costs, jobCosts } from './costs.js'
 import { fetches } from './fetches.js'
 import { foldOf, put, sumOfSources } from './fold.js'
 import { jobs } from './jobs.js'
@@ -22,14 +23,14 @@ import { verify } from './verify.js'
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
   ...[latency, bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify, ticks, jobs, nodes],
+  ...[fetches, replication, verify, ticks, jobs, nodes, costs, jobCosts],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([
-  ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes],
+  ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
 ])
-export const ofWorkers = Object.freeze([latency, client, collection, jobs, nodes])
+export const ofWorkers = Object.freeze([latency, client, collection, jobs, nodes, jobCosts])
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify, nodes])
@@ -121,10 +122,10 @@ export const withBeside = (own, beside, record) => {
  * @param {readonly Measure[]} measures
  * @returns {import('./measure.js').Summing}
  */
-export const sumsWith = ({ stored, overS, facts, own }, times, plan, measures) => {
-  const none = Object.fromEntries(Object.keys(recordOf(measures)).map((path) => [path, null]))
+export const sumsWith = ({ stored, overS, costed, facts, own }, times, plan, measures) => {
+  const none = foldOf(recordOf(measures)).sum
   const [window, whole] = [own.window, own.whole].map((sum) => ({ ...none, ...sum, ...times }))
-  return { window, whole, facts, stored, overS, plan }
+  return { window, whole, facts, stored, overS, costed, plan }
 }
 
 /** The sums of several sources as of one, with their facts. @param {readonly Folded[]} sources */
@@ -255,17 +256,21 @@ export const instrumentsOf = async (measures, needs) => {
     sofar: whole.sum,
     /** And those that are measured. */
     window: () => window.sum,
-    /** Sections of run.json. @param {number} stored @param {number} [overS] @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one */
-    summary: (stored, overS, beside = []) =>
-      summaryOf(
+    /**
+     * Sections of run.json, and what they are made of again, with the lines.
+     * @param {Pick<import('./measure.js').Summing, 'stored' | 'overS' | 'costed'>} known
+     * @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one
+     */
+    result: (known, beside) => ({
+      sections: summaryOf(
         {
-          ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside, record),
-          ...{ stored, overS, plan: needs.plan },
+          ...withBeside({ window: window.sum, whole: whole.sum, facts }, beside ?? [], record),
+          ...{ ...known, plan: needs.plan },
         },
         wanted,
       ),
-    /** What the same sections are made of again, with the lines. @param {number} stored @param {number} [overS] */
-    sums: (stored, overS) => ({ stored, overS, facts, fromMs }),
+      sums: { ...known, facts, fromMs, ...(beside && { beside }) },
+    }),
     own,
     close() {
       for (const { source } of all) source.close?.()

@@ -3,7 +3,7 @@
 // is ahead of the server's has no known wait, and is counted apart.
 import { amount, times, worst } from './fields.js'
 import { sectionOf } from './fold.js'
-import { counter, histogram, metric, percentileMetrics, percentiles, percentilesIn } from './measure.js'
+import { counter, histogram, metric, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /**
  * @import { WorkRecords } from '../run/work-records.js'
@@ -64,7 +64,7 @@ export const jobs = {
       ...Object.fromEntries(names.map((name) => [`${name}_us`, percentilesIn(window[`${name}_us`])])),
     }
   },
-  result: Object.fromEntries(names.map((name) => [`${name}_us`, { ...percentiles, type: 'object' }])),
+  result: Object.fromEntries(names.map((name) => [`${name}_us`, someTimes])),
   metrics: {
     'jobs.done': metric('jobs done', 'count', 'more'),
     ...Object.assign(

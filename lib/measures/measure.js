@@ -30,6 +30,11 @@ import { micros } from '../base/units.js'
  * @property {any} plan
  * @property {number} stored items that were stored in the window
  * @property {number} [overS] how long the load took
+ * @property {Costed} [costed]
+ *
+ * @typedef {object} Costed what the servers' work is divided by, and what they use besides
+ * @property {number} items of all writers; 0: none was stored
+ * @property {import('../measure/idle-cost.js').Idle | import('../measure/idle-cost.js').Unknown} idle
  *
  * @typedef {object} Metric a number of run.json
  * @property {string} title
@@ -69,13 +74,24 @@ import { micros } from '../base/units.js'
  * @property {string} [of] what of each
  */
 
+/** What has no record of its own. */
+export const derived = {
+  record: {},
+  by: /** @type {const} */ ('one'),
+  open: () => ({ second: () => ({}) }),
+  result: {},
+  metrics: {},
+}
+
 export const figure = { type: ['number', 'null'] }
 const names = /** @type {const} */ (['p50', 'p90', 'p99', 'p999', 'max'])
-export const percentiles = {
-  type: ['object', 'null'],
+/** Percentiles of times, where there are some. */
+export const someTimes = {
+  type: 'object',
   properties: Object.fromEntries(names.map((name) => [name, figure])),
   required: [],
 }
+export const percentiles = { ...someTimes, type: ['object', 'null'] }
 
 /** @param {string} title @param {Unit} unit @param {Metric['better']} [better] @returns {Metric} */
 export const metric = (title, unit, better = 'less') => ({ title, unit, better })

@@ -1,6 +1,6 @@
 // How late batches were begun: from when each was due to its first byte, in us.
 import { times } from './fields.js'
-import { percentileMetrics, percentiles, percentilesIn } from './measure.js'
+import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
 
@@ -11,6 +11,6 @@ export const ticks = {
   by: 'each',
   open: ({ records }) => ({ second: () => ({ lateness_us: records.lateTurn() }) }),
   summary: ({ window }) => ({ 'ticks.lateness_us': percentilesIn(window.lateness_us) }),
-  result: { 'ticks.lateness_us': { ...percentiles, type: 'object' } },
+  result: { 'ticks.lateness_us': someTimes },
   metrics: percentileMetrics('ticks.lateness', 'lateness', ['p50', 'p99']),
 }

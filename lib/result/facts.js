@@ -12,7 +12,7 @@ import { windowOf } from './window.js'
  * @property {1} schema
  * @property {Record<string, any>} parts of run.json but for those that measures make of the seconds
  * @property {readonly string[]} thresholds
- * @property {{ stored: number, overS?: number, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
+ * @property {{ stored: number, overS?: number, costed?: import('../measures/measure.js').Costed, facts: Record<string, any>, fromMs: number, beside?: any[], own?: { window: any, whole: any } } | null}
  *   sums what measures know once, when the window began, and of processes beside it and the boxes of a fleet what each added up by itself;
  *   null: the run has not ended
  *
@@ -43,7 +43,7 @@ export const documentOf = (facts, lines, events) => {
   const known = sums ?? {
     fromMs,
     overS: (lines.at(-1)?.at_ms ?? 0) / 1000,
-    stored: total(measured.map(({ items }) => items ?? {})).acked,
+    ...storedIn(parts, measured),
     facts: {},
   }
   const { beside = [], facts: once, ...more } = known
@@ -55,6 +55,13 @@ export const documentOf = (facts, lines, events) => {
   )
   if (sums) return documentWith(facts, sections)
   return documentWith({ ...facts, parts: { ...parts, ...partsOfLines(parts, lines), events } }, sections)
+}
+
+/** Of writers what was answered, of workers what was done. @param {Record<string, any>} parts @param {Lines} lines */
+const storedIn = ({ kind, plan }, lines) => {
+  const { acked = 0, done = 0 } = total(lines.map(({ items, jobs }) => items ?? jobs ?? {}))
+  const costed = { items: acked, idle: { why: 'not measured' } }
+  return kind === 'producer' ? { stored: acked, costed } : { stored: plan.flow === 'workers' ? done : 0 }
 }
 
 const cutOff = (/** @type {number} */ lastMs) => ({
@@ -108,10 +115,11 @@ const writtenIn = ({ plan }, lines, seconds) => {
     fromMs: warmUpMs,
     toMs: Number.POSITIVE_INFINITY,
   })
-  const { rate = document.rate, server = {}, writers = null } = window?.document ?? {}
+  const { rate = document.rate, writers = null } = window?.document ?? {}
   return {
     commands: { errors_by: {}, repeated_by: {} },
-    ...{ measuredS, warmUpS, rate, server, writers },
+    ...{ measuredS, warmUpS, rate, writers },
+    server: { share: 1 },
     items: { ...counts, unsettled: (counts.unsettled ?? 0) + offered - settled, failed_by: {} },
   }
 }

@@ -1,6 +1,7 @@
 // The JSON Schemas of the files of a result: what reports, comparisons and verify.js rely on. Fields that are not named
 // here may be there.
 import { schemasOf } from '../measures/index.js'
+import { someTimes as percentiles } from '../measures/measure.js'
 
 const text = { type: 'string' }
 const number = { type: 'number' }
@@ -23,7 +24,6 @@ const figures = (names) => object(Object.fromEntries(names.map((name) => [name, 
 const nullable = (schema) => ({ ...schema, type: [schema.type, 'null'] })
 
 const measured = schemasOf({ times: {}, number: figure })
-const percentiles = figures(['p50', 'p90', 'p99', 'p999', 'max'])
 const commands = dictionary(object({ calls: number, usec: number }))
 const versions = object({ millrace: text, node: text, servers: texts })
 const warnings = list(object({ code: text, message: text, invalidates: flag }, ['message']))

@@ -1,11 +1,9 @@
 // A part of a run, or of several that ran side by side, as a document of its own.
 import { sums } from '../base/sums.js'
-import { netBytesBeside, netCost } from '../measure/idle-cost.js'
 import { presenceOf } from '../measure/presence.js'
 import { at, folded, sumOfSources } from '../measures/fold.js'
 import { factsBeside, factsOf, ofWriters, recordOf, summaryOf, upgraded } from '../measures/index.js'
-import { per } from '../measures/measure.js'
-import { nodesIn, nodeTotals } from '../measures/nodes.js'
+import { commandsOf, nodesIn } from '../measures/nodes.js'
 import { measuresOf } from './measures.js'
 import { absentCode, ruling } from './warnings.js'
 import { absentWriters } from './writer-reasons.js'
@@ -15,6 +13,7 @@ import { absentWriters } from './writer-reasons.js'
  * @typedef {Record<string, any>} Line of intervals.ndjson
  * @typedef {{ document: Document, lines: Line[] }} Run
  * @typedef {{ fromMs: number, toMs: number }} Window epoch
+ * @typedef {import('../measures/fold.js').Folded} Folded
  */
 
 /** @param {Document} document */
@@ -132,48 +131,26 @@ const foldedOver = (perRun) => {
 /**
  * What measures make of them. What is known once is that of the whole runs.
  * @param {readonly Run[]} runs
- * @param {import('../measures/fold.js').Folded} window
+ * @param {Folded} window
  * @param {number} acked
+ * @param {number} items that the servers' work is divided by
  */
-const measuredOver = (runs, window, acked) => {
+const measuredOver = (runs, window, acked, items) => {
   const facts = factsBeside(
     runs.map(({ document }) =>
       Object.fromEntries(Object.keys(factsOf()).map((path) => [path, at(document, path)])),
     ),
   )
   const [{ document }] = runs
-  return summaryOf({ window, whole: window, facts, stored: acked, plan: document.plan }, ofWriters)
+  const costed = { items, idle: idleOf(runs) }
+  return summaryOf({ window, whole: window, facts, stored: acked, costed, plan: document.plan }, ofWriters)
 }
 
-/** What an item cost the servers, gross and net. @param {readonly Run[]} runs @param {import('../measures/fold.js').Folded} window @param {number} stored */
-const serversOver = (runs, window, stored) => {
-  const own = runs[0].document.server
-  const {
-    cpu_s: cpuS,
-    net_bytes: netBytes,
-    info_bytes: infoBytes,
-    commands,
-    watched,
-  } = nodeTotals(window, {})
-  const idle = idleOf(runs)
-  const net = netCost({ cpuS, items: stored, idle, nodes: watched })
-  const wanted = own.commands ?? {}
-  return {
-    ...own,
-    share: 1,
-    cpu_us_per_item: per(cpuS, stored, 1e6),
-    cpu_us_per_item_net: net?.net ?? null,
-    cpu_us_per_item_net_uncertainty: net?.uncertainty ?? null,
-    fixed_cpu_share: net?.fixed_share ?? null,
-    idle,
-    net_bytes_per_item: per(netBytes, stored),
-    net_bytes_per_item_net: netBytesBeside({
-      ...{ netBytes, infoBytes, items: stored, idle },
-      overS: Math.max(0, ...watched.map(({ overS }) => overS)),
-    }),
-    commands: Object.fromEntries(Object.entries(commands).filter(([name]) => name in wanted)),
-  }
-}
+/** The commands of an item, as the first run names them. @param {Document} document @param {Folded} window */
+const commandsOver = ({ server: { commands: wanted = {} } }, window) =>
+  Object.fromEntries(
+    Object.entries(commandsOf(window.nodes, 'master')).filter(([name]) => name in (wanted ?? {})),
+  )
 
 /**
  * The window as run.json would tell it. The nodes are one run's view; items, latencies and the client's use are of
@@ -208,7 +185,7 @@ export const windowOf = (runs, window) => {
     document.warnings.filter((/** @type {any} */ { code }) => code !== 'interrupted'),
   )
   const sum = foldedOver(perRun)
-  const measured = measuredOver(runs, sum, items.acked)
+  const measured = measuredOver(runs, sum, items.acked, stored)
   const { plan, ...whole } = { ...first.document, ...(runs.length > 1 && together(runs)) }
   const document = {
     ...whole,
@@ -231,7 +208,10 @@ export const windowOf = (runs, window) => {
     },
     ...measured,
     ticks: { ...first.document.ticks, ...measured.ticks }, // they are counted over whole runs only
-    server: serversOver(runs, sum, stored),
+    server: {
+      ...{ ...first.document.server, ...measured.server },
+      ...{ share: 1, commands: commandsOver(first.document, sum) },
+    },
     nodes: ownWindows ? first.document.nodes : nodesIn(sum.nodes, linesMs / overMs),
     events: first.document.events.flatMap((/** @type {any} */ event) => {
       const atMs = startOf(first.document) + event.at_ms - window.fromMs

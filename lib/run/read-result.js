@@ -21,7 +21,6 @@ export const resultOf = (run, { startedEpochMs, durationS, interrupted }) => {
     reads: driver.figures(),
     commands: { master: commandsOf(nodes, 'master'), replica: commandsOf(nodes, 'replica') },
     events: journal.events,
-    sections: instruments.summary(0, durationS),
-    sums: instruments.sums(0, durationS),
+    ...instruments.result({ stored: 0, overS: durationS }),
   }
 }

@@ -1,6 +1,6 @@
 // The result of the workers of a queue: what was counted, timed and accounted, under the names of run.json.
 import { sums } from '../base/sums.js'
-import { commandsOf, nodeTotals } from '../measures/nodes.js'
+import { commandsOf } from '../measures/nodes.js'
 
 /**
  * @typedef {import('./work-run.js').WorkRun} WorkRun
@@ -64,21 +64,13 @@ const stagesOf = ({ crew: { stages }, second }, durationMs) =>
         }),
       )
 
-/** What the servers paid for a job, by all that used them in that time. @param {WorkRun} run @param {number} done */
-const serverOf = ({ instruments, strategy }, done) => {
-  const totals = nodeTotals(instruments.window(), instruments.sofar)
-  const per = (/** @type {number | null} */ figure) => (figure === null || done === 0 ? null : figure / done)
-  return {
-    cpu_us_per_job: per(totals.cpu_s === null ? null : totals.cpu_s * 1e6),
-    net_bytes_per_job: per(totals.net_bytes),
-    evicted: totals.evicted,
-    commands: Object.fromEntries(
-      Object.entries(commandsOf(instruments.sofar.nodes, 'master')).filter(([name]) =>
-        strategy.workCommands.has(name),
-      ),
+/** Commands of the workers that the masters ran. @param {WorkRun} run */
+const commandsIn = ({ instruments, strategy }) =>
+  Object.fromEntries(
+    Object.entries(commandsOf(instruments.sofar.nodes, 'master')).filter(([name]) =>
+      strategy.workCommands.has(name),
     ),
-  }
-}
+  )
 
 /** @param {WorkRun} run @param {Ending} ending */
 export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
@@ -86,7 +78,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
   const [{ records: first }] = crew.stages
   const { jobs } = last
   const durationMs = elapsed()
-  const beside = crew.measured()
   const { counts } = jobs
   return {
     kind: /** @type {const} */ ('consumer'),
@@ -123,9 +114,8 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
       lost_replies: sums(crew.stages.map(({ records }) => records.lostReplies)),
     },
     clocks: clocks.figures(),
-    server: serverOf(run, counts.done),
+    server: { commands: commandsIn(run) },
     events: journal.events,
-    sections: run.instruments.summary(counts.done, durationMs / 1000, beside),
-    sums: { ...run.instruments.sums(counts.done, durationMs / 1000), beside },
+    ...run.instruments.result({ stored: counts.done, overS: durationMs / 1000 }, crew.measured()),
   }
 }

@@ -102,7 +102,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     unsure: unsureOf(ledger, answeredIn(run) - stored),
     writers,
   }
-  const known = { plan, strategy, ...counts, totals, idle, memory }
+  const { server, costed } = serverCosts({ plan, strategy, ...counts, totals, idle, memory })
   return {
     startedEpochMs,
     durationS: endMs / 1000,
@@ -119,7 +119,7 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     },
     ...(plan.flow === 'ticks' && { latency_us: { commands: records.latency.commands() } }),
     ticks: { count: writing.measuredTicks(), late: records.lateTicks() },
-    server: serverCosts(known),
+    server,
     counts: run.counts(),
     ...(load && run.strategy.loads && { load }),
     ...run.answers(),
@@ -128,7 +128,6 @@ export const resultOf = (run, { startedEpochMs, before, isOfRun, load }, ending,
     ...(chunks && { chunks }),
     ...(queue() && { queue: queue() }),
     events: journal.events,
-    sections: run.instruments.summary(stored),
-    sums: run.instruments.sums(stored),
+    ...run.instruments.result({ stored, costed }),
   }
 }

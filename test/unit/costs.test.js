@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/measure/costs.js'
+import { costsOf } from '../../lib/measures/costs.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
 import { strategyOf } from '../../lib/workloads/strategy-of-plan.js'
 import { samplePlan } from '../helpers/sample-plan.js'
@@ -113,9 +114,15 @@ describe('our share of what was stored', () => {
   })
 })
 
+/** The server of run.json. @param {any} known */
+const costsIn = (known) => {
+  const { server, costed } = serverCosts(known)
+  return { ...server, ...costsOf(known.totals, costed) }
+}
+
 test('work of others by commands that no item needs is a note, and our own beside the items is none', () => {
   const foreignOf = (/** @type {Record<string, { calls: number, usec: number }>} */ more) =>
-    serverCosts({
+    costsIn({
       ...known(),
       stored: 1000,
       totals: {
@@ -151,7 +158,7 @@ test('work of others by commands that no item needs is a note, and our own besid
 test('a run that used less than the idle servers did has no net cost, and says why', () => {
   const idle = { cpu_pct: 0.58, uncertainty_pct: 0.04, probes_pct: 0.02, samples: 3, by_node: { m: 0.58 } }
   const costs = (/** @type {number} */ cpuS) =>
-    serverCosts({
+    costsIn({
       ...known(),
       stored: 6000,
       totals: {
@@ -182,7 +189,7 @@ test('items that failed make no other writer of their commands', () => {
     ...{ info_bytes: 0, evicted: 0, watched: [] },
     commands: setex(1000),
   }
-  const costs = serverCosts({
+  const costs = costsIn({
     ...known(),
     stored: 600,
     unsure: 400,
@@ -197,7 +204,7 @@ test('items that failed make no other writer of their commands', () => {
 })
 
 test('a run that stored nothing has no costs, whatever its refused commands took', () => {
-  const costs = serverCosts({
+  const costs = costsIn({
     ...known(),
     stored: 0,
     unsure: 1000,
