@@ -13,9 +13,10 @@ const decidedMs = 200
  * @param {import('../plan/plan.js').Plan} needs.plan
  * @param {import('./write-records.js').Records['ledger']} needs.ledger
  * @param {() => unknown} needs.onOpen the warm-up is over
+ * @param {(text: string) => void} [needs.onBacklog] items waited already then
  * @param {() => number} needs.elapsed
  */
-export const windowOf = ({ plan, ledger, onOpen, elapsed }) => {
+export const windowOf = ({ plan, ledger, onOpen, onBacklog = () => {}, elapsed }) => {
   let isOpen = false
   let isClosed = false
   let openedMs = 0
@@ -28,6 +29,14 @@ export const windowOf = ({ plan, ledger, onOpen, elapsed }) => {
   const lines = []
   let settles = plan.settles === true
 
+  /** More than are due in a second, in words. */
+  const waiting = () => {
+    const secondOf = Number(plan.nominalHz ?? Number.POSITIVE_INFINITY)
+    if (!Number.isFinite(secondOf)) return ''
+    const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
+    const items = offered - acked - failed - uncertain - dropped - unsettled
+    return items > secondOf ? `${items} items wait already` : ''
+  }
   const open = () => {
     isOpen = true
     openedMs = elapsed()
@@ -36,7 +45,12 @@ export const windowOf = ({ plan, ledger, onOpen, elapsed }) => {
   }
   const openInTime = () => {
     clearTimeout(warmUp)
-    warmUp = setTimeout(open, Math.max(0, fromMs - markEarlyMs - elapsed()))
+    const inTime = () => {
+      const words = plan.settles ? '' : waiting()
+      if (words) onBacklog(`the warm-up is over, and ${words}: the backlog began in it`)
+      open()
+    }
+    warmUp = setTimeout(inTime, Math.max(0, fromMs - markEarlyMs - elapsed()))
   }
   /** A whole second, and where ticks are even one of them. @param {number} afterMs */
   const boundaryMs = (afterMs) => {
@@ -61,10 +75,8 @@ export const windowOf = ({ plan, ledger, onOpen, elapsed }) => {
       settles = false
       fromMs = Math.min(fromMs, soonMs)
       openInTime()
-      const { offered, acked, failed, uncertain, dropped, unsettled } = ledger.whole
-      const open = offered - acked - failed - uncertain - dropped - unsettled
-      const backlog =
-        open > Number(plan.nominalHz ?? Number.POSITIVE_INFINITY) ? `; ${open} items wait already` : ''
+      const words = waiting()
+      const backlog = words && `; ${words}`
       return `the warm-up of ${period(fromMs)} is left out: ${steady ? 'latency and CPU of 3 seconds agree' : 'latency and CPU do not agree yet'}${backlog}`
     },
     /** @returns {import('../report/live.js').Snapshot['phase']} */

@@ -118,6 +118,7 @@ const watchersOf = async ({
     plan,
     ledger: records.ledger,
     onOpen: () => instruments.startWindow(),
+    onBacklog: (text) => journal.event('warm-up', text),
     elapsed,
   })
   const instruments = await instrumentsOf(ofWriters, {

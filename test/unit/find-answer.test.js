@@ -193,3 +193,16 @@ test('what cannot be searched is refused in one line', () => {
       )
   }
 })
+
+test('where the backlog grows above the answer, the sentence names no limit as failed', () => {
+  const { answer, seconds } = conducted('steep')
+  const growing = seconds.map((second) =>
+    second.latency_us.intended?.p99 === 80_000
+      ? { ...second, backlog_grows: true, latency_us: { intended: timesOf(5000), service: timesOf(5000) } }
+      : second,
+  )
+  assert.match(
+    findSentence(answered({ answer, seconds: growing })),
+    /; above it the backlog grows as the main thread/,
+  )
+})

@@ -30,3 +30,30 @@ test('the counters are read a little before the first measured tick, and what wa
   assert.equal(window.carried(), 100)
   assert.deepEqual([window.covers(999), window.covers(1000)], [false, true])
 })
+
+test('a backlog of more than a second that began in the warm-up is reported when it ends', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const reported = (/** @type {number} */ acked) => {
+    /** @type {string[]} */
+    const texts = []
+    const window = windowOf(
+      /** @type {any} */ ({
+        plan: { warmUpMs: 2000, nominalHz: 5000 },
+        ledger: {
+          commands: { itemsCarried: 0 },
+          whole: { offered: 10_000, acked, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 },
+        },
+        onOpen: () => {},
+        onBacklog: (/** @type {string} */ text) => texts.push(text),
+        elapsed: () => 0,
+      }),
+    )
+    window.start()
+    t.mock.timers.tick(2000)
+    return texts
+  }
+  assert.deepEqual(reported(5000), [])
+  assert.deepEqual(reported(4999), [
+    'the warm-up is over, and 5001 items wait already: the backlog began in it',
+  ])
+})

@@ -40,7 +40,7 @@ export const objectivesOf = (slos) => {
   }
 }
 
-const growing = 'a backlog that does not grow'
+export const growingBacklog = 'a growing backlog'
 
 /** @param {SecondRecord} second @param {Objectives} objectives @returns the first that was missed, in words; null: all were met */
 export const missedIn = ({ items, ...second }, { bySecond }) => {
@@ -50,7 +50,7 @@ export const missedIn = ({ items, ...second }, { bySecond }) => {
     return !keeps({ figure, ...threshold }, value)
   })
   if (missed) return missed.text
-  if (second.backlog_grows) return growing
+  if (second.backlog_grows) return growingBacklog
   return lost === undefined ? null : lost === 'open' ? 'answered after 3 s' : `items ${lost}`
 }
 
