@@ -71,7 +71,8 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {string} [churn] a pace
  * @property {string} arrivals as lib/traffic/arrivals.js reads it
  * @property {'open' | 'smooth' | 'closed'} pacing
- * @property {'socket' | 'ioredis'} driver
+ * @property {'socket' | import('./lib/base/libraries.js').LibraryName} driver
+ * @property {readonly (readonly [string, string])[]} driverOptions of the client library
  * @property {number} [durationMs]
  * @property {number} [intervals]
  * @property {boolean} cluster
@@ -269,8 +270,13 @@ const groups = {
     { name: 'pacing', for: both, key: 'pacing', type: 'choice', choices: ['open', 'smooth', 'closed'], default: 'open',
       help: 'open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or ' +
         'closed (wait for the batch or the fetch, then sleep the period)' },
-    { name: 'driver', for: both, key: 'driver', type: 'choice', choices: ['socket', 'ioredis'], default: 'socket',
-      help: 'socket (plain sockets, least CPU) or ioredis (what a Node application sees)' },
+    { name: 'driver', for: both, key: 'driver', type: 'choice', default: 'socket',
+      choices: ['socket', 'ioredis', 'iovalkey', 'node-redis', 'valkey-glide'],
+      help: 'socket (plain sockets, least CPU) or a client library, as a Node application sees it: ioredis, or one ' +
+        'that is installed beside: iovalkey, node-redis, valkey-glide' },
+    { name: 'driver-option', for: both, key: 'driverOptions', type: 'driverOption', repeatable: ',', default: 'none',
+      help: 'a setting of the client library, as in enableAutoPipelining=false; each run prints them all; may be ' +
+        'repeated' },
     { name: 'max-members', key: 'maxMembers', type: 'integer', range: ['0', '100M'],
       otherwise: String(DEFAULT_MAX_MEMBERS),
       help: 'most items in one ZADD, SADD, RPUSH and the like; 0 = no limit; --ws has no limit unless this is ' +

@@ -36,8 +36,10 @@ export interface RunOptions {
   ramp?: string
   /** open (absolute deadlines), smooth (in as many chunks as the clock can separate; not for a consumer) or closed (wait for the batch or the fetch, then sleep the period) */
   pacing?: 'open' | 'smooth' | 'closed'
-  /** socket (plain sockets, least CPU) or ioredis (what a Node application sees) */
-  driver?: 'socket' | 'ioredis'
+  /** socket (plain sockets, least CPU) or a client library, as a Node application sees it: ioredis, or one that is installed beside: iovalkey, node-redis, valkey-glide */
+  driver?: 'socket' | 'ioredis' | 'iovalkey' | 'node-redis' | 'valkey-glide'
+  /** a setting of the client library, as in enableAutoPipelining=false; each run prints them all; may be repeated */
+  driverOption?: string | readonly string[]
   /** most items in one ZADD, SADD, RPUSH and the like; 0 = no limit; --ws has no limit unless this is given */
   maxMembers?: number | string
   /** batches that have not started this long after they were due are dropped and counted */

@@ -3,10 +3,10 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { OptionError } from '../base/errors.js'
+import { needPackagesOf } from '../base/optional-packages.js'
 import { period, plainText } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { listenReasons } from './listen-reasons.js'
-import { needPackagesOf } from './optional-packages.js'
 
 const lastAnswerMs = 500
 

@@ -1,5 +1,6 @@
 // A run as a program: its folder, its screen, its servers and its exit code around the run itself.
 import { join } from 'node:path'
+import { needPackagesOf } from '../base/optional-packages.js'
 import { withUndo } from '../base/undo.js'
 import { aboutOf } from '../dashboard/about.js'
 import { keptIn } from '../fleet/kept.js'
@@ -16,7 +17,6 @@ import { openDashboard } from './dashboard.js'
 import { concludeRun } from './ending.js'
 import { mergedResults, ownFolder } from './fleet-files.js'
 import { openMetrics } from './metrics.js'
-import { needPackagesOf } from './optional-packages.js'
 import { screenOf } from './screen.js'
 
 /**

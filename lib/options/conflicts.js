@@ -1,4 +1,7 @@
 // What must not stand together: one function a rule, which returns the sentence to say, or nothing.
+
+import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
+import { wordsForMissing } from '../base/optional-packages.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
 import { allStrategies, strategyNamed, writerFlow } from '../workloads/index.js'
@@ -124,6 +127,37 @@ const settlesAlone = (s, named) =>
   (s.control !== undefined || s.once) &&
   `${named('warmUpMs')} auto does not go with ${named(s.once ? 'once' : 'control')}: give a time`
 
+// Where their items go is theirs to decide: nothing checks it.
+const unguided = ['node-redis', 'valkey-glide']
+const isLoopback = (/** @type {string} */ host) => /^(localhost|127\.|\[?::1\]?$)/.test(host)
+
+/** Of a client library: what it takes, and what has to be installed. @type {readonly Rule[]} */
+const driverRules = [
+  ({ driver, driverOptions }, named) => {
+    if (isLibrary(driver)) driverOptionsOf(driver, driverOptions)
+    else if (driverOptions.length > 0)
+      return `${named('driverOptions')} is for client libraries: add ${named('driver')}`
+  },
+  ({ driver, sentinel }, named) =>
+    sentinel &&
+    unguided.includes(driver) &&
+    `${named('sentinel')} goes with the drivers socket, ioredis and iovalkey, not ${driver}`,
+  ({ driver, cluster, host = '127.0.0.1', allow = [] }, named) =>
+    cluster &&
+    unguided.includes(driver) &&
+    !isLoopback(host) &&
+    !allow.includes('named-hosts') &&
+    `${named('driver')} connects to every node that the cluster names, also to those that were not checked; to accept that, add ${named('allow')} named-hosts`,
+  ({ driver, cluster, ...rest }, named) =>
+    driver === 'node-redis' &&
+    cluster &&
+    'reads' in rest &&
+    rest.reads === 'replica' &&
+    rest.given.reads !== 'default' &&
+    `${named(/** @type {any} */ ('reads'))} replica: node-redis reads from masters or from any node`,
+  ({ driver }, named) => isLibrary(driver) && wordsForMissing([libraries[driver].package], named('driver')),
+]
+
 /** Of clients: what a strategy does not list, it does not have. @type {readonly Rule[]} */
 const clientsRules = [
   (s, named) => {
@@ -135,7 +169,7 @@ const clientsRules = [
 
   (s, named) => {
     const { drivers, name } = strategyNamed(s.strategy)
-    if (s.given.driver === 'default' || drivers.includes(s.driver)) return
+    if (s.given.driver === 'default' || drivers.some((one) => one === s.driver)) return
     return `${named('driver')}: ${name} runs on ${drivers[0] === 'socket' ? 'plain sockets' : drivers[0]} only`
   },
 
@@ -150,8 +184,8 @@ const clientsRules = [
 const ticksRules = [
   (s, named) => {
     const ofSockets = ofBoth.find((key) => isTyped(s, key))
-    if (ofSockets && s.driver === 'ioredis')
-      return `${named(ofSockets)} is for plain sockets: ioredis keeps one connection to every node by itself`
+    if (ofSockets && s.driver !== 'socket')
+      return `${named(ofSockets)} is for plain sockets: ${s.driver} keeps one connection to every node by itself`
     const odd = ofClients.find((key) => isTyped(s, key) && !ofBoth.includes(key))
     const owner = odd && allStrategies().find((one) => one.options.includes(odd))
     return owner && `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
@@ -348,7 +382,8 @@ export function conflictIn(settings, named) {
       : 'quantity' in settings
         ? [...flowRules[strategyNamed(settings.strategy).roles.writer.flow], ...trafficRules]
         : []
-  for (const rule of [...own, ...targetRules, ...('quantity' in settings ? fleetRules : [])]) {
+  const ofDriver = 'driver' in settings ? driverRules : []
+  for (const rule of [...own, ...ofDriver, ...targetRules, ...('quantity' in settings ? fleetRules : [])]) {
     const sentence = rule(settings, named)
     if (sentence) return sentence
   }

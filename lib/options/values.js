@@ -180,6 +180,14 @@ function directives(text) {
   return Object.freeze(lines.map((line) => /** @type {const} */ ([String(line?.[1]), String(line?.[2])])))
 }
 
+/** NAME=VALUE of a client library, several with commas. @param {string} text */
+const libraryOptions = (text) => {
+  if (text === 'none') return Object.freeze([])
+  const parts = text.split(',').map((part) => /^ *([A-Za-z]+) *= *(\w+) *$/.exec(part))
+  if (parts.some((part) => part === null)) return
+  return Object.freeze(parts.map((part) => /** @type {const} */ ([String(part?.[1]), String(part?.[2])])))
+}
+
 const duration = ranged(milliseconds, () => 'a time', durationHint)
 
 const lifetime = ranged(wholeSeconds, () => 'whole seconds', durationHint)
@@ -273,6 +281,12 @@ export const VALUE_TYPES = Object.freeze({
     read: directives,
     expects: () =>
       "NAME=VALUE of a server's configuration, several with commas; its port, folder and password are given",
+    shape: () => 'NAME=VALUE',
+  },
+  /** @type {ValueType} */
+  driverOption: {
+    read: libraryOptions,
+    expects: () => 'NAME=VALUE of a client library, several with commas',
     shape: () => 'NAME=VALUE',
   },
   /** @type {ValueType} */

@@ -59,7 +59,7 @@ export const clientsPart = (settings, facts) => {
     windowCommands: pipeline,
     /** Settings that the strategy alone reads. */
     own: Object.fromEntries(options.map((key) => [key, resolved[/** @type {'partitions'} */ (key)]])),
-    driver: drivers.includes(settings.driver) ? settings.driver : drivers[0],
+    driver: drivers.find((one) => one === settings.driver) ?? drivers[0],
     clients: {
       connections: delivery ? 1 : connections,
       pipeline,

@@ -1,6 +1,7 @@
 // Settings and what is known of the target become frozen plain data.
 import { DEFAULT_MAX_BEHIND_S, DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
+import { libraryOf } from '../base/libraries.js'
 import { agentRange } from '../base/ranges.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { flows } from '../workloads/flows.js'
@@ -13,12 +14,13 @@ import { longestWarmUpMs } from './warm-up.js'
 
 /**
  * @import { Settings } from '../../settings.js'
+ * @import { LibraryPlan } from '../base/libraries.js'
  * @import { FlowName } from '../workloads/flows.js'
  * @import { PlanModel } from '../workloads/own/model.js'
  *
  * @typedef {{ agent: number, first: number, count: number }} AgentShare
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
- * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel }>} Plan
+ * @typedef {Readonly<ReturnType<typeof buildPlan> & { membersInCommand: number | null, model?: PlanModel, library?: LibraryPlan | null }>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {number[]} agents which of the agents this process is
@@ -138,9 +140,13 @@ const buildPlan = (settings, facts) => {
 
 /**
  * What the plan of a flow has otherwise than one in ticks.
- * @type {Record<FlowName, (settings: Settings, facts: Facts) => Partial<ReturnType<typeof buildPlan>>>}
+ * @type {Record<FlowName, (settings: Settings, facts: Facts) => Partial<ReturnType<typeof buildPlan> & { library: LibraryPlan | null }>>}
  */
-const parts = { ticks: () => ({}), clients: clientsPart, jobs: jobsPart }
+const parts = {
+  ticks: (settings) => (settings.driver === 'socket' ? {} : { library: libraryOf(settings) }),
+  clients: clientsPart,
+  jobs: jobsPart,
+}
 
 /**
  * @param {Settings} settings

@@ -1,6 +1,7 @@
 // What a consumer reads: its own settings, and the writer's plan as the target holds it.
 import { OPTIONS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
+import { libraryOf } from '../base/libraries.js'
 import { plainText } from '../base/units.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
@@ -196,7 +197,11 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     mode: settings.mode,
     fetch: settings.fetch,
     values: settings.values,
-    reads: settings.reads,
+    /** node-redis reads from masters or from any node. */
+    reads:
+      settings.driver === 'node-redis' && cluster && settings.reads === 'replica'
+        ? /** @type {const} */ ('any')
+        : settings.reads,
     totalAgents: settings.totalAgents,
     agents,
     consumers: settings.consumers,
@@ -205,6 +210,7 @@ const buildPlan = (settings, { card, agents, cluster, masters }) => {
     windowBytes: settings.windowBytes,
     durationMs: settings.durationMs ?? null,
     driver: settings.driver,
+    ...(settings.driver !== 'socket' && { library: libraryOf(settings) }),
     cluster,
     masters,
   }

@@ -129,6 +129,15 @@ const setsWords = ({ sets = [], extraSets = [], placement }) => {
   ])
 }
 
+/** The driver, and a library's settings, by which its figures are to be read. @param {Run['plan']} plan */
+const driverWords = ({ driver, library }) => {
+  if (!library) return `driver ${driver}`
+  const { version, options, lacks } = library
+  const set = Object.entries(options).map(([name, value]) => `${name} ${value === 0 ? 'off' : value}`)
+  const without = lacks.length > 0 ? `; it has no ${lacks.join(', no ')}` : ''
+  return `driver ${driver} ${plainText(version)} (${plainText(set.join(', '))}${plainText(without)})`
+}
+
 /** @param {Run['plan']} plan */
 const fetchingWords = (plan) =>
   facts([
@@ -136,27 +145,15 @@ const fetchingWords = (plan) =>
     `ttl ${lifetimeWords(plan)}`,
     setsWords(plan),
     plan.verify && 'every value verified',
-    `driver ${plan.driver}`,
+    driverWords(plan),
     plan.prefix && `prefix ${plan.prefix}`,
     plan.source === 'target' ? 'plan from the target' : 'no plan in the target',
   ])
 
 /** @param {Run['plan']} plan */
 const writingWords = (plan) => {
-  const {
-    valueBytes,
-    valueSizes,
-    payload,
-    stamp,
-    once,
-    chunks,
-    warmUpMs,
-    settles,
-    pacing,
-    driver,
-    prefix,
-    clients,
-  } = plan
+  const { valueBytes, valueSizes, payload, stamp, once, chunks, warmUpMs, settles, pacing, prefix, clients } =
+    plan
   const members = plan.membersInCommand ?? plan.maxMembers
   const { inBatches, expires, defaultOrder } = flowOf(plan)
   return facts([
@@ -178,7 +175,7 @@ const writingWords = (plan) => {
     inBatches && (members ? `at most ${count(members)} members per command` : 'commands not cut'),
     warmUpMs > 0 && `warm-up ${settles ? 'until it was steady' : period(warmUpMs)}`,
     inBatches && plan.rate !== 'max' && `${pacing} pacing`,
-    `driver ${driver}`,
+    driverWords(plan),
     prefix && `prefix ${prefix}`,
   ])
 }

@@ -14,14 +14,13 @@ import { closed as closedReason } from './topology-events.js'
  *
  * @typedef {import('ioredis').Redis} Redis
  * @typedef {import('ioredis').Cluster} Cluster
+ * @typedef {Pick<typeof ioredis, 'Redis' | 'Cluster' | 'Command'>} Classes
  */
 
-// Enough for a full pipeline to every node of a large cluster; more only fills queues. Commands that wait to be
-// sent again count too, so that an outage takes no more memory than a busy second.
-const maxOutstanding = 5000
 const askAgainMs = 100
 /** A busy server has as long for the first map as for a connection; later another node is asked soon. */
 const slotsLimits = { firstMs: 5000, laterMs: 1000 }
+const scripts = new Set(['eval', 'evalsha', 'fcall'])
 const scales = /** @type {const} */ ({ replica: 'slave', master: 'master', any: 'all' })
 
 // The map changed while the pipeline was put together, and the library takes all of it back.
@@ -59,8 +58,9 @@ const judgeReplies = (client, follows) => {
   }
 }
 
-/** @param {typeof ioredis} library @param {LibraryNeeds} needs @returns {Redis | Cluster} */
-const clientOf = ({ Redis, Cluster }, { cluster, target, address, reads, bytes, events }) => {
+/** @param {Classes} library @param {LibraryNeeds} needs @returns {Redis | Cluster} */
+const clientOf = ({ Redis, Cluster }, needs) => {
+  const { cluster, target, address, reads, bytes, events, options: asked } = needs
   const where = target.sentinels?.clientOptions() ?? endpointOf(address)
   const options = {
     Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray }),
@@ -71,14 +71,20 @@ const clientOf = ({ Redis, Cluster }, { cluster, target, address, reads, bytes, 
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryAfter(1000),
+    connectTimeout: Number(asked.connectTimeout),
+    ...(asked.commandTimeout && { commandTimeout: Number(asked.commandTimeout) }),
   }
-  const queueing = { enableAutoPipelining: true, enableOfflineQueue: false, lazyConnect: true }
+  const queueing = {
+    enableAutoPipelining: Boolean(asked.enableAutoPipelining),
+    enableOfflineQueue: Boolean(asked.enableOfflineQueue),
+    lazyConnect: true,
+  }
   if (!cluster) return new Redis({ ...where, ...options, ...queueing, db: target.access.db ?? 0 })
   return new Cluster(target.topology.masters.map(endpointOf), {
     ...queueing,
     scaleReads: scales[reads],
     // The defaults would never look for new slots, nor retry a dead node.
-    slotsRefreshInterval: 2000,
+    slotsRefreshInterval: Number(asked.slotsRefreshInterval) || undefined,
     slotsRefreshTimeout: slotsLimits.firstMs,
     clusterNodeRetryStrategy: (times) => Math.min(1000, 100 * times),
     dnsLookup: (name, callback) => callback(null, name),
@@ -120,54 +126,62 @@ const followServer = (client, address, events) => {
   })
 }
 
-/** @param {typeof ioredis} library @returns {(needs: LibraryNeeds) => Library} */
-export const libraryLike = (library) => (needs) => {
-  const { target, address, bytes, clock, events } = needs
-  const client = clientOf(library, needs)
-  /** @type {any} its commands by name */
-  const commands = client
-  const ending = bytes ? 'Buffer' : ''
-  if (!bytes) judgeReplies(client, target.follows)
-  if (isCluster(client)) followNodes(client, events)
-  else followServer(client, address, events)
-  client.on('ready', events.ready)
-  client.on('error', (/** @type {Error} */ error) => {
-    const line = refusalIn(error)
-    if (line !== null) events.turnedAway(line)
-  })
+/**
+ * @param {Classes} library
+ * @param {{ groupsScripts: boolean }} can whether it puts a script into the pipeline of its key's slots
+ * @returns {(needs: LibraryNeeds) => Library}
+ */
+export const libraryLike =
+  (library, { groupsScripts }) =>
+  (needs) => {
+    const { target, address, bytes, clock, events, options } = needs
+    const client = clientOf(library, needs)
+    /** @type {any} its commands by name */
+    const commands = client
+    const ending = bytes ? 'Buffer' : ''
+    if (!bytes) judgeReplies(client, target.follows)
+    if (isCluster(client)) followNodes(client, events)
+    else followServer(client, address, events)
+    client.on('ready', events.ready)
+    client.on('error', (/** @type {Error} */ error) => {
+      const line = refusalIn(error)
+      if (line !== null) events.turnedAway(line)
+    })
 
-  /** A redirect is followed to the server that it names: the library would ask for all slots at each of them. @param {string} at */
-  const masterAt = (at) =>
-    isCluster(client) ? client.nodes('master').find((known) => addressOfNode(known) === at) : undefined
+    /** A redirect is followed to the server that it names: the library would ask for all slots at each of them. @param {string} at */
+    const masterAt = (at) =>
+      isCluster(client) ? client.nodes('master').find((known) => addressOfNode(known) === at) : undefined
 
-  return {
-    limit: maxOutstanding,
-    connect: async () => {
-      await client.connect()
-      if (isCluster(client)) client.options.slotsRefreshTimeout = slotsLimits.laterMs
-    },
-    send(args, _key, to) {
-      const [name, ...rest] = args
-      const command = String(name).toLowerCase()
-      // A server that the library does not know yet: its old owner will say it again.
-      const node = to === null ? undefined : masterAt(to.address)
-      if (!node) return commands[command + ending](rest)
-      if (to?.asking) node.asking().catch(() => {})
-      return /** @type {Promise<unknown>} */ (node.sendCommand(new library.Command(command, rest)))
-    },
-    sendTo([name, ...rest], at) {
-      const nodes = isCluster(client) ? client.nodes('all') : [client]
-      const node = /** @type {any} */ (nodes.find((known) => addressOfNode(known) === at) ?? nodes[0])
-      return node[name.toLowerCase() + ending](...rest)
-    },
-    ownerOf: (slot) => (isCluster(client) ? /** @type {any} */ (client).slots[slot]?.[0] : undefined),
-    faultOf,
-    refreshSlots: () => {
-      if (isCluster(client)) client.refreshSlotsCache()
-    },
-    connections: listeningTo(client, clock),
-    close: () => disconnect(client),
+    return {
+      limit: Number(options.inFlight),
+      connect: async () => {
+        await client.connect()
+        if (isCluster(client)) client.options.slotsRefreshTimeout = slotsLimits.laterMs
+      },
+      send(args, _key, to) {
+        const [name, ...rest] = args
+        const command = String(name).toLowerCase()
+        const isAlone = !groupsScripts && isCluster(client) && scripts.has(command)
+        // A server that the library does not know yet: its old owner will say it again.
+        const node = to === null ? undefined : masterAt(to.address)
+        if (!node && !isAlone) return commands[command + ending](rest)
+        if (node && to?.asking) node.asking().catch(() => {})
+        const one = new library.Command(command, rest, { replyEncoding: bytes ? null : 'utf8' })
+        return /** @type {Promise<unknown>} */ ((node ?? client).sendCommand(one))
+      },
+      sendTo([name, ...rest], at) {
+        const nodes = isCluster(client) ? client.nodes('all') : [client]
+        const node = /** @type {any} */ (nodes.find((known) => addressOfNode(known) === at) ?? nodes[0])
+        return node[name.toLowerCase() + ending](...rest)
+      },
+      ownerOf: (slot) => (isCluster(client) ? /** @type {any} */ (client).slots[slot]?.[0] : undefined),
+      faultOf,
+      refreshSlots: () => {
+        if (isCluster(client)) client.refreshSlotsCache()
+      },
+      connections: listeningTo(client, clock),
+      close: () => disconnect(client),
+    }
   }
-}
 
-export const ioredisLibrary = libraryLike(ioredis)
+export const ioredisLibrary = libraryLike(ioredis, { groupsScripts: true })

@@ -143,7 +143,16 @@ export const libraryReadDriver = async (options) => {
   }
   const openLibrary = await libraryNamed(plan.driver)
   const open = (/** @type {string} */ address, /** @type {typeof plan.reads} */ reads, on = events) =>
-    openLibrary({ cluster: plan.cluster, target, address, reads, bytes: true, clock, events: on })
+    openLibrary({
+      cluster: plan.cluster,
+      target,
+      address,
+      reads,
+      options: plan.library?.options ?? {},
+      bytes: true,
+      clock,
+      events: on,
+    })
   const library = open(server, plan.reads)
   /** @type {typeof library | null} of masters */
   let mains = null

@@ -28,6 +28,9 @@ import { storyOf } from './topology-events.js'
  * `write` as that of an Entry
  */
 
+// A library that takes a command back again and again would be asked without end.
+const mostAtOnce = 3
+
 /** @param {DriverOptions} options */
 export const libraryDriver = async (options) => {
   const { plan, steps, target, ledger, latency, clock, random, onEvent, onBegun, onProgress, onReply } =
@@ -62,6 +65,7 @@ export const libraryDriver = async (options) => {
     address: first,
     reads: 'master',
     bytes: false,
+    options: plan.library?.options ?? {},
     clock,
     events: {
       up: (address) => {
@@ -134,7 +138,7 @@ export const libraryDriver = async (options) => {
     one.attempts++
     one.left ||= mayHaveLeft
     if (line !== null) refused(one, line)
-    else if (atOnce) repeat(one, 0)
+    else if (atOnce) repeat(one, one.attempts > mostAtOnce ? policy.waitFor(one.attempts) : 0)
     else {
       refresher.request()
       const { tick, tape, left, attempts } = one

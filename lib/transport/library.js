@@ -1,6 +1,7 @@
 // What a client library is to a writer and a reader: it sends commands, and says what became of each. Retries, drops and
 // the order per slot are ours, by the library's final replies.
-import { TargetError } from '../base/errors.js'
+import { OptionError, TargetError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
 import { endpointOf } from '../servers/address.js'
 import { dial } from '../servers/dial.js'
 import { reasonFor } from '../servers/reason.js'
@@ -22,6 +23,7 @@ import { reasonFor } from '../servers/reason.js'
  * @property {Pick<DriverTarget, 'topology' | 'access' | 'follows' | 'sentinels'>} target
  * @property {string} address of the one server
  * @property {'master' | 'replica' | 'any'} reads
+ * @property {Record<string, boolean | number>} options of --driver-option, with what is not given
  * @property {boolean} bytes replies are bytes, in the types of RESP2
  * @property {() => number} clock
  * @property {LibraryEvents} events
@@ -54,10 +56,26 @@ export const keyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 
 /** @type {Record<string, () => Promise<(needs: LibraryNeeds) => Library>>} by the driver's name */
 const libraries = {
   ioredis: async () => (await import('./ioredis.js')).ioredisLibrary,
+  iovalkey: async () => (await import('./iovalkey.js')).iovalkeyLibrary,
+  'node-redis': async () => (await import('./node-redis.js')).nodeRedisLibrary,
+  'valkey-glide': async () => (await import('./valkey-glide.js')).valkeyGlideLibrary,
 }
 
-/** @param {string} name of the driver */
-export const libraryNamed = (name) => libraries[name]()
+/**
+ * Loads a library, which may have been installed without the part for this platform.
+ * @param {string} name of the driver
+ */
+export const libraryNamed = async (name) => {
+  try {
+    return await libraries[name]()
+  } catch (cause) {
+    const [line] = String(/** @type {Error} */ (cause).message).split('\n')
+    throw new OptionError(
+      `--driver ${name}: its package cannot be loaded on ${process.platform} ${process.arch}; install it again with its optional dependencies (${plainText(line)})`,
+      { cause },
+    )
+  }
+}
 
 /**
  * Connects a client. Where that fails, a plain connection is tried once: a library sees the end of a connection before

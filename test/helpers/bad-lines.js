@@ -92,7 +92,40 @@ const producerLines = [
   ['--pacing fast', /^--pacing must be one of/],
   ['--rate min', /^--rate must be max/],
   ['--rate 1000 -p 5', /^--rate and --period exclude each other$/],
-  ['--driver node-redis', /^--driver must be one of/],
+  ['--driver redis', /^--driver must be one of/],
+  ['--driver-option inFlight=5', /^--driver-option is for client libraries: add --driver/],
+  [
+    '--driver node-redis --driver-option pingInterval',
+    /^--driver-option must be NAME=VALUE of a client library/,
+  ],
+  [
+    '--driver node-redis --driver-option family=4',
+    /^--driver-option family: node-redis has inFlight, commandTimeout/,
+  ],
+  [
+    '--driver node-redis --driver-option pingInterval=soon',
+    /^--driver-option pingInterval must be whole milliseconds/,
+  ],
+  [
+    '--driver ioredis --driver-option enableAutoPipelining=2',
+    /^--driver-option enableAutoPipelining must be true or false/,
+  ],
+  [
+    '--driver valkey-glide --driver-option inflightRequestsLimit=0',
+    /^--driver-option inflightRequestsLimit must be a whole number from 1/,
+  ],
+  [
+    '--driver node-redis --connections 2',
+    /^--connections is for plain sockets: node-redis keeps one connection/,
+  ],
+  [
+    '--driver valkey-glide --sentinel m --host h',
+    /^--sentinel goes with the drivers socket, ioredis and iovalkey, not valkey-glide/,
+  ],
+  [
+    '--driver node-redis --cluster --host h',
+    /^--driver node-redis connects to every node that the cluster names.*--allow named-hosts/,
+  ],
   ['--log-level loud', /^--log-level must be one of/],
   ['--prefix a{b}', /^--prefix must be/],
   ['--prefix {}', /^--prefix must be/],

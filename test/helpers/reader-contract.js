@@ -27,7 +27,10 @@ import { writeUnattended } from './unattended.js'
 export const quantity = 300
 export const clock = () => performance.now()
 const epochMs = () => performance.timeOrigin + performance.now()
-export const drivers = { socket: socketReadDriver, ioredis: libraryReadDriver }
+export const drivers = ['socket', 'ioredis']
+export const openDriver = (
+  /** @type {import('../../lib/transport/read-driver.js').ReadDriverOptions} */ options,
+) => (options.plan.driver === 'socket' ? socketReadDriver(options) : libraryReadDriver(options))
 
 /** @param {'producer' | 'consumer'} program @param {string} line @param {boolean} cluster */
 export const settingsOf = (program, line, cluster) => {
@@ -68,7 +71,7 @@ export const readBack = async ({ target, cluster }, card, line, expected, look) 
   })
   look?.(plan)
   const reader = strategyOf(plan).reader()
-  const driver = await drivers[plan.driver]({ plan, target, clock, random: Math.random, onEvent: () => {} })
+  const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: () => {} })
   try {
     // Whoever has lost the script is given it again.
     if (plan.mode === 'script')
@@ -137,15 +140,15 @@ export const itemsOf = (card, last = quantity) => {
 export const sorted = (/** @type {Map<string, string>} */ map) =>
   [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** @param {string} name @param {boolean} cluster @param {readonly Case[]} cases @param {() => Place} place */
-export const readerContract = (name, cluster, cases, place) => {
+/** @param {string} name @param {boolean} cluster @param {readonly Case[]} cases @param {() => Place} place @param {readonly string[]} [by] drivers */
+export const readerContract = (name, cluster, cases, place, by = drivers) => {
   for (const [i, { line, read = [''], ...only }] of cases.entries()) {
     if (cluster && only.cluster === false) continue
     const write = line.replace(' --mode', '')
     test(`${name}: ${line}`, async () => {
       const at = place()
       const card = await written(at, `${write} --prefix c${i}:`)
-      for (const driver of Object.keys(drivers)) {
+      for (const driver of by) {
         for (const options of read) {
           const expected = itemsOf(card)
           const how = `${options} --driver ${driver}`

@@ -54,6 +54,7 @@ const defaults = {
   idleCost: 'never',
   pacing: 'open',
   driver: 'socket',
+  driverOptions: [],
   cluster: false,
   db: 0,
   tls: false,

@@ -1,6 +1,7 @@
 // Readers with every option that changes how they read, and what they make of wrong keys.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { libraryOf } from '../../lib/base/libraries.js'
 import { readPlanOf } from '../../lib/plan/read-plan.js'
 import { fetcherOf } from '../../lib/run/fetch.js'
 import { openTarget } from '../../lib/servers/open.js'
@@ -11,6 +12,7 @@ import {
   clock,
   drivers,
   itemsOf,
+  openDriver,
   quantity,
   readBack,
   readerContract,
@@ -71,13 +73,18 @@ describe('on one server with a replica', () => {
       cluster: false,
       masters: 1,
     })
-    for (const driverOf of Object.values(drivers)) {
+    for (const name of drivers) {
       for (const [mode, cause] of /** @type {const} */ ([
         ['manual', 'WRONGTYPE'],
         ['script', 'NOSCRIPT'],
       ])) {
-        const own = { ...plan, mode }
-        const driver = await driverOf({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
+        const own = {
+          ...plan,
+          mode,
+          driver: /** @type {typeof plan.driver} */ (name),
+          library: libraryOf({ driver: name, driverOptions: [] }),
+        }
+        const driver = await openDriver({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
         const known = strategyOf(own).reader()
         const lost = (/** @type {string} */ arg) =>
           arg === scriptSha('fetch-latest-items') ? 'f'.repeat(40) : arg
@@ -97,7 +104,7 @@ describe('on one server with a replica', () => {
         })
         const { failedBy } = await fetch()
         driver.close()
-        assert.deepEqual(Object.keys(failedBy), [cause], `${mode} ${driverOf.name}`)
+        assert.deepEqual(Object.keys(failedBy), [cause], `${mode} ${name}`)
       }
     }
   })
@@ -124,7 +131,7 @@ describe('fields with a lifetime of their own', () => {
       t.after(() => target.close())
       const at = { target, cluster: false }
       const card = await written(at, '--strategy hash-ttl --prefix h:')
-      for (const driver of Object.keys(drivers)) {
+      for (const driver of drivers) {
         const { seen } = await readBack(at, card, `--driver ${driver}`, quantity)
         assert.deepEqual(sorted(seen), sorted(itemsOf(card)))
       }

@@ -123,6 +123,7 @@ test('defaults', () => {
     rates: undefined,
     pacing: 'open',
     driver: 'socket',
+    driverOptions: [],
     prefix: '',
     seed: 1,
     control: undefined,
@@ -318,6 +319,15 @@ const good = /** @type {[string, string, unknown][]} */ ([
   ['--strategy lookup-get --rate 5 --arrivals poisson', 'arrivals', 'poisson'],
   ['--pacing closed', 'pacing', 'closed'],
   ['--driver ioredis', 'driver', 'ioredis'],
+  ['--driver valkey-glide', 'driver', 'valkey-glide'],
+  [
+    '--driver iovalkey --driver-option inFlight=100,enableAutoPipelining=false',
+    'driverOptions',
+    [
+      ['inFlight', '100'],
+      ['enableAutoPipelining', 'false'],
+    ],
+  ],
   ['--prefix a:', 'prefix', 'a:'],
   ['--prefix=', 'prefix', ''],
   ['--seed 0', 'seed', 0],
@@ -522,6 +532,7 @@ test('every option is read by its own name and by its variable', () => {
         control: 'redis://h',
         guard: 'off',
         'server-config': 'hz=50',
+        'driver-option': 'inFlight=9',
         threshold: 'latency.intended.p99<20ms',
         dashboard: '9100',
         metrics: '9100',
@@ -540,6 +551,7 @@ test('every option is read by its own name and by its variable', () => {
       'h'
     const needs = /** @type {Record<string, string>} */ ({
       script: '--ws',
+      'driver-option': '--driver ioredis',
       control: '--host h --run r',
       shift: '--popularity zipf:1',
       cloudwatch: '--host h',

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
+import { needPackagesOf } from '../../base/optional-packages.js'
 import { plainText } from '../../base/units.js'
 import { attachCloudWatch, storeJson } from '../../cloudwatch/attach.js'
 import { withCloudWatchOfRuns } from '../../cloudwatch/of-experiment.js'
@@ -11,7 +12,6 @@ import { runText } from '../../report/text.js'
 import { reportRun } from '../../report/write-report.js'
 import { readExperiment } from '../../result/record.js'
 import { terminalText } from '../log.js'
-import { needPackagesOf } from '../optional-packages.js'
 
 /** @typedef {{ runs: string[], experiments: string[] }} Found folders */
 

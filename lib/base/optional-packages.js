@@ -1,7 +1,7 @@
 // Packages that a single option needs. package.json names them as optional peers, so that only those who use the option
 // install them.
 import { readFileSync } from 'node:fs'
-import { OptionError } from '../base/errors.js'
+import { OptionError } from './errors.js'
 
 const packages = {
   '--cloudwatch': ['@aws-sdk/client-cloudwatch'],
@@ -31,12 +31,20 @@ const wanted = (name) => {
 }
 
 /**
+ * What to say where packages are not installed.
+ * @param {readonly string[]} names
+ * @param {string} as what the user typed
+ */
+export const wordsForMissing = (names, as) =>
+  names.some(isMissing) &&
+  `${as} needs optional packages: npm install ${names.map(wanted).join(' ')} (with -g if Millrace has it)`
+
+/**
  * Refuses an option whose packages are not installed, before anything is begun.
  * @param {keyof typeof packages} option
  * @param {string} [as] what the user typed
  */
 export const needPackagesOf = (option, as = option) => {
-  if (!packages[option].some(isMissing)) return
-  const words = packages[option].map(wanted).join(' ')
-  throw new OptionError(`${as} needs optional packages: npm install ${words} (with -g if Millrace has it)`)
+  const words = wordsForMissing(packages[option], as)
+  if (words) throw new OptionError(words)
 }

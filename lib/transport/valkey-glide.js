@@ -1,0 +1,113 @@
+// Valkey GLIDE: one client, whose core in Rust has the connections, the map of the slots, the redirects and the retries
+// of a connection. What it reports is typed, so faults are put back into the words of the servers.
+import { Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } from '@valkey/valkey-glide'
+import { endpointOf } from '../servers/address.js'
+
+/**
+ * @typedef {import('./library.js').LibraryNeeds} LibraryNeeds
+ * @typedef {{ key: unknown, value: any }} Pair
+ */
+
+const kinds = /** @type {Record<string, string>} */ ({
+  ResponseError: 'ERR',
+  NoScriptError: 'NOSCRIPT',
+  BusyLoadingError: 'LOADING',
+  PermissionDenied: 'NOPERM',
+  CrossSlot: 'CROSSSLOT',
+  ExecAbortError: 'EXECABORT',
+})
+const ofServer = /^An error was signalled by the server: - (\w+): (.*)$/s
+const asServer = /^([A-Z][A-Z_]*): (.*)$/s
+const neverSent = /^Reached maximum inflight requests|FatalSendError/
+
+/** The line with which a server refused; null: another fault. @param {string} message */
+const lineOf = (message) => {
+  const named = ofServer.exec(message)
+  if (named) return `${kinds[named[1]] ?? named[1].toUpperCase()} ${named[2]}`
+  const plain = asServer.exec(message)
+  return plain && `${plain[1]} ${plain[2]}`
+}
+
+/** @param {unknown} error @returns {import('./library.js').Fault} */
+const faultOf = (error) => {
+  const { message, name } = /** @type {Error} */ (error)
+  const line = name === 'RequestError' ? lineOf(message) : null
+  return { line, left: !neverSent.test(message), atOnce: false }
+}
+
+const scored = new Set(['ZSCORE', 'ZMSCORE'])
+const asText = (/** @type {unknown} */ value) => (typeof value === 'number' ? String(value) : value)
+const flat = (/** @type {any} */ pair) =>
+  Array.isArray(pair) ? pair.map(asText) : [pair.key, asText(pair.value)]
+
+/** A reply as a server gives it in RESP2: the library makes pairs and numbers of it. @param {string[]} args @param {any} reply */
+const plainReply = (args, reply) => {
+  const name = args[0].toUpperCase()
+  if (scored.has(name)) return Array.isArray(reply) ? reply.map(asText) : asText(reply)
+  if (!Array.isArray(reply)) return reply
+  if (name === 'XRANGE' || name === 'XREVRANGE')
+    return reply.map((/** @type {Pair} */ { key, value }) => [key, value.flat()])
+  if (name === 'HGETALL' || args.includes('WITHSCORES')) return reply.flatMap(flat)
+  return reply
+}
+
+const reading = /** @type {const} */ ({ master: 'primary', replica: 'preferReplica', any: 'allNodes' })
+
+/** @param {LibraryNeeds} needs */
+const configOf = ({ cluster, target: { topology, access }, address, reads, options }) => {
+  const { username, password, tls } = access
+  const servers = cluster ? topology.masters : [...new Set([address, ...topology.masters])]
+  const isStrict = tls?.rejectUnauthorized !== false
+  return {
+    addresses: servers.map(endpointOf),
+    clientName: 'millrace',
+    useTLS: Boolean(tls),
+    ...(password && { credentials: { username, password } }),
+    ...(!cluster && { databaseId: access.db ?? 0 }),
+    protocol: ProtocolVersion.RESP3,
+    readFrom: reading[reads],
+    requestTimeout: Number(options.requestTimeout) || undefined,
+    inflightRequestsLimit: Number(options.inflightRequestsLimit),
+    advancedConfiguration: {
+      connectionTimeout: Number(options.connectionTimeout) || undefined,
+      tcpNoDelay: Boolean(options.tcpNoDelay),
+      ...(tls && {
+        tlsAdvancedConfiguration: isStrict
+          ? { rootCertificates: /** @type {any} */ (tls.ca ?? undefined) }
+          : { insecure: true },
+      }),
+    },
+  }
+}
+
+/** @param {LibraryNeeds} needs @returns {import('./library.js').Library} */
+export const valkeyGlideLibrary = (needs) => {
+  const { cluster, bytes } = needs
+  // Its log would come between our lines.
+  Logger.setLoggerConfig('off')
+  /** @type {any} */
+  let client = null
+  const decoder = bytes ? { decoder: Decoder.Bytes } : undefined
+  /** @param {(string | Buffer)[]} args @param {object} [route] */
+  const call = async (args, route) => {
+    const reply = await client.customCommand(args, route ? { ...decoder, route } : decoder)
+    return bytes ? plainReply(/** @type {string[]} */ (args), reply) : reply
+  }
+  const config = configOf(needs)
+  return {
+    limit: config.inflightRequestsLimit,
+    connect: async () => {
+      client = cluster
+        ? await GlideClusterClient.createClient(config)
+        : await GlideClient.createClient(config)
+    },
+    send: bytes ? (args) => call(args) : (args) => client.customCommand(args),
+    sendTo: (args, at) => call(args, cluster ? { type: 'routeByAddress', ...endpointOf(at) } : undefined),
+    ownerOf: () => undefined,
+    faultOf,
+    // It asks for the slots by itself.
+    refreshSlots: () => {},
+    connections: () => [],
+    close: () => client?.close(),
+  }
+}
