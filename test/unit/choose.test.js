@@ -9,9 +9,11 @@ import { modelsFor, needsIn, simplicityOf } from '../../lib/answers/choose/candi
 import { costOf, idleOf, metricsOf, weightsIn } from '../../lib/answers/choose/cost.js'
 import { chooseDocument, chooseSchema } from '../../lib/answers/choose/document.js'
 import { chooseText } from '../../lib/answers/choose/text.js'
+import { turnoversOf } from '../../lib/answers/choose/turnover.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { chooseFiles } from '../../lib/cli/choose-files.js'
 import { chooseOptions, chooseRequest } from '../../lib/cli/choose-options.js'
+import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
@@ -218,4 +220,40 @@ test('the picture has a point a candidate with both intervals, and dominated one
     ],
   )
   assert.equal(choosePareto.option({ candidates: [] }), null)
+})
+
+test('by a calibration the order turns over where items begin to share commands', async () => {
+  // A stream has a command an item; a list has one an item, and others that many items share at a high rate.
+  const model = (/** @type {string} */ strategy, /** @type {number} */ us) => ({
+    ...{ strategy, variant: null, memory: null },
+    cpu: {
+      master: {
+        terms: [{ name: 'command', value: us, low: us, high: us }],
+        spread: 0.01,
+        freedom: 9,
+        covariance: [[0.001]],
+      },
+    },
+  })
+  const models = [model('list', 1), model('stream', 1.5)]
+  const { turnovers, unknown } = await turnoversOf({
+    ...{ chosen: 'list', others: ['stream', 'hash'], rate: 500, ttlS: 2 },
+    calibration: { ranges: { items: [1, 400] }, server: { allocator: 'jemalloc-8' } },
+    planned: (strategy, rate) => {
+      const found = models.find((one) => one.strategy === strategy)
+      const load = {
+        rate,
+        items: Math.max(1, Math.round(rate * 2)),
+        members: Math.max(1, Math.ceil(rate / 10)),
+      }
+      return found
+        ? { model: found, plan: plannedLoad(found, load, { valueSize: '16B', sortedSets: 1 }, {}) }
+        : null
+    },
+  })
+  assert.deepEqual(unknown, ['hash'])
+  assert.equal(turnovers.length, 1)
+  const [{ other, rate, cheaper_above: above, cheaper_below: below }] = turnovers
+  assert.deepEqual([other, above, below], ['stream', 'list', 'stream'])
+  assert.ok(rate > 5 && rate < 500, String(rate))
 })
