@@ -48,8 +48,8 @@ export const leastRounds = 4
 const mostRounds = 24
 // Of all rounds: where the half that costs more leaves.
 const halvings = [1 / 3, 2 / 3]
-// So many runs of a candidate that do not count, and more than those that do, are its result.
-const mostLost = 2
+// So many runs of a candidate that do not count, and more than those that do, are its result; fewer may be the machine's.
+const mostLost = 3
 
 /** Rounds and looks. Losers leave, so the others may have more rounds than all would. @param {number} count @param {number} runs */
 export const roundsPlan = (count, runs) =>
