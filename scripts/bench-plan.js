@@ -25,7 +25,8 @@ const usage = `Usage: npm run bench:plan -- [options]
   --published        only the published points of other machines
   -h, --help         this text`
 
-const key = (/** @type {number} */ n) => `item:${n}`.length
+// As a calibration names them.
+const key = (/** @type {number} */ n) => `millrace-calibrate:item:${n}`.length
 
 /** Ten workloads: of both models, small and large values, few and many items. */
 const workloads = ['sorted-set', 'list'].flatMap((strategy) =>

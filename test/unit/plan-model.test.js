@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { costsOf, secondOf } from '../../lib/answers/plan/calibrate.js'
 import { designedCells, heldOut, optionsOfCell, ranges, rateOfCell } from '../../lib/answers/plan/cells.js'
-import { cpuFeatures, cpuTerms, modelOf, predicted } from '../../lib/answers/plan/model.js'
+import {
+  cpuFeatures,
+  cpuTerms,
+  memoryFeatures,
+  memoryTerms,
+  modelOf,
+  predicted,
+} from '../../lib/answers/plan/model.js'
 import { scoreOf } from '../../lib/answers/plan/proof.js'
 import { wireOf } from '../../lib/answers/plan/wire.js'
 import { normals } from '../../lib/base/random.js'
@@ -152,4 +159,19 @@ test('a cell that is late: costs are those of the items that the servers counted
     assert.ok(Math.abs(cost.cpu_us.master - 1) < 1e-9, `${cost.cpu_us.master}`)
     assert.ok(Math.abs(cost.bytes / cost.items - 140) < 1e-9, `${cost.bytes / cost.items}`)
   }
+})
+
+test('memory of a cluster: what each slot with a key takes is told apart from what each item takes', () => {
+  const sizes = [1000, 5000, 20_000, 60_000, 200_000, 900_000].map((items, i) => ({
+    items,
+    memory: { spread: 150 + 40 * i, fixed: 60, keys: 1, unknown: [] },
+  }))
+  const rows = sizes.map(({ items, memory }) => memoryFeatures(memory, items, true))
+  // Nearly every key has a slot of its own while they are few; all 16,384 slots are in use in the end.
+  assert.ok(rows[0]['a slot'] > 0.96 && Math.abs(rows[5]['a slot'] * 900_000 - 16_384) < 1)
+  assert.equal(memoryFeatures(sizes[0].memory, 1000, false)['a slot'], 0)
+  const costs = rows.map((row) => row.computed + 16 * row['an item'] + 2100 * row['a slot'])
+  const { terms } = modelOf(rows, costs, memoryTerms)
+  const slot = terms.find(({ name }) => name === 'a slot')
+  assert.ok(slot && Math.abs(slot.value / 2100 - 1) < 0.01, JSON.stringify(terms))
 })
