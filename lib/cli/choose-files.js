@@ -68,16 +68,26 @@ const sectionsOf = (answer) => {
           ...metricNames.map((metric) => ({ title: metrics[metric].short })),
         ],
         rows: candidates.map((one) => [
-          {
-            text: plainText(one.name),
-            detail: [...(one.dominated ? ['another one costs less CPU and memory'] : []), ...one.gives_up]
-              .map((text) => plainText(text))
-              .join('; '),
-          },
+          cell(plainText(one.name)),
           ...metricNames.map((metric) => {
             const found = one.against_chosen?.[metric] ?? null
             return cell(ratioWords(found), found?.ratio ?? null)
           }),
+        ]),
+      },
+      {
+        title: 'What each gives up',
+        columns: [
+          { title: 'candidate', left: true },
+          { title: 'gives up', left: true },
+        ],
+        rows: candidates.map((one) => [
+          cell(plainText(one.name)),
+          cell(
+            [...(one.dominated ? ['another one costs less CPU and memory'] : []), ...one.gives_up]
+              .map((text) => plainText(text))
+              .join('; '),
+          ),
         ]),
       },
     ],
