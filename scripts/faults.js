@@ -2,6 +2,7 @@
 // Faults under load, one after the other, for both drivers, and a table of what each of them cost.
 import { availableParallelism } from 'node:os'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
+import { isLibrary, libraries } from '../lib/base/libraries.js'
 import { count, dash, period } from '../lib/base/units.js'
 import { script } from '../lib/cli/script.js'
 import { markdownText } from '../lib/report/markdown.js'
@@ -15,7 +16,8 @@ const usage = `Usage: node scripts/faults.js [options] [words of the faults...]
 
   --short          low rates and short faults
   --scale N        multiply the rates by N, for a machine that cannot sustain them (1)
-  --driver NAME    socket or ioredis; default: both, and ioredis without Millrace's retries
+  --driver NAME    socket, ioredis, iovalkey, node-redis or valkey-glide; default: the first two, and ioredis without
+                   Millrace's retries
   --json           print the outcomes as JSON, events and memory included, instead of a Markdown table
   --list           list the faults
   -h, --help       this text`
@@ -90,8 +92,10 @@ await script({
     list: { type: 'boolean' },
   },
   work: async ({ short, scale, driver, json, list }, words) => {
-    if (driver !== undefined && driver !== 'socket' && driver !== 'ioredis')
-      throw new OptionError(`--driver must be socket or ioredis, not '${driver}'`)
+    if (driver !== undefined && driver !== 'socket' && !isLibrary(driver))
+      throw new OptionError(
+        `--driver must be one of socket, ${Object.keys(libraries).join(', ')}, not '${driver}'`,
+      )
     const cases = faultCases.filter(
       ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
     )
@@ -101,7 +105,7 @@ await script({
     }
     if (!(Number(scale) > 0)) throw new OptionError(`--scale must be a number above 0, not '${scale}'`)
     const pace = scaled(short ? shortPace : longPace, Number(scale))
-    const drivers = /** @type {('socket' | 'ioredis')[]} */ (driver ? [driver] : ['socket', 'ioredis'])
+    const drivers = driver === undefined ? /** @type {const} */ (['socket', 'ioredis']) : [driver]
     /** @type {Outcome[]} */
     const outcomes = []
     const tell = (/** @type {Outcome} */ outcome) => {

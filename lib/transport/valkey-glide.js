@@ -1,12 +1,17 @@
 // Valkey GLIDE: one client, whose core in Rust has the connections, the map of the slots, the redirects and the retries
 // of a connection. What it reports is typed, so faults are put back into the words of the servers.
-import { Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } from '@valkey/valkey-glide'
+import { createRequire } from 'node:module'
 import { endpointOf } from '../servers/address.js'
 
 /**
  * @typedef {import('./library.js').LibraryNeeds} LibraryNeeds
  * @typedef {{ key: unknown, value: any }} Pair
  */
+
+// By import(), a package without its part for this platform would end the process: Node 20.
+/** @type {typeof import('@valkey/valkey-glide')} */
+const glide = createRequire(import.meta.url)('@valkey/valkey-glide')
+const { Decoder, GlideClient, GlideClusterClient, Logger, ProtocolVersion } = glide
 
 const kinds = /** @type {Record<string, string>} */ ({
   ResponseError: 'ERR',

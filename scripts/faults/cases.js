@@ -23,7 +23,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * @property {boolean} [proxied] behind a proxy that can cut connections
  * @property {boolean} [verified] items are written once, and scripts/verify.js looks afterwards for what was
  * acknowledged; without it they are written again and again, and the order of their ticks is watched
- * @property {(pace: Pace, driver: 'socket' | 'ioredis') => number} [quantity]
+ * @property {(pace: Pace, driver: import('../../settings.js').Settings['driver']) => number} [quantity]
  * @property {(stage: Stage, pace: Pace, proxy: { cut: (bytes: number) => void, cuts: () => number }) => Promise<unknown>} act
  */
 

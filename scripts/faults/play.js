@@ -97,12 +97,12 @@ const caughtUp = async (writer, quantity) => {
 
 /**
  * @param {FaultCase} fault
- * @param {'socket' | 'ioredis'} driver
+ * @param {import('../../settings.js').Settings['driver']} driver
  * @param {Pace} pace
  * @returns {Promise<Outcome>}
  */
 export const play = async (fault, driver, pace) => {
-  const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver]
+  const quantity = fault.quantity?.(pace, driver) ?? pace.quantity[driver === 'socket' ? driver : 'ioredis']
   const stage = await stageOf({ cluster: !fault.single })
   const proxy = fault.proxied ? await cuttingProxy(stage.embedded.endpoints[0]) : null
   const behind = pace.maxBehind && fault.demands === 'nothing-lost' ? ` --max-behind ${pace.maxBehind}` : ''
