@@ -1,4 +1,5 @@
 // All measures, and what is made of their list.
+import { backlog } from './backlog.js'
 import { bystander } from './bystander.js'
 import { client } from './client.js'
 import { collection } from './collection.js'
@@ -23,14 +24,14 @@ import { verify } from './verify.js'
 /** @type {readonly Measure[]} */
 export const MEASURES = Object.freeze([
   ...[latency, bystander, client, collection, reconnects, replies],
-  ...[fetches, replication, verify, ticks, jobs, nodes, costs, jobCosts],
+  ...[fetches, replication, verify, ticks, jobs, backlog, nodes, costs, jobCosts],
 ])
 
 /** Of the writing kinds of load, and of consumers: what a kind names as its own. */
 export const ofWriters = Object.freeze([
   ...[latency, ticks, bystander, client, collection, reconnects, replies, nodes, costs],
 ])
-export const ofWorkers = Object.freeze([latency, client, collection, jobs, nodes, jobCosts])
+export const ofWorkers = Object.freeze([latency, client, collection, jobs, backlog, nodes, jobCosts])
 /** Of a process of workers that another has started, which counts their jobs. */
 export const ofCrews = Object.freeze([client, collection])
 export const ofReaders = Object.freeze([client, collection, fetches, replication, verify, nodes])

@@ -124,12 +124,6 @@ const writtenIn = ({ plan }, lines, seconds) => {
   }
 }
 
-/** @param {Lines} lines @param {'backlog' | 'between'} name */
-const waitsIn = (lines, name) => {
-  const jobs = lines.flatMap((line) => line[name] ?? [])
-  return { first: jobs[0] ?? null, last: jobs.at(-1) ?? null, max: Math.max(0, ...jobs) }
-}
-
 // What each worker did is known at the end.
 const crewOf = (/** @type {number} */ count) => ({
   count,
@@ -152,9 +146,8 @@ const workedIn = ({ plan: { work }, jobs: known }, lines, lastMs) => {
     commands: { refused_by: {}, lost_replies: {} },
     workers: crewOf(work.workers),
     stages: work.outputs && {
-      filter: { ...crewOf(work.workers), rate: null, done: null, backlog: waitsIn(lines, 'backlog') },
-      output: { ...crewOf(work.outputs.workers), rate, done: jobs.done, backlog: waitsIn(lines, 'between') },
+      filter: { ...crewOf(work.workers), rate: null, done: null },
+      output: { ...crewOf(work.outputs.workers), rate, done: jobs.done },
     },
-    backlog: waitsIn(lines, 'backlog'),
   }
 }

@@ -45,11 +45,11 @@ const workersOf = ({ jobs: { counts }, byWorker, whole }, durationMs) => {
 }
 
 /** Filters and outputs, each as if it were alone. @param {WorkRun} run @param {number} durationMs */
-const stagesOf = ({ crew: { stages }, second }, durationMs) =>
+const stagesOf = ({ crew: { stages } }, durationMs) =>
   stages.length === 1
     ? null
     : Object.fromEntries(
-        stages.map(({ plan, records }, i) => {
+        stages.map(({ plan, records }) => {
           const { done, duplicates, reclaimed } = records.jobs.counts
           return [
             String(plan.work.stage),
@@ -57,7 +57,6 @@ const stagesOf = ({ crew: { stages }, second }, durationMs) =>
               rate: rateOf(records),
               ...{ done, duplicates, reclaimed },
               latency_us: records.times.whole.whole(),
-              backlog: second.waits[i],
               ...workersOf(records, durationMs),
             },
           ]
@@ -74,7 +73,7 @@ const commandsIn = ({ instruments, strategy }) =>
 
 /** @param {WorkRun} run @param {Ending} ending */
 export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) => {
-  const { plan, card, crew, last, second, clocks, journal, elapsed, strategy } = run
+  const { plan, card, crew, last, clocks, journal, elapsed, strategy } = run
   const [{ records: first }] = crew.stages
   const { jobs } = last
   const durationMs = elapsed()
@@ -96,7 +95,6 @@ export const resultOf = (run, { startedEpochMs, interrupted, whole, account }) =
       account,
     },
     rate: { nominal: null, achieved: rateOf(last) },
-    backlog: { ...second.waits[0], queue_bytes_max: second.bytesMax() },
     workers: {
       ...workersOf(first, durationMs),
       ...(account?.boxes && { boxes_fairness: fairness(account.boxes.map(({ done }) => done)) }),

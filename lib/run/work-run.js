@@ -149,6 +149,8 @@ const setUp = async (needs) => {
   const sampler = samplerOf(target, { elapsed, onRows: data.look })
   const instruments = await instrumentsOf(ofWorkers, {
     ...{ plan, clock, stages, sampler },
+    backlogs: () => crew.backlogs(client()),
+    queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     records: { latency: { intended: last.times.whole, service: last.times.service } },
   })
   const onGone = () =>
@@ -162,8 +164,6 @@ const setUp = async (needs) => {
     plan,
     stages,
     instruments,
-    backlogs: () => crew.backlogs(client()),
-    queueBytes: async () => Number(await client().call('MEMORY', 'USAGE', strategy.keyOf(1), 'SAMPLES', '5')),
     renew: account.renew,
     look: ending.look,
     elapsed,

@@ -6,8 +6,6 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {import('../plan/work-plan.js').WorkPlan} needs.plan
  * @param {{ records: import('./work-records.js').WorkRecords }[]} needs.stages
  * @param {Pick<Awaited<ReturnType<typeof import('../measures/index.js').instrumentsOf>>, 'second'>} needs.instruments
- * @param {() => Promise<number[]>} needs.backlogs jobs that wait, by stage
- * @param {() => Promise<number | null>} needs.queueBytes
  * @param {() => Promise<void>} needs.renew accounts
  * @param {(waiting: number | null) => Promise<void>} needs.look whether the run is over; null: the server does not say
  * @param {() => number} needs.elapsed
@@ -15,42 +13,23 @@ import { changesOf, isRest, onceASecond, shownOf } from './second.js'
  * @param {(snapshot: import('../report/live.js').Snapshot) => void} needs.show
  */
 export const everyWorkSecond = (needs) => {
-  const { plan, stages, instruments, backlogs, queueBytes, renew, look, elapsed, write, show } = needs
+  const { plan, stages, instruments, renew, look, elapsed, write, show } = needs
   const { records } = stages[stages.length - 1]
   const turn = changesOf(() => records.jobs.counts, 'done', elapsed)
   // Of two stages, what the first has done too.
   const filtered = changesOf(() => stages[0].records.jobs.counts, 'done', elapsed)
-  const waits = stages.map(() => ({
-    first: /** @type {number | null} */ (null),
-    last: /** @type {number | null} */ (null),
-    max: 0,
-  }))
-  let bytesMax = 0
 
   const second = async () => {
     const { atMs, epochMs, now, overS, perS: achieved } = turn()
     const { perS: filteredPerS } = filtered()
-    const [line, waiting, queue_bytes] = await Promise.all([
-      instruments.second(true),
-      backlogs().catch(() => null),
-      queueBytes().catch(() => null),
-      renew().catch(() => {}),
-    ])
-    for (const [i, jobs] of waiting?.entries() ?? []) {
-      waits[i].first ??= jobs
-      waits[i].last = jobs
-      waits[i].max = Math.max(waits[i].max, jobs)
-    }
-    bytesMax = Math.max(bytesMax, queue_bytes ?? 0)
-    const waitingNow = waiting?.reduce((sum, jobs) => sum + jobs, 0) ?? null
+    const [line] = await Promise.all([instruments.second(true), renew().catch(() => {})])
+    const waitingNow = line.backlog === null ? null : line.backlog + (line.between ?? 0)
     await look(waitingNow).catch(() => {})
     write({
       epoch_ms: epochMs,
       at_ms: Math.round(atMs),
       achieved,
-      backlog: waiting?.[0] ?? null,
-      ...(stages.length > 1 && { filtered: filteredPerS, between: waiting?.[1] ?? null }),
-      queue_bytes,
+      ...(stages.length > 1 && { filtered: filteredPerS }),
       ...line,
     })
     if (isRest(overS)) return
@@ -63,5 +42,5 @@ export const everyWorkSecond = (needs) => {
       lost: { waiting: waitingNow ?? 0, again: now.duplicates },
     })
   }
-  return { ...onceASecond(second, elapsed), waits, bytesMax: () => bytesMax }
+  return onceASecond(second, elapsed)
 }

@@ -98,7 +98,7 @@ describe('a fold of seconds', () => {
       assert.equal(nothing[path], null)
     const line = { client: { cpu_s: 0, rss_mb: 1 } }
     const sum = sumOfSources(fields, [nothing, folded(fields, [line, {}]), nothing])
-    assert.deepEqual([sum['client.cpu_s'], sum['client.rss_mb']], [0, { last: 1, max: 1 }])
+    assert.deepEqual([sum['client.cpu_s'], sum['client.rss_mb']], [0, { first: 1, last: 1, max: 1 }])
   })
 
   test('levels and the busiest thread: first over time, then over sources', () => {
@@ -108,6 +108,7 @@ describe('a fold of seconds', () => {
     ].map((mb) => mb.map((rss_mb) => ({ client: { rss_mb } })))
     const of = { 'client.rss_mb': level('mb') }
     assert.deepEqual(sumOfSources(of, [folded(of, grows), folded(of, shrinks)])['client.rss_mb'], {
+      first: 11,
       last: 11,
       max: 20,
     })
