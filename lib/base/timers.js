@@ -11,6 +11,49 @@
 /** @type {Timers} */
 export const systemTimers = Object.freeze({ setTimeout, clearTimeout, setImmediate, clearImmediate })
 
+/** Timers take 2^31 ms at most; what is further away is waited for in parts. */
+export const longestTimerMs = 2 ** 30
+
+/** A promise and what resolves it. */
+export const deferred = () => {
+  let finish = () => {}
+  const over = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    finish = resolve
+  })
+  return { over, finish }
+}
+
+/**
+ * Calls at a moment, however far away; at once when it has passed. Returns what cancels that.
+ * @param {number} atMs
+ * @param {() => number} elapsed
+ * @param {() => void} then
+ * @param {Timers} [timers]
+ */
+export const alarm = (atMs, elapsed, then, timers = systemTimers) => {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const wait = () => {
+    const leftMs = atMs - elapsed()
+    if (leftMs <= 0) then()
+    else timer = timers.setTimeout(wait, Math.min(leftMs, longestTimerMs))
+  }
+  wait()
+  return () => timers.clearTimeout(timer)
+}
+
+/**
+ * Waits until nothing is open, at most so long. Returns whether nothing is.
+ * @param {number} limitMs
+ * @param {() => boolean} isOpen asked every 5 ms
+ * @param {{ clock: () => number, atOnce?: AbortSignal, timers?: Timers }} how atOnce: does not wait any more
+ */
+export const settledWithin = async (limitMs, isOpen, { clock, atOnce, timers = systemTimers }) => {
+  for (const deadline = clock() + limitMs; isOpen() && clock() < deadline && !atOnce?.aborted; )
+    await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
+  return !isOpen()
+}
+
 /**
  * The promise's value, or undefined when the limit has passed. No timer is left behind.
  * @template T

@@ -1,7 +1,7 @@
 // One client that sends chunk after chunk, each when all replies to the one before it are there. A refusal means that
 // nothing was executed, so it may be retried; a reply that was lost, and an error from inside a script, leave their
 // items uncertain.
-import { systemTimers } from '../base/timers.js'
+import { deferred, settledWithin, systemTimers } from '../base/timers.js'
 import { ownerOf } from '../servers/topology.js'
 import { silenceOf } from '../transport/half-open.js'
 import { policyOf } from '../transport/policy.js'
@@ -50,11 +50,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   let closed = false
   let startMs = 0
   let lastSettledMs = 0
-  /** @type {() => void} */
-  let finish = () => {}
-  const offered = new Promise((resolve) => {
-    finish = () => resolve(undefined)
-  })
+  const { over: offered, finish } = deferred()
 
   const policy = policyOf({ maxBehindMs: plan.maxBehindMs, clock, follows: target.follows })
   const listen = silenceOf({ dial: target.dial, onEvent, timers })
@@ -190,12 +186,8 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       if (!closed) listen(() => [{ address: address(), silentMs: carrier.silentMs, cut: carrier.cut }])
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
-    async settle(limitMs, atOnce) {
-      const isOpen = () => inFlight || kept > 0
-      for (const deadline = clock() + limitMs; isOpen() && clock() < deadline && !atOnce.aborted; )
-        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
-      return !isOpen()
-    },
+    settle: (limitMs, atOnce) =>
+      settledWithin(limitMs, () => inFlight || kept > 0, { clock, atOnce, timers }),
     /** What has no outcome yet is unsettled: the run has ended first. */
     abandon() {
       closed = true

@@ -1,5 +1,7 @@
 // When clients begin operations: as soon as there is room in a closed loop, or when they are due at an open rate.
 
+import { longestTimerMs } from '../base/timers.js'
+
 /**
  * @import { Timers } from '../base/timers.js'
  * @import { renewalsOf } from '../transport/reconnects.js'
@@ -9,8 +11,7 @@
  * @import { ClientsNeeds } from './clients.js'
  */
 
-// Timers of Node take no more; when nothing is due yet, a course may go on at any moment.
-const longestTimerMs = 2 ** 30
+// When nothing is due yet, a course may go on at any moment.
 const lookMs = 4
 
 /**

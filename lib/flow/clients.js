@@ -1,6 +1,6 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
-import { systemTimers } from '../base/timers.js'
+import { settledWithin, systemTimers } from '../base/timers.js'
 import { renewalsOf } from '../transport/reconnects.js'
 import { offeringOf } from './clients-offering.js'
 import { outcomesOf } from './clients-outcomes.js'
@@ -161,12 +161,8 @@ export const clientsFlow = async (asked) => {
       story.tell()
     },
     /** @param {number} limitMs @param {AbortSignal} atOnce */
-    async settle(limitMs, atOnce) {
-      const open = () => outcomes.inFlight.some((count) => count > 0)
-      for (const deadline = clock() + limitMs; open() && clock() < deadline && !atOnce.aborted; )
-        await new Promise((resolve) => timers.setTimeout(resolve, 5, undefined))
-      return !open()
-    },
+    settle: (limitMs, atOnce) =>
+      settledWithin(limitMs, () => outcomes.inFlight.some((count) => count > 0), { clock, atOnce, timers }),
     /** What has no outcome yet is unsettled: the run has ended first. */
     abandon() {
       closed = true

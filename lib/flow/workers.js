@@ -1,6 +1,8 @@
 // Workers of a queue: each takes jobs over a connection of its own, does their work one after the other, and confirms them.
 // Besides them one connection a process notes that they are alive, and brings back the jobs of those that are silent.
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '../base/timers.js'
 import { jobsIn } from '../workloads/queue/replies.js'
 import { askingOf, Refused } from './worker-asking.js'
 import { LostReply, workerConnection } from './worker-connection.js'
@@ -251,9 +253,7 @@ export const workersFlow = async (needs) => {
      * @param {AbortSignal} [now]
      */
     async settle(limitMs, now) {
-      const deadline = clock() + limitMs
-      while (working > 0 && clock() < deadline && !now?.aborted) await sleep(5)
-      const whole = working === 0
+      const whole = await settledWithin(limitMs, () => working > 0, { clock, atOnce: now })
       atOnce = true
       close()
       await ended

@@ -1,5 +1,6 @@
 // What clients are put together of: the flow over the target and what it draws. It has the same face as a writer in ticks
 // and its driver, so that everything that watches a run watches both.
+import { alarm, deferred } from '../base/timers.js'
 import { clientsFlow } from '../flow/clients.js'
 import { reconnects } from '../measures/reconnects.js'
 import { scheduleOfCourse } from '../plan/course.js'
@@ -10,7 +11,7 @@ import { noTally } from '../wire/decode.js'
 import { encodingsOf, playPasses } from './passes.js'
 import { answering } from './query-checks.js'
 import { noRoom, producing } from './queue-producer.js'
-import { longestTimerMs, settleLimitMs } from './settlement.js'
+import { settleLimitMs } from './settlement.js'
 import { updating } from './updating.js'
 
 /**
@@ -156,15 +157,9 @@ export const clientsWriting = async ({
   const counts = () => passing?.counts() ?? named(strategy.replyNames, tally)
   // What is due shortly before the end is sent, however late the timer of the end wakes or a client has room.
   const graceMs = nominalHz === null ? 0 : maxBehindMs
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-  const endBy = (/** @type {number} */ endMs) => {
-    const leftMs = endMs - flow.elapsed()
-    if (leftMs <= 0) stop()
-    else timer = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
-  }
+  let cancelEnd = () => {}
   const offered = passing?.over ?? flow.offered
-  offered.then(() => clearTimeout(timer))
+  offered.then(() => cancelEnd())
   const { elapsed, lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {
     passing?.stop()
@@ -201,7 +196,7 @@ export const clientsWriting = async ({
         account?.start()
         if (passing) passing.start(unpreparedBytes)
         else flow.start()
-        if (durationMs !== null) endBy(durationMs + graceMs)
+        if (durationMs !== null) cancelEnd = alarm(durationMs + graceMs, elapsed, stop)
       },
       progress: () => {},
     },
@@ -243,11 +238,7 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
   let results = []
   /** @type {Record<string, number>} */
   let encodings = {}
-  /** @type {() => void} */
-  let finish = () => {}
-  const over = new Promise((resolve) => {
-    finish = () => resolve(undefined)
-  })
+  const { over, finish } = deferred()
   const all = async (/** @type {number | null} */ dataBytes) => {
     results = await playPasses({
       passes,

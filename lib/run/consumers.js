@@ -1,5 +1,5 @@
 // When each consumer fetches: at absolute deadlines, one in each period, or a period after its last fetch.
-import { longestTimerMs } from './settlement.js'
+import { deferred, longestTimerMs, settledWithin } from '../base/timers.js'
 
 /**
  * @import { ReadPlan } from '../plan/read-plan.js'
@@ -46,12 +46,8 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
   let busy = 0
   /** @type {Set<NodeJS.Timeout>} */
   const timers = new Set()
-  /** @type {() => void} */
-  let finish = () => {}
-  /** The time is over, or it was stopped; fetches may still be under way. */
-  const over = new Promise((resolve) => {
-    finish = () => resolve(undefined)
-  })
+  // The time is over, or it was stopped; fetches may still be under way.
+  const { over, finish } = deferred()
   /** @type {unknown} */
   let fault = null
 
@@ -126,12 +122,9 @@ export const consumersOf = ({ plan, fetcher, clock, events }) => {
      * @param {AbortSignal} atOnce
      */
     async settle(limitMs, atOnce) {
-      const deadline = clock() + limitMs
-      while (busy > 0 && clock() < deadline && !atOnce.aborted) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+      const whole = await settledWithin(limitMs, () => busy > 0, { clock, atOnce })
       if (fault) throw fault
-      return busy === 0
+      return whole
     },
   }
 }

@@ -1,10 +1,10 @@
 // One run of consumers: put together, started, ended and summed up.
 
-import { atMost } from '../base/timers.js'
+import { atMost, longestTimerMs } from '../base/timers.js'
 import { fetches } from '../measures/fetches.js'
 import { resultOf } from './read-result.js'
 import { setUpReading } from './read-setup.js'
-import { longestTimerMs, patienceMs, settled, sleep } from './settlement.js'
+import { patienceMs, settled, sleep } from './settlement.js'
 import { openedUnless, unlessInterrupted, untilStopped } from './start-up.js'
 
 /**

@@ -4,9 +4,6 @@
 export const settleLimitMs = 10_000
 const interruptedLimitMs = 3000
 
-/** Timers are told 2^31 ms at most; what is further away is waited for in parts. */
-export const longestTimerMs = 2 ** 30
-
 /** @typedef {{ stop: AbortSignal, stopNow: AbortSignal }} Signals stop offering and settle; do not even settle */
 
 export const sleep = (/** @type {number} */ ms) =>

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TargetError } from '../base/errors.js'
+import { alarm, deferred } from '../base/timers.js'
 import { onesIn } from '../measure/bits.js'
 import { clocksOf, steadyClock } from '../measure/clocks.js'
 import { instrumentsOf, ofWorkers } from '../measures/index.js'
@@ -13,7 +14,7 @@ import { endUnconfirmed } from './end-unconfirmed.js'
 import { journalOf, withoutRepeats } from './journal.js'
 import { queueOwner } from './queue-producer.js'
 import { samplerOf } from './second.js'
-import { longestTimerMs, settled } from './settlement.js'
+import { settled } from './settlement.js'
 import { unlessInterrupted, untilStopped } from './start-up.js'
 import { contentsOf } from './work-contents.js'
 import { resultOf } from './work-result.js'
@@ -72,25 +73,16 @@ export const endingOf = (
   const { plan, client, strategy, elapsed, onGone } = needs
   /** @type {number | null} */
   let silentSinceMs = null
-  /** @type {() => void} */
-  let finish = () => {}
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer
-  const over = new Promise((resolve) => {
-    finish = () => {
-      clearTimeout(timer)
-      resolve(undefined)
-    }
-  })
-  const endBy = (/** @type {number} */ endMs) => {
-    const leftMs = endMs - elapsed()
-    if (leftMs <= 0) finish()
-    else timer = setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
+  let cancelEnd = () => {}
+  const { over, finish: end } = deferred()
+  const finish = () => {
+    cancelEnd()
+    end()
   }
   return {
     over,
     start: () => {
-      if (plan.durationMs !== null) endBy(plan.durationMs)
+      if (plan.durationMs !== null) cancelEnd = alarm(plan.durationMs, elapsed, finish)
     },
     stop: () => finish(),
     /** @param {number | null} waiting null: the server does not say */

@@ -1,12 +1,11 @@
 // Offers the plan's ticks to a driver, as its pacing asks, until the time is over or it is stopped.
 
 import { chunkRange } from '../base/ranges.js'
-import { systemTimers } from '../base/timers.js'
+import { alarm, deferred, systemTimers } from '../base/timers.js'
 import { isScheduled, pacerOf } from '../plan/pacer.js'
 import { tickValues } from '../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../traffic/items.js'
 import { coursePacing } from './course-pacing.js'
-import { longestTimerMs } from './settlement.js'
 import { tickInPortions } from './tick-portions.js'
 import { ticker } from './ticker.js'
 
@@ -61,17 +60,13 @@ export const writer = ({
   /** @type {number | null} */
   let firstMeasuredMs = null
   let stopped = false
-  /** @type {NodeJS.Timeout | undefined} */
-  let timeUp
-  /** @type {() => void} */
-  let finish = () => {}
+  let cancelEnd = () => {}
   /** Every tick was offered, or offering was stopped. */
-  const offered = new Promise((resolve) => {
-    finish = () => {
-      timers.clearTimeout(timeUp)
-      resolve(undefined)
-    }
-  })
+  const { over: offered, finish: end } = deferred()
+  const finish = () => {
+    cancelEnd()
+    end()
+  }
 
   // What is read before the start stands at 0: a clock that jumped back at the start gave nodes negative figures.
   const elapsed = () => (startMs === 0 ? 0 : clock() - startMs)
@@ -286,13 +281,6 @@ export const writer = ({
         ? closedLoop()
         : scheduled()
 
-  /** Without a schedule only answers move the run on, and a silent server gives none. @param {number} endMs */
-  const endBy = (endMs) => {
-    const leftMs = endMs - elapsed()
-    if (leftMs <= 0) finish()
-    else timeUp = timers.setTimeout(endBy, Math.min(leftMs, longestTimerMs), endMs)
-  }
-
   return {
     offered,
     elapsed,
@@ -316,7 +304,12 @@ export const writer = ({
       pacing.start()
       if (isScheduled(plan) || plan.durationMs === null) return
       // A batch and its sleep may end later than the time is over.
-      endBy(plan.durationMs + (plan.rate === 'max' ? 0 : plan.spacingMs + batchLimitMs))
+      cancelEnd = alarm(
+        plan.durationMs + (plan.rate === 'max' ? 0 : plan.spacingMs + batchLimitMs),
+        elapsed,
+        finish,
+        timers,
+      )
     },
     /** Answers came. */
     progress: () => pacing.more(),
