@@ -105,13 +105,12 @@ export const latencyOf = (how) => {
       return (/** @type {number} */ tookMs, /** @type {number} */ count) =>
         own.recordValueWithCount(Math.max(1, Math.round(tookMs * 1000)), count)
     },
-    /** Those that were sent, by name. */
+    /** Histograms of those that were sent, by name. */
     commands: () =>
       Object.fromEntries(
-        [...commands].flatMap(([name, own]) => {
-          const found = percentiles(own)
-          return found ? [[name, { ...found, count: own.totalCount }]] : []
-        }),
+        [...commands].flatMap(([name, own]) =>
+          own.totalCount > 0 ? [[name, [hdr.encodeIntoCompressedBase64(own)]]] : [],
+        ),
       ),
     close() {
       intended.close()

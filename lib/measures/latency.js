@@ -1,6 +1,7 @@
 // How long items take from their due time, and from when they were sent (service time), to their last answer, in us. Of those
 // that were due in the measured window; each counts once.
-import { times } from './fields.js'
+import { histogramSum } from '../measure/latency.js'
+import { encoded, times } from './fields.js'
 import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
 
 /** @import { Measure } from './measure.js' */
@@ -9,16 +10,19 @@ import { percentileMetrics, percentilesIn, someTimes } from './measure.js'
 export const latency = {
   name: 'latency',
   record: { 'latency_us.intended': times(), 'latency_us.service': times() },
+  facts: { 'latency_us.commands': encoded() },
   by: 'each',
   open: ({ records: { latency: taken } }) => ({
     second: () => ({
       'latency_us.intended': taken.intended.turn(),
       'latency_us.service': taken.service.turn(),
     }),
+    facts: () => ({ 'latency_us.commands': taken.commands?.() }),
   }),
-  summary: ({ window }) => ({
+  summary: ({ window, facts, plan }) => ({
     'latency_us.intended': percentilesIn(window['latency_us.intended']),
     'latency_us.service': percentilesIn(window['latency_us.service']),
+    ...(plan.flow === 'ticks' && { 'latency_us.commands': commandsIn(facts['latency_us.commands'] ?? {}) }),
   }),
   result: { 'latency_us.intended': someTimes, 'latency_us.service': someTimes },
   metrics: {
@@ -29,4 +33,17 @@ export const latency = {
     { name: 'from the due time', path: 'latency_us.intended', unit: 'us' },
     { name: 'service time', path: 'latency_us.service', unit: 'us' },
   ],
+}
+
+/** @param {Record<string, string[]>} texts */
+function commandsIn(texts) {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, all]) => {
+      const sum = histogramSum()
+      for (const text of all) sum.add(text)
+      const found = { ...sum.percentiles(), count: sum.count() }
+      sum.close()
+      return [name, found]
+    }),
+  )
 }

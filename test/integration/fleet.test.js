@@ -61,6 +61,7 @@ test('eight boxes whose clocks differ start together and give one result of all'
   assert.equal(agents.length, 8)
   assert.equal(await callsOf(target, 'setex'), items.acked)
   assert.equal(server.commands.setex.calls, items.acked)
+  assert.equal(latency.commands.SETEX.count, items.acked, 'commands have latencies of all boxes')
   assert.equal(found.boxes.length, 8)
   // The control's clock is this machine's.
   const known = found.boxes

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { itemTimesOf } from '../../lib/measure/item-times.js'
 import { latencyOf } from '../../lib/measure/latency.js'
+import { factsBeside, summaryOf } from '../../lib/measures/index.js'
+import { latency as latencyMeasure } from '../../lib/measures/latency.js'
 import { each, gather, once } from '../../lib/workloads/step.js'
 
 const setex = each((n) => ['SETEX', `item:${n}`], { name: 'SETEX' })
@@ -128,7 +130,17 @@ test('commands of a name share a histogram, which counts them', (t) => {
   latency.command('SETEX')(2, 3)
   latency.command('SETEX')(4, 1)
   latency.command('DEL')
-  assert.deepEqual(latency.commands(), {
-    SETEX: { p50: 2000, p90: 4000, p99: 4000, p999: 4000, max: 4000, count: 4 },
-  })
+  const found = latency.commands()
+  assert.deepEqual(Object.keys(found), ['SETEX'])
+  // Two boxes of a fleet.
+  const facts = factsBeside([{ 'latency_us.commands': found }, { 'latency_us.commands': found }])
+  const sums = { window: {}, whole: {}, facts, stored: 0, plan: { flow: 'ticks' } }
+  const { SETEX } = summaryOf(sums, [latencyMeasure]).latency_us.commands
+  assert.equal(SETEX.count, 8)
+  for (const [name, us] of /** @type {const} */ ([
+    ['p50', 2000],
+    ['p90', 4000],
+    ['max', 4000],
+  ]))
+    assert.ok(Math.abs(SETEX[name] / us - 1) < 0.001, `${name} ${SETEX[name]}`)
 })
