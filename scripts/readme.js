@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { shardAddedChart } from '../charts/shard-added.js'
 import { chooseSchema } from '../lib/answers/choose/document.js'
 import { compareFindSchema, findSchema } from '../lib/answers/find/schema.js'
+import { profileSchema } from '../lib/answers/profile/schema.js'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { script } from '../lib/cli/script.js'
 import { runText } from '../lib/report/text.js'
@@ -187,6 +188,7 @@ const schemaFiles = () =>
       'find.schema.json': findSchema,
       'choose.schema.json': chooseSchema,
       'compare-find.schema.json': compareFindSchema,
+      'profile.schema.json': profileSchema,
     }).map(([name, schema]) => [`docs/schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]),
   )
 

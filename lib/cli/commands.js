@@ -62,6 +62,14 @@ export const commands = {
     what: 'predicts what a rate costs, and on which nodes',
     load: () => import('./commands/plan.js'),
   },
+  profile: {
+    what: 'shows which keys and commands a live server has, and writes a workload file',
+    load: () => import('./commands/profile.js'),
+  },
+  replay: {
+    what: 'plays a workload file of profile, at its rate or a multiple of it',
+    load: () => import('./commands/replay.js'),
+  },
   fleet: {
     what: 'shows, stops and reports a run of many boxes',
     load: () => import('./commands/fleet.js'),

@@ -116,7 +116,7 @@ test('a mistake is one line that names its place', (t) => {
   for (const [text, line] of [
     [
       `${keys}  - { command: 'GET s:{id}', share: 1 }`,
-      /feed\.yaml:4:21: s:\{id\}: say which key: \{live\}, \{new\}, \{last\} or \{missing\}$/,
+      /feed\.yaml:4:21: s:\{id\}: say which key: \{live\}, \{new\}, \{turn\}, \{last\} or \{missing\}$/,
     ],
     [
       `${keys}  - { command: 'GET x:{live}', share: 1 }`,

@@ -43,7 +43,7 @@ export const scheduleOf = (commands, seed) => {
     },
     /**
      * How many commands before number n name a key of the pattern so.
-     * @param {'new' | 'last'} placeholder
+     * @param {'new' | 'turn' | 'last'} placeholder
      * @param {string} pattern
      */
     before: (placeholder, pattern) => {

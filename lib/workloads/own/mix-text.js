@@ -31,6 +31,15 @@ export const mixSchema = Object.freeze({
   properties: {
     name: { type: 'string', pattern: namePattern },
     title: text,
+    run: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        rate: { type: 'number', exclusiveMinimum: 0 },
+        connections: { type: 'integer', minimum: 1, maximum: 10_000 },
+        pipeline: { type: 'integer', minimum: 1, maximum: 10_000 },
+      },
+    },
     keys: {
       type: 'object',
       minProperties: 1,
@@ -138,7 +147,7 @@ const commandIn = ({ text: line, share, place }, keys) => {
       refuse(
         place,
         known
-          ? `${patterns[i]}: say which key: {live}, {new}, {last} or {missing}`
+          ? `${patterns[i]}: say which key: {live}, {new}, {turn}, {last} or {missing}`
           : `${pattern} is not among the model's keys${like ? `; did you mean ${like}?` : ''}`,
         words[i].at,
       )

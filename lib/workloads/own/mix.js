@@ -59,10 +59,13 @@ const numbersOf = ({ pattern, keys }, { before }, seed) => {
   const salt = hashed(seed ^ hashed(pattern.length * 31 + keys))
   const made = before('new', pattern)
   const gone = before('last', pattern)
+  const followed = before('turn', pattern)
   const newest = (/** @type {number} */ n) => keys + made(n)
   return /** @type {Record<string, (n: number) => number>} */ ({
     new: (n) => newest(n) + 1,
     live: (n) => Math.max(1, newest(n) - drawOf(n, salt, keys)),
+    // Two behind, so that it was made.
+    turn: (n) => Math.max(1, keys + followed(n) - 1),
     last: (n) => gone(n) + 1,
     // Never written: above all that a run can make.
     missing: (n) => 1e12 + drawOf(n, salt, keys),

@@ -42,6 +42,7 @@ export const mixPlaceholders = Object.freeze(
   /** @type {Record<string, string>} */ ({
     live: 'in a key: one of the keys that are there, all equally likely',
     new: 'in a key: one that was never there; the pattern has one key more',
+    turn: 'in a key: the new ones in turn, for what follows their making, such as EXPIRE',
     last: 'in a key: the oldest, for commands that remove it',
     missing: 'in a key: one that is never there',
     id: 'under keys: the number of a key',
@@ -184,7 +185,7 @@ export const patternOf = (parts) =>
 export const mixPattern = (parts) =>
   patternOf(
     parts.map((part) =>
-      typeof part === 'object' && ['live', 'new', 'missing', 'last'].includes(part.name)
+      typeof part === 'object' && ['live', 'new', 'turn', 'missing', 'last'].includes(part.name)
         ? { name: 'id', args: [] }
         : part,
     ),

@@ -1,0 +1,269 @@
+// A profile: what the counters and the sample say of a server's keys and commands. Pure.
+import { typeOfCommand } from '../../workloads/own/commands.js'
+import { total } from './collect.js'
+import { anonymousWords, otherKeys } from './fold.js'
+
+/**
+ * @import { Collected, FoundPattern, KeyFacts } from './collect.js'
+ *
+ * @typedef {{ value: number, low: number, high: number }} Estimate 95 %
+ * @typedef {ReturnType<typeof profileOf>} Profile
+ * @typedef {Profile['patterns'][number]} ProfilePattern
+ */
+
+const z = 1.96
+const quantiles = 20
+
+const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
+
+/** Means of equal parts of the sorted numbers: their mean is that of all. @param {readonly number[]} numbers */
+export const equalParts = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const parts = Math.min(quantiles, sorted.length)
+  return Array.from({ length: parts }, (_, i) => {
+    const part = sorted.slice(
+      Math.floor((i * sorted.length) / parts),
+      Math.floor(((i + 1) * sorted.length) / parts),
+    )
+    return sum(part) / part.length
+  })
+}
+
+/** @param {readonly number[]} numbers */
+const median = (numbers) => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted.length === 0 ? null : sorted[Math.floor(sorted.length / 2)]
+}
+
+/** A share of n names, by Wilson. @param {number} count @param {number} n @returns {Estimate} */
+export const shareOf = (count, n) => {
+  const p = count / n
+  const middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n)
+  const half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))
+  return { value: p, low: Math.max(0, middle - half), high: Math.min(1, middle + half) }
+}
+
+/** A mean. @param {readonly number[]} numbers @returns {Estimate | null} */
+export const meanOf = (numbers) => {
+  if (numbers.length === 0) return null
+  const value = sum(numbers) / numbers.length
+  const variance = sum(numbers.map((n) => (n - value) ** 2)) / Math.max(1, numbers.length - 1)
+  const half = z * Math.sqrt(variance / numbers.length)
+  return { value, low: Math.max(0, value - half), high: value + half }
+}
+
+/** @param {readonly (string | null)[]} names */
+const counted = (names) => {
+  /** @type {Record<string, number>} */
+  const counts = {}
+  for (const name of names) if (name !== null) counts[name] = (counts[name] ?? 0) + 1
+  return counts
+}
+
+/** @param {Record<string, number>} counts */
+const mostOf = (counts) => Object.entries(counts).sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
+
+/**
+ * How often a key is used in a second, by how long it was not: servers keep whole seconds, so more than two uses a second
+ * look alike.
+ * @param {readonly KeyFacts[]} facts
+ */
+const usesPerS = (facts) => {
+  const idle = facts.flatMap(({ idleS }) => idleS ?? [])
+  if (idle.length === 0) return null
+  return idle.length / sum(idle.map((s) => s + 0.5))
+}
+
+/** @param {FoundPattern} found @param {number} names @param {number} keys that there are @param {boolean} isComplete */
+const patternOf = ({ pieces, of: { count, facts } }, names, keys, isComplete) => {
+  const share = shareOf(count, names)
+  const type = mostOf(counted(facts.map((fact) => fact.type)))
+  const own = facts.filter((fact) => fact.type === type)
+  const of = (/** @type {(fact: KeyFacts) => number | null} */ pick) =>
+    own.flatMap((fact) => pick(fact) ?? [])
+  const left = of(({ leftMs }) => (leftMs >= 0 ? leftMs / 1000 : null))
+  const memory = meanOf(of((fact) => fact.memory))
+  const number = {
+    value: share.value * keys,
+    low: isComplete ? share.value * keys : share.low * keys,
+    high: isComplete ? share.value * keys : share.high * keys,
+  }
+  return {
+    pattern: pieces.join(''),
+    pieces,
+    type,
+    keys: number,
+    sampled: own.length,
+    name_bytes: meanOf(own.map(({ nameBytes }) => nameBytes))?.value ?? 0,
+    encodings: counted(own.map(({ encoding }) => encoding)),
+    sizes: equalParts(of(({ size }) => size)),
+    size: meanOf(of(({ size }) => size)),
+    memory_of_key: memory,
+    memory_bytes: memory && {
+      value: memory.value * number.value,
+      low: memory.low * number.low,
+      high: memory.high * number.high,
+    },
+    expiring: own.length === 0 ? 0 : left.length / own.length,
+    left_s: {
+      median: median(left),
+      parts: equalParts(left),
+      most: left.length === 0 ? null : Math.max(...left),
+    },
+    uses_per_s: usesPerS(own),
+    other_types: Object.keys(counted(facts.map((fact) => fact.type))).length - 1,
+  }
+}
+
+// What a server's surroundings send, and what we do.
+const notOfApplications =
+  /^(info|ping|hello|auth|client\||config\||command|cluster\||replconf|psync|select|latency\||slowlog\||memory\||object\||scan|quit|acl\||readonly|script\|)/
+
+/** Of all masters, between the first and the last look. @param {Collected} collected */
+const commandsOf = ({ begin, end, seconds, own }) => {
+  /** @type {Record<string, { calls: number, usec: number }>} */
+  const calls = {}
+  for (const [i, { commands }] of end.entries())
+    for (const [name, { calls: n, usec }] of Object.entries(commands)) {
+      const before = begin[i].commands[name] ?? { calls: 0, usec: 0 }
+      const known = calls[name] ?? { calls: 0, usec: 0 }
+      calls[name] = { calls: known.calls + n - before.calls, usec: known.usec + usec - before.usec }
+    }
+  const theirs = Object.entries(calls).flatMap(([name, { calls: n, usec }]) => {
+    const left = n - (own.calls[name] ?? 0)
+    return left > 0 && n > 0 ? [{ name, calls: left, us_per_call: usec / n }] : []
+  })
+  const all = sum(theirs.map(({ calls: n }) => n))
+  return theirs
+    .sort((a, b) => b.calls - a.calls)
+    .map(({ name, calls: n, us_per_call }) => {
+      const told = end[0].fields[`latency_percentiles_usec_${name}`] ?? ''
+      return {
+        name,
+        per_s: n / seconds,
+        share: n / all,
+        us_per_call,
+        p99_us: Number(/p99=([\d.]+)/.exec(told)?.[1]) || null,
+        is_data: !notOfApplications.test(name),
+      }
+    })
+}
+
+/** @param {Collected} collected @param {string} field */
+const perS = ({ begin, end, seconds }, field) =>
+  Math.max(0, (total(end, field) - total(begin, field)) / seconds)
+
+/** @param {import('../../wire/info.js').Info[]} infos @param {'keys' | 'expires'} what */
+const inDatabases = (infos, what) =>
+  sum(infos.flatMap(({ databases }) => Object.values(databases).map((one) => Number(one[what]) || 0)))
+
+/** @param {(string | null)[]} lists of CLIENT LIST */
+const clientsOf = (lists) => {
+  const lines = lists.flatMap((list) => (list ?? '').split('\n')).filter((line) => line.includes('addr='))
+  const field = (/** @type {string} */ line, /** @type {string} */ name) =>
+    (new RegExp(`(?:^| )${name}=([^ ]*)`).exec(line)?.[1] ?? '').replace(/[^\x21-\x7e]/g, '').slice(0, 40)
+  const theirs = lines.filter(
+    (line) => !field(line, 'name').startsWith('millrace-') && !/[SM]/.test(field(line, 'flags')),
+  )
+  const groups = counted(
+    theirs.map(
+      (line) => [field(line, 'name'), field(line, 'lib-name')].filter(Boolean).join(' ') || 'no name',
+    ),
+  )
+  return {
+    connections: theirs.length,
+    groups: Object.entries(groups)
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 20)
+      .map(([name, connections]) => ({ name, connections })),
+  }
+}
+
+/** Without what names say. @param {ReturnType<typeof patternOf>[]} patterns */
+const anonymous = (patterns) => {
+  const shape = anonymousWords()
+  return patterns.map((one) => {
+    const pieces = one.pattern === otherKeys ? one.pieces : shape(one.pieces)
+    return { ...one, pieces, pattern: pieces.join('') }
+  })
+}
+
+/**
+ * @param {Collected} collected
+ * @param {{ startedMs: number, isInterrupted: boolean, isAnonymous: boolean, versions: readonly string[], replicas: number, most?: number }} about
+ */
+export const profileOf = (
+  collected,
+  { startedMs, isInterrupted, isAnonymous, versions, replicas, most = 200 },
+) => {
+  const { begin, end, seconds, own, patterns: found, complete, clients, refused } = collected
+  const names = sum(found.map(({ of }) => of.count))
+  const keys = inDatabases(end, 'keys')
+  const commands = commandsOf(collected)
+  const all = found
+    .filter(({ of }) => of.count > 0)
+    .sort((a, b) => b.of.count - a.of.count)
+    .map((one) => patternOf(one, names, keys, complete))
+  const shown = all.slice(0, most)
+  const hits = perS(collected, 'keyspace_hits')
+  const misses = perS(collected, 'keyspace_misses')
+  const looks = sum(
+    [
+      'type',
+      'pttl',
+      'object|encoding',
+      'object|idletime',
+      'strlen',
+      'llen',
+      'scard',
+      'zcard',
+      'hlen',
+      'xlen',
+    ].map((name) => own.calls[name] ?? 0),
+  )
+  const commandsPerS = perS(collected, 'total_commands_processed') - own.used / seconds
+  const cpuS = perS(collected, 'used_cpu_user') + perS(collected, 'used_cpu_sys')
+  return {
+    schema: /** @type {const} */ (1),
+    kind: /** @type {const} */ ('profile'),
+    started: new Date(startedMs).toISOString(),
+    duration_s: seconds,
+    interrupted: isInterrupted,
+    anonymous: isAnonymous,
+    server: {
+      versions: [...versions],
+      masters: begin.length,
+      replicas,
+      policy: end[0].fields.maxmemory_policy ?? null,
+    },
+    keys,
+    expiring_keys: inDatabases(end, 'expires'),
+    keys_per_s: (keys - inDatabases(begin, 'keys')) / seconds,
+    expiring_keys_per_s: (inDatabases(end, 'expires') - inDatabases(begin, 'expires')) / seconds,
+    expired_per_s: perS(collected, 'expired_keys'),
+    evicted_per_s: perS(collected, 'evicted_keys'),
+    names_seen: names,
+    complete,
+    memory_bytes: total(end, 'used_memory_dataset') || total(end, 'used_memory'),
+    commands_per_s: Math.max(0, commandsPerS),
+    bytes_in_per_s: Math.max(0, perS(collected, 'total_net_input_bytes') - own.in / seconds),
+    bytes_out_per_s: Math.max(0, perS(collected, 'total_net_output_bytes') - own.out / seconds),
+    cpu_pct: cpuS * 100,
+    miss_ratio: misses === 0 ? 0 : misses / Math.max(misses, hits + misses - looks / seconds),
+    commands_per_read:
+      perS(collected, 'total_commands_processed') / Math.max(1e-9, perS(collected, 'total_reads_processed')),
+    clients: clientsOf(clients),
+    commands,
+    patterns: isAnonymous ? anonymous(shown) : shown,
+    patterns_left_out: all.length - shown.length,
+    own: {
+      commands: own.used,
+      commands_share: own.used / seconds / Math.max(1e-9, perS(collected, 'total_commands_processed')),
+      cpu_share: own.us / 1e6 / seconds,
+    },
+    refused,
+  }
+}
+
+/** Types of keys that a command is about; null: any. @param {string} name */
+export const typeFor = (name) => typeOfCommand(name.toUpperCase()) ?? null

@@ -1,0 +1,88 @@
+// The JSON Schema of profile.json.
+const number = { type: 'number' }
+const figure = { type: ['number', 'null'] }
+const text = { type: 'string' }
+const note = { type: ['string', 'null'] }
+const flag = { type: 'boolean' }
+/** @param {object} properties */
+const object = (properties) => ({ type: 'object', properties, required: Object.keys(properties) })
+/** @param {object} schema */
+const orNull = (schema) => ({ anyOf: [schema, { type: 'null' }] })
+/** @param {object} items */
+const list = (items) => ({ type: 'array', items })
+
+const estimate = { ...object({ value: number, low: number, high: number }), description: '95 % interval' }
+const counts = { type: 'object', additionalProperties: number }
+
+export const profileSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'profile.json: the answer of millrace profile',
+  ...object({
+    schema: { const: 1 },
+    kind: { const: 'profile' },
+    started: text,
+    duration_s: number,
+    interrupted: flag,
+    anonymous: flag,
+    server: object({ versions: list(text), masters: number, replicas: number, policy: note }),
+    keys: number,
+    expiring_keys: number,
+    keys_per_s: number,
+    expiring_keys_per_s: number,
+    expired_per_s: number,
+    evicted_per_s: number,
+    names_seen: number,
+    complete: { ...flag, description: 'SCAN has gone through all keys' },
+    memory_bytes: number,
+    commands_per_s: number,
+    bytes_in_per_s: number,
+    bytes_out_per_s: number,
+    cpu_pct: number,
+    miss_ratio: number,
+    commands_per_read: number,
+    clients: object({ connections: number, groups: list(object({ name: text, connections: number })) }),
+    commands: list(
+      object({
+        name: text,
+        per_s: number,
+        share: number,
+        us_per_call: number,
+        p99_us: { ...figure, description: 'since the server started' },
+        is_data: flag,
+      }),
+    ),
+    patterns: list(
+      object({
+        pattern: text,
+        pieces: list(text),
+        type: note,
+        keys: estimate,
+        sampled: number,
+        name_bytes: number,
+        encodings: counts,
+        sizes: { ...list(number), description: 'bytes of strings, else elements: means of equal parts' },
+        size: orNull(estimate),
+        memory_of_key: orNull(estimate),
+        memory_bytes: orNull(estimate),
+        expiring: number,
+        left_s: object({ median: figure, parts: list(number), most: figure }),
+        uses_per_s: { ...figure, description: 'of a key, at least' },
+        other_types: number,
+      }),
+    ),
+    patterns_left_out: number,
+    own: object({ commands: number, commands_share: number, cpu_share: number }),
+    refused: list(text),
+    workload: object({
+      file: text,
+      rate: number,
+      connections: number,
+      reply_bytes: {
+        ...number,
+        description: 'of the replies of the file, as a share of what the server sent',
+      },
+      assumptions: list(text),
+      left_out: list(object({ name: text, share: number, why: text })),
+    }),
+  }),
+}

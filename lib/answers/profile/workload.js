@@ -1,0 +1,283 @@
+// A workload file of a profile: a mix (docs/your-own-model.md) with as many keys, of the same types and sizes, and the same
+// commands at their shares. What no counter says is an assumption, and is in the file as a comment. Pure.
+import { commandForms, creators, elementBytes, removers } from './command-forms.js'
+import { typeFor } from './profile.js'
+
+/**
+ * @import { Profile, ProfilePattern } from './profile.js'
+ *
+ * @typedef {object} WorkloadKey
+ * @property {ProfilePattern} from
+ * @property {string} name with {id}
+ * @property {string} type
+ * @property {number} keys
+ * @property {number[]} elements
+ * @property {number[]} bytes
+ * @property {string} element
+ * @property {boolean} isNumber values are numbers
+ * @property {number | null} lifetime
+ * @property {number[]} left
+ * @property {number} createdPerS
+ * @property {number} removedPerS
+ *
+ * @typedef {{ command: string, per_s: number, of: string }} WorkloadCommand
+ * @typedef {{ name: string, share: number, why: string }} LeftOut
+ */
+
+const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
+const mean = (/** @type {readonly number[]} */ numbers) => sum(numbers) / Math.max(1, numbers.length)
+const most = (/** @type {Record<string, number>} */ counts) =>
+  Object.entries(counts).sort((a, b) => b[1] - a[1])[0]?.[0] ?? ''
+const whole = (/** @type {readonly number[]} */ numbers) => numbers.map((n) => Math.max(1, Math.round(n)))
+
+/** A pattern with one number, and names as long as those of the server on average. @param {ProfilePattern} pattern @param {number} keys @param {ReadonlySet<string>} taken */
+const nameOf = ({ pattern, name_bytes: nameBytes }, keys, taken) => {
+  let isFirst = true
+  const marked = pattern.replace(/\{\{|\}\}|\{\w+\}/g, (token) => {
+    if (token === '{{' || token === '}}') return token
+    const kept = isFirst ? '{id}' : ''
+    isFirst = false
+    return kept
+  })
+  // Names of a server may begin as those of Millrace do.
+  const safe = marked.replace(/^millrace:/i, 'app:')
+  if (isFirst && keys === 1) return taken.has(safe) ? null : safe
+  const numbered = isFirst ? `${safe}{id}` : safe
+  const digits = mean([String(keys).length, String(Math.ceil(keys / 2)).length])
+  const bare = numbered.replace('{id}', '').replaceAll('{{', '{').replaceAll('}}', '}').length
+  let pad = 'x'.repeat(Math.max(0, Math.min(400, Math.round(nameBytes - bare - digits))))
+  while (taken.has(numbered.replace('{id}', `${pad}{id}`))) pad += 'y'
+  return numbered.replace('{id}', `${pad}{id}`)
+}
+
+/** Keys of a pattern as the file has them; null: they cannot be made. @param {ProfilePattern} from @param {ReadonlySet<string>} taken @returns {WorkloadKey | null} */
+const keyOf = (from, taken) => {
+  const { type, keys: estimate, sizes, expiring, left_s: left } = from
+  const keys = Math.max(1, Math.round(estimate.value))
+  const name = from.pieces[0] === '(others)' ? null : nameOf(from, keys, taken)
+  if (name === null || type === null || !['string', 'list', 'set', 'zset', 'hash', 'stream'].includes(type))
+    return null
+  const encoding = most(from.encodings)
+  const isString = type === 'string'
+  const elements = isString ? [1] : whole(sizes.length > 0 ? sizes : [1])
+  const each = isString ? 0 : elementBytes(from, encoding, mean(sizes))
+  const digits = String(Math.ceil(mean(elements) / 2)).length
+  const isNamed = type === 'set' || type === 'zset'
+  const lifetime = expiring > 0.5 && left.most !== null ? Math.max(1, Math.ceil(left.most)) : null
+  return {
+    ...{ from, name, type, keys, elements, lifetime, createdPerS: 0, removedPerS: 0 },
+    bytes: isString
+      ? whole(sizes.length > 0 ? sizes : [16])
+      : [isNamed ? 1 : Math.max(1, type === 'hash' ? each - digits - 1 : each)].map(Math.round),
+    element:
+      encoding === 'intset'
+        ? '{element}'
+        : `e${isNamed ? 'x'.repeat(Math.max(0, Math.min(4000, Math.round(each - digits - 1)))) : ''}{element}`,
+    isNumber: isString && encoding === 'int',
+    left: lifetime === null ? [] : left.parts.map((s) => Math.max(1, Math.round(s))),
+  }
+}
+
+/** How often a pattern is used beside others, where servers say so; else by its keys. @param {readonly WorkloadKey[]} keys */
+const weightsOf = (keys) => {
+  const isKnown = keys.every(({ from }) => from.uses_per_s !== null)
+  const raw = keys.map((key) => key.keys * (isKnown ? Number(key.from.uses_per_s) : 1))
+  const all = sum(raw)
+  return raw.map((weight) => weight / all)
+}
+
+/** How many keys of each pattern are made and removed in a second. @param {Profile} profile @param {WorkloadKey[]} keys */
+const turnOver = (profile, keys) => {
+  const expiring = keys.filter(({ lifetime }) => lifetime !== null)
+  const due = expiring.map((key) => key.keys / Number(key.lifetime))
+  const made = Math.max(0, profile.expired_per_s + profile.evicted_per_s + profile.expiring_keys_per_s)
+  for (const [i, key] of expiring.entries()) key.createdPerS += (made * due[i]) / sum(due)
+  const removed = sum(profile.commands.filter(({ name }) => removers.has(name)).map(({ per_s }) => per_s))
+  const removable = keys.filter((key) => key.keys > 1)
+  const weights = weightsOf(removable)
+  const grown = profile.keys_per_s - profile.expiring_keys_per_s
+  const staying = keys.filter(({ lifetime, keys: count }) => lifetime === null && count > 1)
+  for (const key of staying)
+    key.createdPerS += (Math.max(0, grown) * key.keys) / sum(staying.map((one) => one.keys))
+  for (const [i, key] of removable.entries()) {
+    key.removedPerS = removed * weights[i]
+    key.createdPerS += key.removedPerS
+  }
+}
+
+/** @param {Profile} profile @param {readonly WorkloadKey[]} keys */
+const commandsOf = (profile, keys) => {
+  const leftOut = /** @type {LeftOut[]} */ ([])
+  const uses = /** @type {{ name: string, key: WorkloadKey, perS: number }[]} */ ([])
+  for (const { name, per_s: perS, share, is_data: isData } of profile.commands) {
+    if (!isData) continue
+    const form = commandForms[name]
+    const type = typeFor(form?.as ?? name)
+    const about = keys.filter((key) => type === null || key.type === type)
+    if (!form || about.length === 0) {
+      leftOut.push({
+        name,
+        share,
+        why: form ? 'no key of its type was seen' : 'what it is given is not known',
+      })
+      continue
+    }
+    const weights = weightsOf(about)
+    for (const [i, key] of about.entries())
+      if (weights[i] > 0) uses.push({ name, key, perS: perS * weights[i] })
+  }
+  const creating = (/** @type {WorkloadKey} */ key) =>
+    sum(uses.filter((use) => use.key === key && creators.has(use.name)).map(({ perS }) => perS))
+  const reads = uses.filter(({ name }) => commandForms[name].isRead)
+  const may = reads.filter(({ key }) => key.lifetime !== null || key.removedPerS > 0)
+  const missing = may.length > 0 ? may : reads
+  const missShare = Math.min(
+    1,
+    (profile.miss_ratio * sum(reads.map(({ perS }) => perS))) / sum(missing.map(({ perS }) => perS)) || 0,
+  )
+
+  const commands = uses.flatMap(({ name, key, perS }) => {
+    const form = commandForms[name]
+    const make = (/** @type {string} */ placeholder, /** @type {number} */ part) =>
+      part * perS < profile.commands_per_s / 1e6 || part <= 0
+        ? []
+        : [{ form, key, name, placeholder, perS: part * perS }]
+    if (key.keys === 1 && !key.name.includes('{id}')) return make('', 1)
+    const isNew = Math.min(1, key.createdPerS / Math.max(1e-9, creating(key)))
+    if (creators.has(name)) return [...make('{new}', isNew), ...make('{live}', 1 - isNew)]
+    if (removers.has(name)) return make(key.createdPerS > 0 ? '{last}' : '{missing}', 1)
+    if (/^p?expire/.test(name) && key.type !== 'string') {
+      const first = Math.min(1, Math.min(key.createdPerS, creating(key)) / perS)
+      return [...make('{turn}', first), ...make('{live}', 1 - first)]
+    }
+    const isMissing = missing.some((use) => use.key === key && use.name === name) ? missShare : 0
+    return [...make('{missing}', isMissing), ...make('{live}', 1 - isMissing)]
+  })
+  return { commands, leftOut }
+}
+
+/**
+ * How many elements ranges bring: as many as the bytes that no other command explains; and how many of the bytes that the
+ * server sends the replies of the file then are.
+ * @param {Profile} profile
+ * @param {ReturnType<typeof commandsOf>['commands']} commands
+ */
+const repliesOf = (profile, commands) => {
+  const known = sum(
+    commands.map(({ form, key, placeholder, perS }) => perS * form.reply(key, placeholder === '{missing}')),
+  )
+  const each = sum(
+    commands.map(({ form, key, perS, placeholder }) =>
+      form.element && placeholder !== '{missing}' ? perS * form.element(key) : 0,
+    ),
+  )
+  const longest = Math.max(
+    1,
+    ...commands.filter(({ form }) => form.element).map(({ key }) => Math.max(...key.elements)),
+  )
+  const sent = profile.bytes_out_per_s
+  const range = each === 0 ? 1 : Math.max(1, Math.min(longest, Math.round((sent - known) / each)))
+  return { range, bytes: sent > 0 ? (known + each * range) / sent : 1 }
+}
+
+/** @param {Profile} profile */
+export const workloadOf = (profile) => {
+  const keys = /** @type {WorkloadKey[]} */ ([])
+  const leftOut = /** @type {LeftOut[]} */ ([])
+  /** @type {Set<string>} */
+  const taken = new Set()
+  for (const pattern of profile.patterns) {
+    const key = keyOf(pattern, taken)
+    if (key) keys.push(key)
+    else
+      leftOut.push({
+        name: pattern.pattern,
+        share: pattern.keys.value / Math.max(1, profile.keys),
+        why: 'keys that a file cannot make',
+      })
+    if (key) taken.add(key.name)
+  }
+  turnOver(profile, keys)
+  const { commands, leftOut: unknown } = commandsOf(profile, keys)
+  const { range, bytes } = repliesOf(profile, commands)
+  const written = commands.map(({ form, key, placeholder, perS }) => ({
+    command: form.write(key, key.name.replace('{id}', placeholder), range),
+    per_s: perS,
+    of: key.name,
+  }))
+  const several = keys.filter((key) => keys.filter((other) => other.type === key.type).length > 1)
+  return {
+    keys,
+    commands: written,
+    left_out: [...unknown, ...leftOut],
+    rate: Math.max(1, Math.round(sum(written.map(({ per_s: perS }) => perS)))),
+    reply_bytes: bytes,
+    connections: Math.max(1, Math.min(1000, profile.clients.connections || 1)),
+    assumptions: [
+      'All keys of a pattern are used equally often.',
+      ...(Math.abs(bytes - 1) > 0.05
+        ? [
+            `Replies of this file have about ${Math.round(bytes * 100)} % of the bytes that the server sends: keys that are used often may have other sizes than most.`,
+          ]
+        : []),
+      ...(several.length > 0
+        ? [
+            several.some(({ from }) => from.uses_per_s === null)
+              ? 'Commands are shared among patterns of one type by their numbers of keys: the server does not say when keys were used.'
+              : 'Commands are shared among patterns of one type by how long their keys were not used.',
+          ]
+        : []),
+      ...(commands.some(({ form }) => form.element)
+        ? [`Commands that read ranges bring ${range} elements, which fits the bytes that the server sent.`]
+        : []),
+      ...(commands.some(({ placeholder }) => placeholder === '{missing}')
+        ? ['Reads of keys that are not there are spread over all commands that read keys that go.']
+        : []),
+      ...(keys.some(({ lifetime }) => lifetime !== null)
+        ? ['A write gives the longest lifetime that was seen in its pattern.']
+        : []),
+      'Commands with several keys or elements name one.',
+      ...(commands.some(({ form }) => form.as) ? ['Blocking commands are those that do not block.'] : []),
+    ],
+  }
+}
+
+/** @typedef {ReturnType<typeof workloadOf>} Workload */
+
+const quoted = (/** @type {string} */ text) => JSON.stringify(text)
+const listed = (/** @type {number[]} */ numbers) =>
+  new Set(numbers).size === 1 ? String(numbers[0]) : `[${numbers.join(', ')}]`
+
+/** @param {WorkloadKey} key */
+const keyLine = ({ name, type, keys, elements, bytes, element, isNumber, lifetime, left }) => {
+  const fields = [
+    `type: ${type}`,
+    `keys: ${keys}`,
+    ...(type === 'string' ? [] : [`elements: ${listed(elements)}`, `element: ${quoted(element)}`]),
+    ...(isNumber ? ['value: number'] : type === 'set' || type === 'zset' ? [] : [`bytes: ${listed(bytes)}`]),
+    ...(lifetime === null ? [] : [`lifetime: ${lifetime}`, `left: ${listed(left)}`]),
+  ]
+  return `  ${quoted(name)}: { ${fields.join(', ')} }`
+}
+
+/** The file. @param {Profile} profile @param {Workload} workload */
+export const workloadText = (
+  profile,
+  { keys, commands, left_out: leftOut, rate, connections, assumptions },
+) =>
+  `${[
+    `# Made by millrace profile of ${profile.started} (${profile.duration_s.toFixed(0)} s). Assumed, since no counter says it; change what you know better:`,
+    ...assumptions.map((line) => `#   ${line}`),
+    ...leftOut
+      .slice(0, 50)
+      .map(({ name, why, share }) => `# Left out: ${quoted(name)} (${(share * 100).toFixed(1)} %): ${why}.`),
+    'title: what millrace profile saw',
+    `run: { rate: ${rate}, connections: ${connections} }`,
+    'keys:',
+    ...keys.map(keyLine),
+    'mix:',
+    ...commands.map(
+      ({ command, per_s: perS }) =>
+        `  - { command: ${quoted(command)}, share: ${+((perS / rate) * 100).toFixed(4) || 0.0001} }`,
+    ),
+  ].join('\n')}\n`

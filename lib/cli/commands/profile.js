@@ -1,0 +1,106 @@
+// `millrace profile`: which keys a server has and which commands it is sent, by its counters and a small sample.
+import { join } from 'node:path'
+import { optionsOf, ownOptions } from '../../../settings.js'
+import { collected } from '../../answers/profile/collect.js'
+import { profileOf } from '../../answers/profile/profile.js'
+import { ExitCode, OptionError } from '../../base/errors.js'
+import { withUndo } from '../../base/undo.js'
+import { plainData, plainText } from '../../base/units.js'
+import { sectionsText } from '../../report/text.js'
+import { writeFiles } from '../../report/write-report.js'
+import { madeWithParents, runName } from '../../result/files.js'
+import { unlessInterrupted } from '../../run/start-up.js'
+import { accessWarnings } from '../../servers/access.js'
+import { openTarget } from '../../servers/open.js'
+import { withPassword } from '../password.js'
+import { profileDocument, profileFiles, profileSections } from '../profile-files.js'
+import { screenOf } from '../screen.js'
+import { interruptsOfRun } from '../signals.js'
+
+const own = ownOptions('Profile', [
+  {
+    name: 'duration',
+    key: /** @type {any} */ ('durationMs'),
+    type: 'duration',
+    range: ['1s', '24h'],
+    unit: 's',
+    default: '1m',
+    help: 'how long the server is looked at; Ctrl-C ends it sooner, with what was seen',
+    brief: 'how long the server is looked at; Ctrl-C ends it sooner',
+  },
+  {
+    name: 'budget',
+    type: 'text',
+    place: 'SHARE',
+    default: '1%',
+    help: "commands that may be sent, as a share of the server's own (0.01% to 50%); at least 20 a second",
+  },
+  { name: 'anonymous', type: 'flag', help: 'names of keys keep their shape and no word' },
+  {
+    name: 'out',
+    type: 'path',
+    default: 'profile',
+    help: 'folder under which a folder for this profile is made',
+  },
+  { name: 'json', type: 'flag', help: 'print profile.json on stdout, and nothing else' },
+])
+
+/** @param {string} text */
+const budgetOf = (text) => {
+  const budget = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
+  if (!(budget >= 0.0001 && budget <= 0.5))
+    throw new OptionError(`--budget ${plainText(text).slice(0, 40)}: must be from 0.01% to 50%`)
+  return budget
+}
+
+/** @param {any} settings @param {import('../../base/redact.js').Redactor} redact */
+const profiled = (settings, redact) =>
+  withUndo(async (undo) => {
+    const { durationMs, anonymous: isAnonymous, out, json } = settings
+    const budget = budgetOf(settings.budget)
+    if (settings.host === undefined)
+      throw new OptionError('--host is missing: which server is to be looked at?')
+    const { stop } = interruptsOfRun()
+    const { say, warn, done } = screenOf({ logLevel: settings.logLevel, quiet: false, json })
+    undo(done)
+    accessWarnings(settings).forEach(warn)
+    const target = await unlessInterrupted(stop, openTarget(settings, { say, mayStart: false }))
+    undo(() => target.close())
+    redact.learn(target.access.password)
+    const startedMs = Date.now()
+    const masters = target.topology.masters.map((address) => ({ address, client: target.control(address) }))
+    const seen = await collected({ masters, durationMs, budget, stop })
+    const made = profileDocument(
+      profileOf(seen, {
+        ...{ startedMs, isAnonymous, versions: target.versions, isInterrupted: stop.aborted },
+        replicas: target.nodes().filter(({ role }) => role === 'replica').length,
+      }),
+    )
+    const folder = join(out, runName(startedMs, 'profile'))
+    const document = redact.data(plainData(made.document))
+    await madeWithParents(folder)
+    await writeFiles(folder, await profileFiles({ ...made, document }, folder))
+    done()
+    process.stdout.write(
+      json
+        ? `${JSON.stringify(document, null, 2)}\n`
+        : sectionsText(profileSections(document, folder), { columns: process.stdout.columns ?? 80 }),
+    )
+    return ExitCode.done
+  })
+
+const ofTarget = optionsOf('cleanup').filter(({ name }) => !['prefix', 'yes'].includes(name))
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    does: 'Looks at a live server: its counters, and a small sample of its keys. Shows which patterns of keys and which commands there are, and writes a workload file that millrace replay, write, compare and find play.',
+    examples: [
+      ['ten minutes of a cluster', '--host cache.example.net --tls --cluster --duration 10m'],
+      ['without words of its keys', '--host cache.example.net --tls --anonymous'],
+    ],
+    more: 'It reads no value and changes nothing. docs/profiling.md says what it asks, which ACL user it needs, and what it cannot know.',
+  },
+  options: [...own, ...ofTarget],
+  work: async ({ settings, redact }) => profiled(await withPassword(settings, redact), redact),
+}

@@ -1,0 +1,97 @@
+// `millrace replay`: plays a workload file of `millrace profile` against a server, at its rate or a multiple of it.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { optionsOf, ownOptions } from '../../../settings.js'
+import { OptionError } from '../../base/errors.js'
+import { plainText } from '../../base/units.js'
+import { settingsOf } from '../../options/read-settings.js'
+import { withPassword } from '../password.js'
+import { interruptsOfRun } from '../signals.js'
+
+/** @typedef {import('../../options/command-line.js').Typed} Typed */
+
+// The file says these.
+const ofFile = ['rate', 'ramp', 'model', 'strategy', 'command', 'fill', 'file', 'dry-run', 'items']
+
+const own = ownOptions('Replay', [
+  {
+    name: 'rate',
+    key: /** @type {any} */ ('part'),
+    type: 'text',
+    place: 'PERCENT',
+    default: '100%',
+    help: "of the rate in the file's `run`: 250% answers what it costs when traffic grows (1% to 10000%)",
+    brief: 'of the rate that was profiled; 250%: what if it grows',
+  },
+])
+const taken = optionsOf('producer').filter(({ name }) => !ofFile.includes(name))
+
+/** @param {string} text */
+const partOf = (text) => {
+  const part = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100
+  if (!(part >= 0.01 && part <= 100))
+    throw new OptionError(`--rate ${plainText(text).slice(0, 40)}: must be from 1% to 10000%, as in 250%`)
+  return part
+}
+
+/** What the file recommends; the model itself is read and checked by --model. @param {string} path */
+const runIn = (path) => {
+  try {
+    const { parse } = /** @type {typeof import('yaml')} */ (createRequire(import.meta.url)('yaml'))
+    return parse(readFileSync(path, 'utf8'))?.run ?? {}
+  } catch (cause) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw new OptionError(
+      `cannot read ${plainText(path)} (${plainText(code ?? message.split('\n', 1)[0])})`,
+      { cause },
+    )
+  }
+}
+
+/** The settings of the run. @param {import('../commands.js').Asked} asked */
+export const replaySettings = ({ settings: { part: percent }, typed, env, dotenvText }) => {
+  const part = partOf(percent)
+  const [path, other] = typed.words
+  if (path === undefined) throw new OptionError('which workload? millrace replay profile/NAME/workload.yaml')
+  if (other !== undefined)
+    throw new OptionError(`millrace replay takes one file, not also '${plainText(other)}'`)
+  const { rate: perS, connections, pipeline } = runIn(path)
+  if (!(perS > 0))
+    throw new OptionError(`${plainText(path)} has no run with a rate; play it with millrace write --model`)
+  const texts = {
+    model: path,
+    fill: 'keys',
+    rate: String(Math.max(1, Math.round(perS * part))),
+    ...(connections && !typed.options.has('connections') && { connections: String(connections) }),
+    ...(pipeline && !typed.options.has('pipeline') && { pipeline: String(pipeline) }),
+    ...(!['duration', 'requests'].some((name) => typed.options.has(name)) && { duration: '1m' }),
+  }
+  const given = Object.entries(texts).map(([name, text]) => [name, { text, named: `--${name}` }])
+  /** @type {Typed['options']} */
+  const options = new Map(/** @type {any} */ ([...typed.options, ...given]))
+  return settingsOf({ ...typed, words: [], options }, optionsOf('producer'), { env, dotenvText })
+}
+
+/** @type {import('../commands.js').Command} */
+export const command = {
+  about: {
+    words: 'FILE',
+    does: 'Plays a workload file of millrace profile: makes its keys, then sends its commands at their shares, at the rate that was profiled or a multiple of it.',
+    examples: [
+      ['on a test server, as it was', 'profile/NAME/workload.yaml --host test.example.net'],
+      ['what if traffic grows?', 'profile/NAME/workload.yaml --host test.example.net --rate 250%'],
+    ],
+    more: 'Other options are those of millrace write. docs/profiling.md says what a workload file assumes.',
+  },
+  options: own,
+  passed: taken,
+  takesWords: true,
+  work: async (asked) => {
+    const settings = await withPassword(replaySettings(asked), asked.redact)
+    return (await import('../run.js')).runProgram('producer', settings, {
+      ...interruptsOfRun(),
+      redact: asked.redact,
+      as: asked.as,
+    })
+  },
+}

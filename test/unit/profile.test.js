@@ -1,0 +1,211 @@
+// A profile without a server: names folded into patterns, estimates, and the workload file that follows.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { Ajv } from 'ajv'
+import { anonymousWords, otherKeys, patternsOf, piecesOf } from '../../lib/answers/profile/fold.js'
+import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profile.js'
+import { profileSchema } from '../../lib/answers/profile/schema.js'
+import { workloadOf } from '../../lib/answers/profile/workload.js'
+import { replaySettings } from '../../lib/cli/commands/replay.js'
+import { profileDocument } from '../../lib/cli/profile-files.js'
+import { parseInfo } from '../../lib/wire/info.js'
+import { modelOfYaml } from '../../lib/workloads/own/from-text.js'
+
+/** @param {string | Buffer} name */
+const folded = (name) => piecesOf(Buffer.from(/** @type {string} */ (name))).join('')
+
+test('numbers, UUIDs, hashes, dates and bytes in names are folded, words are not', () => {
+  for (const [name, pattern] of [
+    ['session:123e4567-e89b-12d3-a456-426614174000', 'session:{uuid}'],
+    ['cart:42:items', 'cart:{n}:items'],
+    ['user42', 'user{n}'],
+    ['views:2026-11-25', 'views:{date}'],
+    ['views:20261125', 'views:{date}'],
+    ['etag/da39a3ee5e6b4b0d3255bfef95601890afd80709', 'etag/{hash}'],
+    ['t:Xk29aPq7LmZ04', 't:{id}'],
+    ['cart:{77}:a', 'cart:{{{n}}}:a'],
+    ['plain-name', 'plain-name'],
+  ])
+    assert.equal(folded(name), pattern)
+  assert.doesNotMatch(folded(Buffer.from('\x1b[31mred\x00\xff')), /[^\x20-\x7e]/)
+  assert.ok(folded('a'.repeat(1e6)).length < 600)
+})
+
+test('a place with many words is one pattern, and the number of patterns is bounded', () => {
+  const patterns = patternsOf(
+    () => ({ count: 0 }),
+    (into, from) => {
+      into.count += from.count
+    },
+  )
+  const letters = (/** @type {number} */ n) => n.toString(26).replace(/\d/g, (d) => 'qrstuvwxyz'[Number(d)])
+  for (let n = 0; n < 5000; n++) patterns.of(Buffer.from(`user:${letters(n)}:cart`)).count++
+  for (let n = 0; n < 3; n++) patterns.of(Buffer.from(`config:${letters(n)}`)).count++
+  const found = patterns.all().map(({ pieces, of }) => `${pieces.join('')} ${of.count}`)
+  assert.deepEqual(found.slice(0, 1), ['user:{word}:cart 5000'])
+  assert.equal(found.length, 4)
+
+  const hostile = patternsOf(
+    () => ({ count: 0 }),
+    (into, from) => {
+      into.count += from.count
+    },
+  )
+  const pieces = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+  for (let n = 0; n < 6000; n++)
+    hostile.of(
+      Buffer.from(
+        [...String(n)].map((d, i) => pieces[Number(d)].repeat(i + 1)).join(':') + ':z'.repeat(n % 7),
+      ),
+    ).count++
+  const all = hostile.all()
+  assert.ok(all.length <= 2001)
+  assert.equal(
+    all.reduce((sum, { of }) => sum + of.count, 0),
+    6000,
+  )
+  assert.ok(otherKeys.length > 0)
+})
+
+test('anonymous names keep their shape and no word', () => {
+  const shape = anonymousWords()
+  const first = shape(piecesOf(Buffer.from('alice:cart:12'))).join('')
+  assert.match(first, /^[a-z]{5}:[a-z]{4}:\{n\}$/)
+  assert.doesNotMatch(first, /alice|cart/)
+  assert.equal(shape(piecesOf(Buffer.from('alice:cart:99'))).join(''), first)
+  assert.notEqual(shape(piecesOf(Buffer.from('peter:cart:99'))).join(''), first)
+})
+
+test('a share has its interval, and equal parts keep the mean', () => {
+  const { value, low, high } = shareOf(20, 100)
+  assert.equal(value, 0.2)
+  assert.ok(low > 0.13 && low < 0.14 && high > 0.28 && high < 0.29)
+  const parts = equalParts(Array.from({ length: 100 }, (_, i) => i))
+  assert.equal(parts.length, 20)
+  assert.equal(parts.reduce((sum, n) => sum + n, 0) / 20, 49.5)
+})
+
+/** What a server with sessions and a board says. */
+const collected = () => {
+  const info = (/** @type {number} */ gets, /** @type {number} */ sets) =>
+    parseInfo(
+      [
+        `total_commands_processed:${gets + sets + 10}`,
+        `total_reads_processed:${gets + sets}`,
+        `expired_keys:${sets}`,
+        `keyspace_hits:${gets * 0.9}`,
+        `keyspace_misses:${gets * 0.1}`,
+        `total_net_output_bytes:${gets * 100}`,
+        'db0:keys=1001,expires=1000',
+        `cmdstat_get:calls=${gets},usec=${gets * 2}`,
+        `cmdstat_setex:calls=${sets},usec=${sets * 4}`,
+        `cmdstat_zadd:calls=${sets},usec=${sets * 4}`,
+        `cmdstat_eval:calls=${sets},usec=${sets * 4}`,
+        'cmdstat_scan:calls=10,usec=100',
+      ].join('\n'),
+    )
+  const session = { type: 'string', nameBytes: 20, encoding: 'raw', memory: 200, idleS: 5 }
+  return /** @type {import('../../lib/answers/profile/collect.js').Collected} */ ({
+    begin: [info(0, 0)],
+    end: [info(9000, 200)],
+    seconds: 10,
+    own: { calls: { scan: 10 }, used: 10, us: 100, in: 0, out: 0 },
+    patterns: [
+      {
+        pieces: piecesOf(Buffer.from('session:123')),
+        of: {
+          count: 1000,
+          waiting: [],
+          facts: Array.from({ length: 100 }, (_, i) => ({
+            ...session,
+            leftMs: (i + 1) * 500,
+            size: 100 + i,
+          })),
+        },
+      },
+      {
+        pieces: ['board'],
+        of: {
+          count: 1,
+          waiting: [],
+          facts: [
+            {
+              ...session,
+              type: 'zset',
+              encoding: 'skiplist',
+              nameBytes: 5,
+              leftMs: -1,
+              memory: 10_400,
+              size: 100,
+            },
+          ],
+        },
+      },
+    ],
+    complete: true,
+    clients: [
+      'id=1 addr=1.2.3.4:5 name=web lib-name=ioredis flags=N\nid=2 addr=1.2.3.4:6 name=millrace-control flags=N',
+    ],
+    refused: [],
+  })
+}
+
+test('a workload file has the keys and the shares of the profile, and is a model', () => {
+  const about = { startedMs: 0, isInterrupted: false, versions: ['7.0'], replicas: 0 }
+  const profile = profileOf(collected(), { ...about, isAnonymous: false })
+  assert.deepEqual(
+    profile.patterns.map(({ pattern, keys }) => [pattern, keys.value]),
+    [
+      ['session:{n}', 1000],
+      ['board', 1],
+    ],
+  )
+  assert.deepEqual(profile.clients, { connections: 1, groups: [{ name: 'web ioredis', connections: 1 }] })
+  assert.equal(
+    profile.commands.find(({ name }) => name === 'scan'),
+    undefined,
+  )
+  const workload = workloadOf(profile)
+  const shares = Object.fromEntries(
+    workload.commands.map(({ command, per_s }) => [command.replace(/x+/g, ''), per_s]),
+  )
+  assert.equal(shares['GET session:{missing}'], 90)
+  assert.equal(shares['GET session:{live}'], 810)
+  assert.equal(shares['SETEX session:{new} 50 {bytes}'], 20)
+  assert.deepEqual(
+    workload.left_out.map(({ name }) => name),
+    ['eval'],
+  )
+  assert.equal(workload.rate, 940)
+
+  const { document, text } = profileDocument(profile)
+  const { declared } = modelOfYaml('workload.yaml', text, 'workload')
+  assert.equal(declared.defaultItems, 1001)
+  const ajv = new Ajv({ allowUnionTypes: true, strict: false })
+  assert.ok(ajv.validate(profileSchema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
+  const shipped = readFileSync(new URL('../../docs/schemas/profile.schema.json', import.meta.url), 'utf8')
+  assert.deepEqual(JSON.parse(shipped), JSON.parse(JSON.stringify(profileSchema)))
+
+  const hidden = profileDocument(profileOf(collected(), { ...about, isAnonymous: true }))
+  assert.doesNotMatch(
+    JSON.stringify(hidden.document.patterns) + hidden.text.split('keys:')[1],
+    /session|board/,
+  )
+})
+
+test('a replay needs one file with a rate, and a percentage', () => {
+  const asked = (/** @type {string} */ part, /** @type {string[]} */ ...words) =>
+    replaySettings(/** @type {any} */ ({ settings: { part }, typed: { words, options: new Map() }, env: {} }))
+  const shop = 'docs/examples/shop.yaml'
+  assert.throws(() => asked('0%', shop), { message: '--rate 0%: must be from 1% to 10000%, as in 250%' })
+  assert.throws(() => asked('20k', shop), { message: /^--rate 20k: must be from 1% to 10000%/ })
+  assert.throws(() => asked('100%'), { message: /^which workload\?/ })
+  assert.throws(() => asked('100%', shop, 'other.yaml'), {
+    message: /takes one file, not also 'other\.yaml'$/,
+  })
+  assert.throws(() => asked('100%', 'none.yaml'), { message: 'cannot read none.yaml (ENOENT)' })
+  assert.throws(() => asked('100%', shop), {
+    message: /shop\.yaml has no run with a rate; play it with millrace write --model$/,
+  })
+})
