@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { experimentById, experimentNamed, ids } from '../../lib/experiments/catalogue.js'
+import { emptied } from '../../lib/experiments/experiment-servers.js'
 import { cellsOf, turnsOf } from '../../lib/experiments/matrix.js'
 import { published, publishedFigures, trueRate } from '../../lib/experiments/published.js'
 import { clientWasTheLimit } from '../../lib/experiments/runner.js'
@@ -840,4 +841,27 @@ test('a rate is lowered where the client was the limit, not where no rate was as
     clientWasTheLimit({ client: { busy_pct: 40 }, warnings: [], rate: { nominal: 20_000 } }),
     false,
   )
+})
+
+test('a server is empty when nothing is left to be freed and its memory falls no more', async () => {
+  const answers = [
+    [9_000_000, 500],
+    [5_000_000, 0],
+    [1_000_000, 0],
+    [990_000, 0],
+    [1_000_000, 0],
+  ]
+  /** @type {string[]} */
+  const asked = []
+  const server = {
+    call: async (/** @type {string[]} */ ...words) => {
+      asked.push(words.join(' '))
+      if (words[0] === 'FLUSHALL') return 'OK'
+      const [used, pending] = answers.shift() ?? assert.fail()
+      return `used_memory:${used}\r\nused_memory_rss:1\r\nlazyfree_pending_objects:${pending}\r\n`
+    },
+  }
+  await emptied(server, () => 0)
+  assert.deepEqual(asked, ['FLUSHALL ASYNC', ...Array(4).fill('INFO memory')])
+  assert.equal(answers.length, 1)
 })
