@@ -1,6 +1,6 @@
 // The files of a profile: profile.json, the workload file and the page; and what the terminal shows.
 import { workloadOf, workloadText } from '../answers/profile/workload.js'
-import { bytes, count, micros, plainText, rate, share } from '../base/units.js'
+import { bytes, count, micros, plainText, rate, several, share } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { cell } from '../report/cells.js'
 import { pageOf } from '../report/page/page.js'
@@ -59,7 +59,7 @@ export const profileSections = (document, folder) => {
       good: !document.interrupted,
       neutral: true,
       word: document.interrupted ? 'Interrupted' : 'Seen',
-      sentence: `${count(keys)} keys of ${count(patterns.length + document.patterns_left_out)} patterns, and ${rate(document.commands_per_s)} commands/s, in ${document.duration_s.toFixed(0)} s`,
+      sentence: `${several(keys, 'key')} of ${several(patterns.length + document.patterns_left_out, 'pattern')}, and ${rate(document.commands_per_s)} commands/s, in ${document.duration_s.toFixed(0)} s`,
     },
     highlights: [
       { label: 'commands', text: `${rate(document.commands_per_s)}/s` },
@@ -69,7 +69,7 @@ export const profileSections = (document, folder) => {
     facts: [
       {
         label: 'servers',
-        text: `${server.versions.join(', ')}; masters ${server.masters}, replicas ${server.replicas}`,
+        text: `${several(server.masters, 'master')} and ${several(server.replicas, 'replica')}, version ${server.versions.join(', ')}`,
       },
       {
         label: 'names seen',
@@ -86,7 +86,7 @@ export const profileSections = (document, folder) => {
       },
       {
         label: 'clients',
-        text: `${count(document.clients.connections)} connections; ${document.clients.groups.map(({ name, connections }) => `${count(connections)} ${plainText(name)}`).join(', ')}`,
+        text: `${several(document.clients.connections, 'connection')}: ${document.clients.groups.map(({ name, connections }) => `${count(connections)} ${plainText(name)}`).join(', ')}`,
       },
       {
         label: 'looking took',
@@ -157,6 +157,15 @@ export const profileSections = (document, folder) => {
         ? [
             {
               text: `the server refused ${document.refused.map((one) => one.trim()).join(', ')}: what that says is left out`,
+              serious: false,
+            },
+          ]
+        : []),
+      // What still fills or drains has lifetimes and numbers that a replay does not end at.
+      ...(Math.abs(document.keys_per_s * document.duration_s) > keys / 20
+        ? [
+            {
+              text: `the number of keys changed by ${count(Math.abs(document.keys_per_s * document.duration_s))} meanwhile: a replay ends at another number; look again when it is steady, and for longer than the keys live`,
               serious: false,
             },
           ]

@@ -8,7 +8,7 @@ import { equalParts, profileOf, shareOf } from '../../lib/answers/profile/profil
 import { profileSchema } from '../../lib/answers/profile/schema.js'
 import { workloadOf } from '../../lib/answers/profile/workload.js'
 import { replaySettings } from '../../lib/cli/commands/replay.js'
-import { profileDocument } from '../../lib/cli/profile-files.js'
+import { profileDocument, profileSections } from '../../lib/cli/profile-files.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { modelOfYaml } from '../../lib/workloads/own/from-text.js'
 
@@ -186,6 +186,14 @@ test('a workload file has the keys and the shares of the profile, and is a model
   assert.ok(ajv.validate(profileSchema, JSON.parse(JSON.stringify(document))), ajv.errorsText())
   const shipped = readFileSync(new URL('../../docs/schemas/profile.schema.json', import.meta.url), 'utf8')
   assert.deepEqual(JSON.parse(shipped), JSON.parse(JSON.stringify(profileSchema)))
+
+  const warned = (/** @type {number} */ perS) =>
+    profileSections({ ...document, keys_per_s: perS }, 'out')
+      .warnings.map((one) => one.text)
+      .join()
+  assert.match(warned(document.keys), /^the number of keys changed by .* meanwhile/)
+  assert.match(warned(-document.keys), /the number of keys changed/)
+  assert.doesNotMatch(warned(0), /changed/)
 
   const hidden = profileDocument(profileOf(collected(), { ...about, isAnonymous: true }))
   assert.doesNotMatch(

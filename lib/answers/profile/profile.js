@@ -167,7 +167,7 @@ const clientsOf = (lists) => {
   )
   const groups = counted(
     theirs.map(
-      (line) => [field(line, 'name'), field(line, 'lib-name')].filter(Boolean).join(' ') || 'no name',
+      (line) => [field(line, 'name'), field(line, 'lib-name')].filter(Boolean).join(' ') || 'without a name',
     ),
   )
   return {
